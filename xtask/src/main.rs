@@ -1,0 +1,46 @@
+//! The project's own commands, run as `cargo xtask <verb>`. At most eight verbs, one file each.
+
+mod needs;
+mod tally;
+mod test;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about = "The project's own commands")]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Install what is missing, build, run every test and print the totals
+    Test {
+        /// Arguments for the test binaries, for example a part of a test's name
+        #[arg(last = true)]
+        filter: Vec<String>,
+    },
+    /// Check the rules of the repository that no compiler checks
+    Tidy,
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let root = workspace_root()?;
+    match arguments.verb {
+        Verb::Test { filter } => Ok(test::run(&root, &filter)),
+        Verb::Tidy => tidy::run(&root),
+    }
+}
+
+fn workspace_root() -> Result<PathBuf> {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").context("start this through `cargo xtask`")?;
+    let root = PathBuf::from(manifest).parent().map(PathBuf::from);
+    root.context("xtask must be a folder of the workspace")
+}

@@ -1,0 +1,86 @@
+//! Programs the project's commands call, and the Debian packages that bring them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+pub(crate) struct Needs {
+    pub(crate) command: &'static str,
+    pub(crate) package: &'static str,
+}
+
+/// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for.
+pub(crate) const NEEDS: &[Needs] = &[Needs { command: "git", package: "git" }];
+
+/// Installs the packages of all missing commands. What cannot be had is an error: a run that quietly
+/// leaves something out would look like a good one.
+pub(crate) fn provide(needs: &[Needs]) -> Result<()> {
+    provide_with("apt-get", needs)
+}
+
+fn provide_with(installer: &str, needs: &[Needs]) -> Result<()> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let packages: Vec<&str> = missing(needs, &path).map(|need| need.package).collect();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let advice = || format!("install by hand what the tests need: {}", packages.join(" "));
+    println!("installing {}", packages.join(" "));
+    install(installer, &["update"]).with_context(advice)?;
+    let arguments = [&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat();
+    install(installer, &arguments).with_context(advice)?;
+    match missing(needs, &path).next() {
+        Some(need) => bail!("package {} did not bring the command {}", need.package, need.command),
+        None => Ok(()),
+    }
+}
+
+fn install(installer: &str, arguments: &[&str]) -> Result<()> {
+    let shown = format!("{installer} {}", arguments.join(" "));
+    let status = Command::new(installer)
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status()
+        .with_context(|| format!("cannot start `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+fn missing<'a>(needs: &'a [Needs], path: &'a OsStr) -> impl Iterator<Item = &'a Needs> {
+    needs.iter().filter(move |need| !env::split_paths(path).any(|folder| folder.join(need.command).is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABSENT: &[Needs] = &[Needs { command: "no-such-command", package: "no-such-package" }];
+
+    #[test]
+    fn a_command_on_the_path_needs_no_installer() {
+        let shell = [Needs { command: "sh", package: "dash" }];
+        provide_with("no-such-installer", &shell).unwrap();
+    }
+
+    #[test]
+    fn a_package_that_cannot_be_installed_is_an_error_that_names_it() {
+        let error = format!("{:#}", provide_with("false", ABSENT).unwrap_err());
+        assert!(error.contains("no-such-package") && error.contains("`false update` failed"), "{error}");
+    }
+
+    #[test]
+    fn a_machine_without_the_installer_is_told_what_to_install() {
+        let error = format!("{:#}", provide_with("no-such-installer", ABSENT).unwrap_err());
+        assert!(error.contains("install by hand") && error.contains("no-such-package"), "{error}");
+    }
+
+    #[test]
+    fn a_package_that_does_not_bring_its_command_is_an_error() {
+        let error = provide_with("true", ABSENT).unwrap_err().to_string();
+        assert_eq!(error, "package no-such-package did not bring the command no-such-command");
+    }
+}

@@ -1,0 +1,163 @@
+//! The crates of the workspace: who may use whom, and what each must have.
+
+use super::manifest::{dependencies, entries};
+use super::{File, Problem, Tree};
+
+/// What each crate may use of the others. `model` is the bottom, `cli` sees all.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("store", &["model"]),
+    ("store-sqlite", &["model", "store"]),
+    ("engine", &["model", "store"]),
+    ("server", &["model", "store", "engine"]),
+    ("client", &["model"]),
+    ("sim", &["model", "store", "store-sqlite", "engine"]),
+    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim"]),
+    ("xtask", &[]),
+];
+
+/// `model` has no I/O and no chance, not even in its tests.
+const NEVER_IN_MODEL: &[&str] = &["axum", "rand", "reqwest", "rusqlite", "tempfile", "tokio"];
+
+/// Name and manifest of every crate.
+fn manifests(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
+    tree.files.iter().filter_map(|file| {
+        let folder = file.path.strip_suffix("/Cargo.toml")?;
+        let name = folder.strip_prefix("crates/").unwrap_or(folder);
+        (!name.contains('/')).then_some((name, file))
+    })
+}
+
+pub(super) fn arrows_point_down(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, manifest) in manifests(tree) {
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+            let message = "a new crate: say in ARROWS of xtask/src/tidy/crates.rs which crates it may use";
+            problems.push(manifest.problem(0, message));
+            continue;
+        };
+        for dependency in dependencies(&manifest.text) {
+            let used = dependency.name.strip_prefix("milepost-").unwrap_or(dependency.name);
+            let is_ours = ARROWS.iter().any(|(known, _)| *known == used);
+            let message = if name == "model" && (is_ours || NEVER_IN_MODEL.contains(&used)) {
+                format!("model stays pure and may not use {used}, not even in tests: move the code up")
+            } else if is_ours && !dependency.is_dev && !allowed.contains(&used) {
+                format!(
+                    "{name} may not use {used} (it may use {allowed:?}): move the code to the right crate"
+                )
+            } else {
+                continue;
+            };
+            problems.push(manifest.problem(dependency.line, message));
+        }
+    }
+    problems
+}
+
+pub(super) fn manifests_follow_the_workspace(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (_, manifest) in manifests(tree) {
+        let entries = entries(&manifest.text);
+        let is_set = |table: &str, key: &str| {
+            entries.iter().any(|entry| entry.table == table && entry.key == key && entry.value == "true")
+        };
+        if !is_set("lints", "workspace") {
+            problems.push(manifest.problem(0, "add `workspace = true` under [lints]"));
+        }
+        for key in ["edition.workspace", "license.workspace", "rust-version.workspace"] {
+            if !is_set("package", key) {
+                problems.push(manifest.problem(0, format!("add `{key} = true` under [package]")));
+            }
+        }
+    }
+    problems
+}
+
+pub(super) fn have_sources(tree: &Tree) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (name, manifest) in manifests(tree) {
+        let sources = manifest.path.replace("Cargo.toml", "src/");
+        let is_source =
+            |file: &File| file.path.starts_with(&sources) && file.is("rs") && !file.text.trim().is_empty();
+        if !tree.files.iter().any(is_source) {
+            problems.push(manifest.problem(0, format!("{name} has no code: write it or remove the crate")));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::findings;
+    use super::*;
+
+    fn arrows(path: &str, text: &str) -> Vec<String> {
+        findings(arrows_point_down, &[(path, text)])
+    }
+
+    #[test]
+    fn an_arrow_that_points_up_is_found_with_its_line() {
+        let found = arrows(
+            "crates/store/Cargo.toml",
+            "[dependencies]\nmodel.workspace = true\nengine.workspace = true\n",
+        );
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("crates/store/Cargo.toml:3: store may not use engine"), "{found:?}");
+    }
+
+    #[test]
+    fn an_arrow_under_another_name_is_found() {
+        let text = "[dependencies]\nx = { package = \"milepost-store\", path = \"../store\" }\n";
+        assert_eq!(arrows("crates/client/Cargo.toml", text).len(), 1);
+        assert_eq!(arrows("xtask/Cargo.toml", "[build-dependencies]\nmodel.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn tests_may_use_any_crate_but_those_of_model_may_not() {
+        let text = "[dev-dependencies]\nstore-sqlite.workspace = true\n";
+        assert!(arrows("crates/engine/Cargo.toml", text).is_empty());
+        assert_eq!(arrows("crates/model/Cargo.toml", text).len(), 1);
+        assert_eq!(
+            arrows("crates/model/Cargo.toml", "[dev-dependencies]\ntokio.workspace = true\n").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn an_unknown_crate_must_be_given_its_arrows() {
+        assert_eq!(arrows("crates/helpers/Cargo.toml", "").len(), 1);
+        assert!(arrows("Cargo.toml", "[workspace.dependencies]\nmodel = { path = \"x\" }\n").is_empty());
+    }
+
+    #[test]
+    fn arrows_have_no_cycle() {
+        for (index, (name, uses)) in ARROWS.iter().enumerate() {
+            let above = &ARROWS[index..];
+            assert!(
+                above.iter().all(|(later, _)| !uses.contains(later)),
+                "{name} uses a crate listed after it"
+            );
+        }
+    }
+
+    #[test]
+    fn a_manifest_of_its_own_mind_is_found() {
+        let text = "[package]\nedition = \"2021\"\nlicense.workspace = true\nrust-version.workspace = true\n";
+        let found = findings(manifests_follow_the_workspace, &[("crates/a/Cargo.toml", text)]);
+        assert_eq!(
+            found,
+            [
+                "crates/a/Cargo.toml: add `workspace = true` under [lints]",
+                "crates/a/Cargo.toml: add `edition.workspace = true` under [package]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crate_without_code_is_found() {
+        let manifest = ("crates/a/Cargo.toml", "");
+        assert_eq!(findings(have_sources, &[manifest, ("crates/a/src/lib.rs", "\n")]).len(), 1);
+        assert_eq!(findings(have_sources, &[manifest, ("crates/b/src/lib.rs", "fn a() {}\n")]).len(), 1);
+        assert!(findings(have_sources, &[manifest, ("crates/a/src/lib.rs", "fn a() {}\n")]).is_empty());
+    }
+}
