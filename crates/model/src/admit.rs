@@ -1,0 +1,227 @@
+//! The door: everything about a new submission that can be checked before the store is asked.
+//!
+//! Runs on the caller's thread, outside any transaction, because it is the costly part: the schema, the key, the labels
+//! and the way in are functions of the payload and the pipeline alone.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::Name;
+use crate::actor::Caller;
+use crate::expr::{Expr, GuardError, Scope};
+use crate::json::{Json, Value};
+use crate::pipeline::{Edge, Pipeline};
+use crate::refusal::{Code, Refusal};
+use crate::schema::Violation;
+use crate::submission::SubmissionId;
+use crate::time::Time;
+
+/// A key or label longer than this is a document in the wrong place.
+pub const KEY_BYTES_MAX: usize = 512;
+pub const REASON_BYTES_MAX: usize = 4_000;
+/// A payload, an output, a result.
+pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// Far beyond any sensible priority, and small enough that ranks never overflow.
+pub const PRIORITY_MAX: i64 = 1_000_000;
+
+/// What somebody wants submitted.
+#[derive(Debug, Clone)]
+pub struct Application {
+    pub caller: Caller,
+    pub payload: Json,
+    pub key: Option<String>,
+    pub priority: Option<i64>,
+    pub not_before: Option<Time>,
+    pub reason: Option<String>,
+    pub parent: Option<SubmissionId>,
+}
+
+/// An application that fits its pipeline. Only `admit` makes one.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    pub(crate) application: Application,
+    pub(crate) pipeline: Name,
+    pub(crate) version: u32,
+    pub(crate) key: Option<Name>,
+    pub(crate) labels: BTreeMap<Name, Name>,
+    /// Which of the pipeline's start edges it takes.
+    pub(crate) edge: usize,
+}
+
+impl Admission {
+    #[must_use]
+    pub fn pipeline(&self) -> &Name {
+        &self.pipeline
+    }
+
+    #[must_use]
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    #[must_use]
+    pub fn key(&self) -> Option<&Name> {
+        self.key.as_ref()
+    }
+}
+
+/// Checks an application against a pipeline.
+pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
+    check_bounds(&application)?;
+    if let Some(schema) = &pipeline.payload {
+        schema
+            .check(&application.payload)
+            .map_err(|violations| schema_refusal("the payload", &violations))?;
+    }
+    let payload = application.payload.value();
+    let mut door = Door { pipeline, payload: &payload, labels: Value::Object(BTreeMap::new()) };
+    let labels = door.labels()?;
+    let key = door.key(application.key.as_deref())?;
+    let edge = door.way_in(&application)?;
+    Ok(Admission {
+        pipeline: pipeline.name.clone(),
+        version: pipeline.version,
+        application,
+        key,
+        labels,
+        edge,
+    })
+}
+
+fn check_bounds(application: &Application) -> Result<(), Refusal> {
+    let over = |what: &str, max: usize| {
+        Refusal::new(Code::TooLarge, format!("{what} is over {max} bytes")).with("max_bytes", max)
+    };
+    if application.payload.as_str().len() > DOCUMENT_BYTES_MAX {
+        return Err(over("the payload", DOCUMENT_BYTES_MAX));
+    }
+    check_reason(application.reason.as_deref())?;
+    match application.priority {
+        Some(priority) if priority.abs() > PRIORITY_MAX => Err(Refusal::new(
+            Code::InvalidRequest,
+            format!("priority must be between -{PRIORITY_MAX} and {PRIORITY_MAX}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
+    match reason {
+        Some(reason) if reason.len() > REASON_BYTES_MAX => {
+            Err(Refusal::new(Code::TooLarge, format!("the reason is over {REASON_BYTES_MAX} bytes")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A key or label: short enough to index, long enough to say something.
+fn check_word(what: &str, word: &str) -> Result<(), Refusal> {
+    if word.len() > KEY_BYTES_MAX {
+        return Err(Refusal::new(Code::TooLarge, format!("{what} is over {KEY_BYTES_MAX} bytes")));
+    }
+    if word.is_empty() || word.contains('\0') {
+        return Err(Refusal::new(Code::InvalidRequest, format!("{what} is empty or holds a NUL")));
+    }
+    Ok(())
+}
+
+pub(crate) fn schema_refusal(what: &str, violations: &[Violation]) -> Refusal {
+    let list: Vec<_> = violations.iter().map(|v| json!({ "path": v.path, "message": v.message })).collect();
+    let first = violations.first().map_or(String::new(), |v| {
+        if v.path.is_empty() {
+            format!(": {}", v.message)
+        } else {
+            format!(": {} at `{}`", v.message, v.path)
+        }
+    });
+    Refusal::new(Code::SchemaViolation, format!("{what} does not fit its schema{first}"))
+        .with("violations", list)
+}
+
+pub(crate) fn guard_refusal(error: &GuardError) -> Refusal {
+    Refusal::new(Code::GuardError, error.message.clone())
+}
+
+struct Door<'a> {
+    pipeline: &'a Pipeline,
+    payload: &'a Value,
+    labels: Value,
+}
+
+impl Door<'_> {
+    fn scope(&self) -> Scope<'_> {
+        Scope::new()
+            .with("payload", self.payload)
+            .with("params", &self.pipeline.params)
+            .with("labels", &self.labels)
+    }
+
+    fn text(&self, expr: &Expr) -> Result<String, Refusal> {
+        expr.eval_string(&self.scope()).map_err(|error| guard_refusal(&error))
+    }
+
+    fn labels(&mut self) -> Result<BTreeMap<Name, Name>, Refusal> {
+        let mut labels = BTreeMap::new();
+        let mut values = BTreeMap::new();
+        for (name, expr) in &self.pipeline.labels {
+            let text = self.text(expr)?;
+            check_word(&format!("label `{name}`"), &text)?;
+            values.insert(name.to_string(), Value::from(text.as_str()));
+            labels.insert(name.clone(), text.into());
+        }
+        self.labels = Value::Object(values);
+        Ok(labels)
+    }
+
+    fn key(&self, given: Option<&str>) -> Result<Option<Name>, Refusal> {
+        let key = match (&self.pipeline.key, given) {
+            (None, given) => given.map(str::to_owned),
+            (Some(expr), given) => {
+                let derived = self.text(expr)?;
+                if given.is_some_and(|given| given != derived) {
+                    return Err(Refusal::new(
+                        Code::KeyMismatch,
+                        format!("pipeline `{}` derives another key; leave `key` out", self.pipeline.name),
+                    ));
+                }
+                Some(derived)
+            }
+        };
+        if let Some(key) = &key {
+            check_word("the key", key)?;
+        }
+        Ok(key.map(Name::from))
+    }
+
+    /// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.
+    fn way_in(&self, application: &Application) -> Result<usize, Refusal> {
+        for (index, edge) in self.pipeline.start.iter().enumerate() {
+            let holds = match &edge.when {
+                None => true,
+                Some(guard) => guard.eval_bool(&self.scope()).map_err(|error| guard_refusal(&error))?,
+            };
+            if holds {
+                check_right(edge, application)?;
+                return Ok(index);
+            }
+        }
+        Err(Refusal::new(
+            Code::NotAdmitted,
+            format!("no way into pipeline `{}` fits this payload; see its `start`", self.pipeline.name),
+        ))
+    }
+}
+
+fn check_right(edge: &Edge, application: &Application) -> Result<(), Refusal> {
+    if let Some(role) = edge.role
+        && !application.caller.role.covers(role)
+    {
+        return Err(Refusal::new(Code::RoleRequired, format!("submitting this needs the role {role}"))
+            .with("role", role.as_str()));
+    }
+    if edge.reason && application.reason.as_deref().is_none_or(|reason| reason.trim().is_empty()) {
+        return Err(Refusal::new(Code::ReasonRequired, "submitting this needs a reason"));
+    }
+    Ok(())
+}

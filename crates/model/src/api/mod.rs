@@ -1,0 +1,20 @@
+//! The words of the HTTP contract, once, for the server that answers and the clients that ask.
+//!
+//! Names and shapes are the API; a change here is a change for every user. Unknown fields are refused on the way in, so
+//! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
+
+mod pipeline;
+mod problem;
+mod submission;
+mod task;
+
+pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, StateCount, StateView};
+pub use problem::Problem;
+pub use submission::{
+    ActBody, EventPage, EventView, LeaseView, ManyAnswer, ManyResult, SubmissionPage, SubmissionView,
+    SubmitAnswer, SubmitBody, SubmitMany,
+};
+pub use task::{
+    ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer, SettleResult,
+    SnoozeBody, TaskView, Tasks,
+};

@@ -1,0 +1,240 @@
+//! Submissions, their events, and what people do to them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Problem;
+use crate::Name;
+use crate::actor::Actor;
+use crate::event::{Event, Kind};
+use crate::json::Json;
+use crate::pipeline::Pipeline;
+use crate::submission::{Documents, Failure, Status, Submission, SubmissionId, Wait};
+use crate::time::Time;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubmitBody {
+    pub payload: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SubmitMany {
+    pub submissions: Vec<SubmitBody>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubmitAnswer {
+    pub id: SubmissionId,
+    pub pipeline: Name,
+    pub version: u32,
+    pub state: Name,
+    pub revision: u64,
+    pub created_at: Time,
+    /// An open submission with the same key stands for the one that was sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
+}
+
+impl SubmitAnswer {
+    #[must_use]
+    pub fn new(row: &Submission, duplicate: bool) -> Self {
+        SubmitAnswer {
+            id: row.id,
+            pipeline: row.pipeline.clone(),
+            version: row.version,
+            state: row.state.clone(),
+            revision: row.revision,
+            created_at: row.created_at,
+            duplicate,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ManyAnswer {
+    pub results: Vec<ManyResult>,
+}
+
+/// One of many: a submission or a problem, with the status it would have had alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ManyResult {
+    pub status: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<SubmitAnswer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}
+
+/// A submission as anyone may see it. Documents are there when one is asked for by id, not in lists.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubmissionView {
+    pub id: SubmissionId,
+    pub pipeline: Name,
+    pub version: u32,
+    pub state: Name,
+    pub phase: Option<Name>,
+    pub status: Status,
+    pub revision: u64,
+    pub attempt: u32,
+    pub requeues: u32,
+    pub priority: i64,
+    pub key: Option<Name>,
+    pub labels: BTreeMap<Name, Name>,
+    pub parent: Option<SubmissionId>,
+    pub failed_from: Option<Name>,
+    pub last_good: Option<Name>,
+    pub error: Option<Failure>,
+    pub wake_at: Option<Time>,
+    pub lease: Option<LeaseView>,
+    /// What can be done to it now, by somebody with the role.
+    pub actions: Vec<Name>,
+    pub created_at: Time,
+    pub entered_at: Time,
+    pub finished_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<BTreeMap<Name, Json>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Json>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeaseView {
+    pub task: Name,
+    pub worker: Name,
+    pub expires_at: Time,
+}
+
+impl SubmissionView {
+    #[must_use]
+    pub fn new(row: &Submission, pipeline: Option<&Pipeline>) -> Self {
+        let state = pipeline.and_then(|pipeline| pipeline.state(&row.state));
+        let wake_at = match &row.wait {
+            Wait::Delay { until, .. } | Wait::Clock { until } => Some(*until),
+            _ => None,
+        };
+        let lease = row.lease().map(|lease| LeaseView {
+            task: lease.task.clone(),
+            worker: lease.worker.clone(),
+            expires_at: lease.expires_at,
+        });
+        SubmissionView {
+            id: row.id,
+            pipeline: row.pipeline.clone(),
+            version: row.version,
+            state: row.state.clone(),
+            phase: state.and_then(|state| state.phase.clone()),
+            status: row.status,
+            revision: row.revision,
+            attempt: row.attempt,
+            requeues: row.requeues,
+            priority: row.priority,
+            key: row.key.clone(),
+            labels: row.labels.clone(),
+            parent: row.parent,
+            failed_from: row.failed_from.clone(),
+            last_good: row.last_good.clone(),
+            error: row.error.clone(),
+            wake_at,
+            lease,
+            actions: state
+                .into_iter()
+                .flat_map(|state| &state.actions)
+                .map(|action| action.name.clone())
+                .collect(),
+            created_at: row.created_at,
+            entered_at: row.entered_at,
+            finished_at: row.finished_at,
+            payload: None,
+            outputs: None,
+            result: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_documents(mut self, documents: Documents) -> Self {
+        self.payload = Some(documents.payload);
+        self.outputs = Some(documents.outputs);
+        self.result = documents.result;
+        self
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SubmissionPage {
+    pub submissions: Vec<SubmissionView>,
+    /// What to give as `after` for the next page; null at the end.
+    pub next: Option<SubmissionId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventView {
+    pub id: Uuid,
+    pub seq: u64,
+    pub submission: SubmissionId,
+    pub revision: u64,
+    pub kind: Kind,
+    pub from: Option<Name>,
+    pub to: Name,
+    pub trigger: Name,
+    pub actor: Actor,
+    pub attempt: u32,
+    pub at: Time,
+    /// What went wrong, where that is what happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    pub metadata: Option<Json>,
+}
+
+impl EventView {
+    #[must_use]
+    pub fn new(seq: u64, event: &Event) -> Self {
+        let leaf = &event.leaf;
+        EventView {
+            id: event.id(),
+            seq,
+            submission: leaf.submission,
+            revision: leaf.revision,
+            kind: leaf.kind,
+            from: leaf.from.clone(),
+            to: leaf.to.clone(),
+            trigger: leaf.trigger.clone(),
+            actor: Actor { kind: leaf.actor.kind, name: event.detail.actor.clone() },
+            attempt: leaf.attempt,
+            at: leaf.at,
+            error: event.error().cloned(),
+            metadata: event.detail.metadata.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventPage {
+    pub events: Vec<EventView>,
+    /// The revision to give as `after` for the next page; null at the end.
+    pub next: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActBody {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Name>,
+}

@@ -1,0 +1,131 @@
+//! What workers say and are told.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+use crate::Name;
+use crate::json::Json;
+use crate::submission::{Status, SubmissionId};
+use crate::time::{Millis, Time};
+
+/// Every call about tasks takes many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tasks<T> {
+    pub tasks: Vec<T>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimBody {
+    pub worker: String,
+    pub tasks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipelines: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Millis>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimAnswer {
+    pub tasks: Vec<TaskView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskView {
+    /// Whoever holds it can settle the task: it is a secret.
+    pub token: String,
+    pub submission: SubmissionId,
+    pub pipeline: Name,
+    pub state: Name,
+    pub task: Name,
+    pub with: Option<Json>,
+    pub params: Json,
+    pub attempt: u32,
+    pub payload: Json,
+    pub payload_revision: u64,
+    pub outputs: BTreeMap<Name, Json>,
+    pub labels: BTreeMap<Name, Name>,
+    /// How long the lease is good without a renewal.
+    pub lease: Millis,
+    pub lease_expires_at: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FinishBody {
+    pub token: String,
+    pub outcome: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Json>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailBody {
+    pub token: String,
+    pub error: ErrorBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorBody {
+    pub code: String,
+    pub message: String,
+    #[serde(default = "yes")]
+    pub retryable: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnoozeBody {
+    pub token: String,
+    #[serde(rename = "for")]
+    pub span: Millis,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenewBody {
+    pub token: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettleAnswer {
+    pub results: Vec<SettleResult>,
+}
+
+/// One for each task sent, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettleResult {
+    pub token: String,
+    pub status: u16,
+    /// Where the settlement left the submission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission_status: Option<Status>,
+    /// The same settlement was taken before; this is its answer again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
+    /// Of a renewal: until when the lease is good now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_expires_at: Option<Time>,
+    /// Of a renewal: higher than the task's means the payload was amended since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_revision: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}

@@ -1,0 +1,54 @@
+//! What a decision may not make up: time, chance, secrets.
+
+use crate::digest::Digest;
+use crate::time::Time;
+use crate::token::Bits;
+
+/// The circumstances of one decision.
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub now: Time,
+    /// Since when the store has answered without a break: no lease is taken from a worker that could not renew it.
+    pub reachable_since: Time,
+    /// Whether a hold covers the submission.
+    pub held: bool,
+    /// Fresh for every decision; ids, token bits, salts and jitter come from it.
+    pub seed: [u8; 32],
+    /// The deployment's secret that keeps actors pseudonymous in the audit log.
+    pub pseudonyms: [u8; 32],
+}
+
+/// A stream of random values out of one seed: the same seed gives the same decision, byte for byte.
+#[derive(Debug)]
+pub(crate) struct Chance {
+    seed: [u8; 32],
+    drawn: u64,
+}
+
+impl Chance {
+    pub(crate) fn new(seed: [u8; 32]) -> Self {
+        Chance { seed, drawn: 0 }
+    }
+
+    fn draw(&mut self) -> [u8; 32] {
+        self.drawn += 1;
+        Digest::of_parts(&[&self.seed, &self.drawn.to_be_bytes()]).0
+    }
+
+    pub(crate) fn bits(&mut self) -> Bits {
+        Bits(self.take())
+    }
+
+    pub(crate) fn take<const N: usize>(&mut self) -> [u8; N] {
+        let drawn = self.draw();
+        std::array::from_fn(|index| drawn[index % drawn.len()])
+    }
+
+    /// Evenly in 0.0..1.0.
+    pub(crate) fn fraction(&mut self) -> f64 {
+        let bits = u64::from_be_bytes(self.take::<8>()) >> 11;
+        #[allow(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+        let fraction = bits as f64 / (1_u64 << 53) as f64;
+        fraction
+    }
+}

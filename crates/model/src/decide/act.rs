@@ -1,0 +1,130 @@
+//! Act: a person makes a declared move, or has a task make it for them.
+
+use super::claim::rank;
+use super::sight::Moment;
+use super::walk::{Step, Walk};
+use super::{Answer, Current, Decision};
+use crate::Name;
+use crate::actor::Right;
+use crate::admit::{check_reason, guard_refusal};
+use crate::command::Act;
+use crate::context::Context;
+use crate::event::Change;
+use crate::pipeline::{Choice, Edge, Pipeline, State};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Request, Submission};
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    act: &Act,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    let row = current.row;
+    check_revision(row, act)?;
+    check_reason(act.reason.as_deref())?;
+    let mut walk = Walk::new(pipeline, current, context);
+    let state = walk.state();
+    let action = state.action(&act.action).ok_or_else(|| not_allowed(state, act))?;
+    let moment = Moment { data: act.data.as_ref(), ..Moment::default() };
+    let chosen = walk.sight.choose(row, moment, &action.edges).map_err(|error| guard_refusal(&error))?;
+    let (index, edge) = chosen.ok_or_else(|| {
+        Refusal::new(Code::GuardNotMet, format!("the conditions of `{}` do not hold now", act.action))
+    })?;
+    check_right(state, edge, act)?;
+    check_data(edge, act)?;
+    let to = pick(row, edge, act)?.clone();
+
+    let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
+    match &edge.task {
+        Some(task) => {
+            let request = Request {
+                action: act.action.clone(),
+                edge: index,
+                to,
+                caller: act.caller.clone(),
+                reason: act.reason.clone(),
+                data: act.data.clone(),
+            };
+            let rank = rank(context.now, row.priority);
+            let change = Change::Requested { request: Box::new(request), task: task.name.clone(), rank };
+            walk.note(change, &act.action, step);
+        }
+        None => {
+            step.moment = moment;
+            step.reason = act.reason.as_deref();
+            walk.go(edge, &to, step).map_err(|error| guard_refusal(&error))?;
+        }
+    }
+    Ok(walk.done(Answer::Done))
+}
+
+fn check_revision(row: &Submission, act: &Act) -> Result<(), Refusal> {
+    match act.if_match {
+        Some(seen) if seen != row.revision => Err(Refusal::new(
+            Code::RevisionMismatch,
+            format!("the submission is at revision {}, not {seen}; look again", row.revision),
+        )
+        .with("revision", row.revision)),
+        _ => Ok(()),
+    }
+}
+
+fn not_allowed(state: &State, act: &Act) -> Refusal {
+    let legal: Vec<&str> = state.actions.iter().map(|action| &*action.name).collect();
+    let hint =
+        if legal.is_empty() { "it has none".to_owned() } else { format!("it has {}", legal.join(", ")) };
+    Refusal::new(
+        Code::ActionNotAllowed,
+        format!("state {} has no action `{}`; {hint}", state.name, act.action),
+    )
+    .with("state", &*state.name)
+    .with("actions", legal)
+}
+
+fn check_right(state: &State, edge: &Edge, act: &Act) -> Result<(), Refusal> {
+    let wanted = state.role_of(edge);
+    if !act.caller.role.covers(wanted) {
+        return Err(Refusal::new(
+            Code::RoleRequired,
+            format!(
+                "`{}` in {} needs the role {wanted}; yours is {}",
+                act.action, state.name, act.caller.role
+            ),
+        )
+        .with("role", wanted.as_str()));
+    }
+    if edge.reason && act.reason.as_deref().is_none_or(|reason| reason.trim().is_empty()) {
+        return Err(Refusal::new(Code::ReasonRequired, format!("`{}` needs a reason", act.action)));
+    }
+    Ok(())
+}
+
+fn check_data(edge: &Edge, act: &Act) -> Result<(), Refusal> {
+    let Some(schema) = &edge.data else {
+        return match &act.data {
+            None => Ok(()),
+            Some(_) => Err(Refusal::new(
+                Code::InvalidRequest,
+                format!("`{}` takes no data; leave it out", act.action),
+            )),
+        };
+    };
+    let data = act.data.clone().unwrap_or_default();
+    schema.check(&data).map_err(|violations| crate::admit::schema_refusal("the action's data", &violations))
+}
+
+/// Where it goes: the one state, the one picked, or where it failed.
+fn pick<'e>(row: &'e Submission, edge: &'e Edge, act: &Act) -> Result<&'e Name, Refusal> {
+    let states = edge.to.as_ref().map_or(&[][..], Choice::states);
+    let wanted = match (&edge.to, &act.to) {
+        (Some(Choice::One(to)), None) => return Ok(to),
+        (_, Some(picked)) => Some(picked),
+        (_, None) => row.failed_from.as_ref(),
+    };
+    states.iter().find(|state| Some(*state) == wanted).ok_or_else(|| {
+        let list: Vec<&str> = states.iter().map(|state| &**state).collect();
+        Refusal::new(Code::PickRequired, format!("`{}` leads to one of {}", act.action, list.join(", ")))
+            .with("states", list)
+    })
+}

@@ -1,0 +1,57 @@
+//! Claim: a worker takes the lease of a submission that waits for one. Durable, without event or revision.
+
+use super::{Answer, Current, Decision};
+use crate::command::Claim;
+use crate::context::{Chance, Context};
+use crate::pipeline::Pipeline;
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Lease, Submission, Wait};
+use crate::time::{Millis, Time};
+use crate::token::Token;
+
+/// How much older a submission must be to go before one of the next better priority. Age always wins in the end.
+pub const AGE_STEP: Millis = Millis::from_secs(60);
+
+/// The place in a queue, fixed when it joins: nothing is reordered later, so one index serves and nothing starves.
+#[must_use]
+pub fn rank(ready_at: Time, priority: i64) -> i64 {
+    let step = i64::try_from(AGE_STEP.millis()).unwrap_or(i64::MAX);
+    ready_at.millis().saturating_add(priority.saturating_mul(step))
+}
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    claim: &Claim,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    let row = current.row;
+    let Wait::Worker { task: wanted, .. } = &row.wait else { return Err(not_leasable(row)) };
+    if !claim.tasks.contains(wanted) || row.expires_at().is_some_and(|at| at <= context.now) {
+        return Err(not_leasable(row));
+    }
+    let task = pipeline.wanted_task(row);
+    let mut row = row.clone();
+    row.lease_no += 1;
+    let lease = Lease {
+        task: task.name.clone(),
+        worker: claim.worker.clone(),
+        no: row.lease_no,
+        bits: Chance::new(context.seed).bits(),
+        span: task.lease,
+        granted_at: context.now,
+        expires_at: context.now.plus(task.lease),
+        times_out_at: task.timeout.map(|timeout| context.now.plus(timeout)),
+    };
+    let token = Token { submission: row.id, lease_no: lease.no, bits: lease.bits };
+    row.wait = Wait::Lease(lease);
+    row.timer = row.deadline();
+    Ok(Decision { row, events: Vec::new(), answer: Answer::Granted { token } })
+}
+
+fn not_leasable(row: &Submission) -> Refusal {
+    Refusal::new(
+        Code::NotLeasable,
+        format!("submission {} is not waiting for a worker of these tasks", row.id),
+    )
+}

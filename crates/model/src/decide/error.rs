@@ -1,0 +1,134 @@
+//! Fail: an attempt went wrong. Tried again while the rule allows, then `on.error`, then the dead letter.
+
+use super::claim::rank;
+use super::settle::fenced;
+use super::sight::Moment;
+use super::walk::{Step, Walk, guard_failure};
+use super::{Answer, Current, Decision};
+use crate::command::Fail;
+use crate::context::{Chance, Context};
+use crate::digest::Digest;
+use crate::event::Change;
+use crate::pipeline::{Backoff, Choice, Every, Kind, Pipeline, RetryRule, Times};
+use crate::refusal::Refusal;
+use crate::submission::{Failure, Kept};
+use crate::time::Millis;
+
+/// Leases a visit may lose in a row before the submission is set aside: it is likelier the cause than the victim.
+pub const CRASHES_MAX: u32 = 5;
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    fail: &Fail,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    fenced(current, fail.token, digest(fail), |settlement| {
+        let mut walk = Walk::new(pipeline, current, context);
+        let step = Step::by(settlement.worker(), settlement.right());
+        attempt_failed(&mut walk, &fail.failure, fail.retryable, step);
+        Ok(walk.done(Answer::Done))
+    })
+}
+
+/// An attempt failed, by its worker's word or because its time ran out.
+pub(super) fn attempt_failed<'s>(
+    walk: &mut Walk<'_>,
+    failure: &'s Failure,
+    retryable: bool,
+    mut step: Step<'s>,
+) {
+    let task = walk.pipeline.wanted_task(walk.row());
+    let (counted, rule) = task.retry.rule_for(&failure.code);
+    let failed = walk.row().failures.get(counted).copied().unwrap_or(0);
+    let again = retryable
+        && match rule.times {
+            Times::Forever => true,
+            Times::AtMost(times) => failed < times,
+        };
+    if again {
+        let until = walk.context.now.plus(delay(rule, failed, &mut walk.chance));
+        let change = Change::Retried { error: failure.clone(), rule: counted.into(), until };
+        return walk.note(change, &"retry".into(), step);
+    }
+    if walk.row().request.is_some() {
+        return abandon(walk, failure.clone(), step);
+    }
+    let Kind::Task { on_error, .. } = &walk.state().kind else {
+        unreachable!("a lease without a request is that of a task state")
+    };
+    step.moment = Moment { error: Some(failure), ..Moment::default() };
+    let kept = kept(walk);
+    match walk.sight.choose(walk.row(), step.moment, on_error) {
+        Ok(Some((_, edge))) => match &edge.to {
+            Some(Choice::One(to)) => walk.go_or_die(edge, to, step, kept),
+            Some(Choice::Pick(_)) => unreachable!("only actions offer a choice; the file was checked"),
+            None => walk.die(failure.clone(), None, step),
+        },
+        Ok(None) => walk.die(failure.clone(), None, step),
+        Err(error) => walk.die(guard_failure(&error), kept, step),
+    }
+}
+
+/// A lease ended without a word: again at once, and after too many, aside.
+pub(super) fn crashed(walk: &mut Walk<'_>) {
+    let crashes = walk.row().crashes + 1;
+    if crashes < CRASHES_MAX {
+        let task = walk.pipeline.wanted_task(walk.row()).name.clone();
+        let change = Change::Crashed { task, rank: rank(walk.context.now, walk.row().priority) };
+        return walk.note(change, &"lease-expired".into(), Step::rule());
+    }
+    let message =
+        format!("{crashes} workers in a row stopped answering while they had it; look before redriving");
+    let failure = Failure { code: "crashing".into(), message };
+    if walk.row().request.is_some() {
+        abandon(walk, failure, Step::rule());
+    } else {
+        walk.die(failure, None, Step::rule());
+    }
+}
+
+/// Gives up a granted action: the submission waits for what its state waits for, and somebody may act again.
+pub(super) fn abandon(walk: &mut Walk<'_>, error: Failure, step: Step<'_>) {
+    let row = walk.row();
+    match walk.wait(walk.state(), row, row.entered_at, row.priority) {
+        Ok(wait) => walk.note(Change::Abandoned { error, wait }, &"abandoned".into(), step),
+        Err(guard) => walk.die(guard_failure(&guard), None, step),
+    }
+}
+
+fn kept(walk: &Walk<'_>) -> Option<Kept> {
+    let lease = walk.row().lease()?;
+    Some(Kept { outcome: "error".into(), worker: lease.worker.clone(), lease_no: lease.no })
+}
+
+/// The pause before the next try, after `failed` earlier ones.
+fn delay(rule: &RetryRule, failed: u32, chance: &mut Chance) -> Millis {
+    let base = match &rule.delay {
+        Every::Same(span) => match rule.backoff {
+            Backoff::Constant => *span,
+            Backoff::Linear => span.times(u64::from(failed) + 1),
+            Backoff::Exponential => span.times(1_u64.checked_shl(failed).unwrap_or(u64::MAX)),
+        },
+        Every::Each(spans) => {
+            let index = (failed as usize).min(spans.len().saturating_sub(1));
+            spans.get(index).copied().unwrap_or(Millis::ZERO)
+        }
+    };
+    let bounded = rule.max.map_or(base, |max| base.min(max));
+    if rule.jitter == 0.0 {
+        return bounded;
+    }
+    // In millionths, so that the rest is whole numbers: a delay of years times a million still fits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 2,000,000")]
+    let millionths = ((1.0 + rule.jitter * (2.0 * chance.fraction() - 1.0)) * 1_000_000.0) as u64;
+    Millis::new(bounded.millis().saturating_mul(millionths) / 1_000_000)
+}
+
+fn digest(fail: &Fail) -> Digest {
+    let failure = &fail.failure;
+    let again: &[u8] = if fail.retryable { b"again" } else { b"never" };
+    let parts: [&[u8]; 6] =
+        [b"fail\0", failure.code.as_bytes(), b"\0", failure.message.as_bytes(), b"\0", again];
+    Digest::of_parts(&parts)
+}

@@ -1,0 +1,116 @@
+//! Finish: a worker names its outcome, and the outcome's edges decide where that leads.
+
+use super::settle::{Settlement, fenced};
+use super::sight::Moment;
+use super::walk::{Step, Walk, guard_failure, only};
+use super::{Answer, Current, Decision};
+use crate::actor::Right;
+use crate::admit::DOCUMENT_BYTES_MAX;
+use crate::command::Finish;
+use crate::context::Context;
+use crate::digest::Digest;
+use crate::event::NewDocuments;
+use crate::pipeline::{Kind, Pipeline};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Kept, Request};
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    finish: &Finish,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    fenced(current, finish.token, digest(finish), |settlement| {
+        check_bounds(finish)?;
+        let walk = Walk::new(pipeline, current, context);
+        match current.row.request.clone() {
+            Some(request) => Ok(perform(walk, &request, finish)),
+            None => follow(walk, settlement, finish),
+        }
+    })
+}
+
+/// A document a worker sends is as bounded as one a submitter sends. The lease stays with a worker that sends less.
+fn check_bounds(finish: &Finish) -> Result<(), Refusal> {
+    for (what, document) in [("output", &finish.output), ("result", &finish.result)] {
+        if document.as_ref().is_some_and(|document| document.as_str().len() > DOCUMENT_BYTES_MAX) {
+            let message =
+                format!("the {what} is over {DOCUMENT_BYTES_MAX} bytes; store it elsewhere and name it");
+            return Err(Refusal::new(Code::TooLarge, message).with("max_bytes", DOCUMENT_BYTES_MAX));
+        }
+    }
+    Ok(())
+}
+
+/// Along the edges of the outcome.
+fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Result<Decision, Refusal> {
+    let Kind::Task { on, .. } = &walk.state().kind else {
+        unreachable!("a lease without a request is that of a task state")
+    };
+    let Some(edges) = on.get(&finish.outcome) else {
+        return Err(Refusal::new(
+            Code::UnknownOutcome,
+            format!(
+                "state {} has no outcome `{}`; the lease is still yours",
+                walk.row().state,
+                finish.outcome
+            ),
+        )
+        .with_names("outcomes", on.keys()));
+    };
+    let mut step = Step::by(settlement.worker(), settlement.right());
+    step.moment = Moment { output: finish.output.as_ref(), ..Moment::default() };
+    step.documents = documents(finish);
+    step.success = true;
+    let kept = Kept {
+        outcome: finish.outcome.clone(),
+        worker: settlement.lease.worker.clone(),
+        lease_no: settlement.lease.no,
+    };
+    match walk.sight.choose(walk.row(), step.moment, edges) {
+        Ok(Some((_, edge))) => walk.go_or_die(edge, only(edge), step, Some(kept)),
+        Ok(None) => unreachable!("the last edge of an outcome has no guard; the file was checked"),
+        Err(error) => walk.die(guard_failure(&error), Some(kept), step),
+    }
+    Ok(walk.done(Answer::Done))
+}
+
+/// The move an action promised, in the name and by the right of whoever was granted it.
+fn perform(mut walk: Walk<'_>, request: &Request, finish: &Finish) -> Decision {
+    let state = walk.state();
+    let action =
+        state.action(&request.action).expect("a granted action exists in the version it was granted under");
+    let edge = &action.edges[request.edge];
+    let mut step = Step::by(request.caller.actor(), Right::Role(request.caller.role));
+    step.moment = Moment { output: finish.output.as_ref(), data: request.data.as_ref(), error: None };
+    step.reason = request.reason.as_deref();
+    step.documents = documents(finish);
+    let before = walk.row().revision;
+    if let Err(error) = walk.go(edge, &request.to, step) {
+        if walk.row().revision == before {
+            super::error::abandon(&mut walk, guard_failure(&error), Step::rule());
+        } else {
+            walk.die(guard_failure(&error), None, Step::rule());
+        }
+    }
+    walk.done(Answer::Done)
+}
+
+fn documents(finish: &Finish) -> NewDocuments {
+    NewDocuments { payload: None, output: finish.output.clone(), result: finish.result.clone() }
+}
+
+/// What makes two finishes the same.
+fn digest(finish: &Finish) -> Digest {
+    let part =
+        |json: &Option<crate::Json>| json.as_ref().map_or(String::new(), |json| json.as_str().to_owned());
+    let (output, result) = (part(&finish.output), part(&finish.result));
+    Digest::of_parts(&[
+        b"finish\0",
+        finish.outcome.as_bytes(),
+        b"\0",
+        output.as_bytes(),
+        b"\0",
+        result.as_bytes(),
+    ])
+}

@@ -1,0 +1,88 @@
+//! Every decision: a row and a command give events and the new row, or a refusal. Pure and total.
+
+mod act;
+mod claim;
+mod error;
+mod finish;
+mod renew;
+mod settle;
+mod sight;
+mod snooze;
+mod submit;
+mod wake;
+mod walk;
+
+pub use claim::{AGE_STEP, rank};
+pub use error::CRASHES_MAX;
+pub use sight::NAMES;
+pub use snooze::SNOOZE_MAX;
+pub use wake::GRACE;
+
+use crate::Name;
+use crate::command::Command;
+use crate::context::Context;
+use crate::event::Event;
+use crate::pipeline::Pipeline;
+use crate::refusal::Refusal;
+use crate::submission::{Documents, Status, Submission};
+use crate::time::Time;
+use crate::token::Token;
+
+/// A submission as it stands. Documents are empty where nothing reads them.
+#[derive(Debug, Clone, Copy)]
+pub struct Current<'a> {
+    pub row: &'a Submission,
+    pub documents: &'a Documents,
+}
+
+#[derive(Debug, Clone)]
+pub struct Decision {
+    pub row: Submission,
+    /// One per revision gained. Claims, renewals and snoozes give none.
+    pub events: Vec<Event>,
+    pub answer: Answer,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Done,
+    /// An open submission with the same key stands for the new one.
+    Duplicate,
+    Granted {
+        token: Token,
+    },
+    Renewed {
+        expires_at: Time,
+    },
+    /// Where the settlement left it; a repeat is told what the first was told.
+    Settled {
+        state: Name,
+        status: Status,
+        repeated: bool,
+    },
+}
+
+/// Decides one command against one submission.
+///
+/// `current` is the submission the command names; for `Submit`, the open one with the same key, if there is one.
+pub fn decide(
+    pipeline: &Pipeline,
+    current: Option<Current<'_>>,
+    command: &Command,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    if let Command::Submit(admission) = command {
+        return submit::decide(pipeline, current, admission, context);
+    }
+    let current = current.expect("every command but submit names a submission that is there");
+    match command {
+        Command::Submit(_) => unreachable!("answered above"),
+        Command::Claim(claim) => claim::decide(pipeline, current, claim, context),
+        Command::Renew(renew) => renew::decide(current, renew, context),
+        Command::Finish(finish) => finish::decide(pipeline, current, finish, context),
+        Command::Fail(fail) => error::decide(pipeline, current, fail, context),
+        Command::Snooze(snooze) => snooze::decide(current, snooze, context),
+        Command::Wake => Ok(wake::decide(pipeline, current, context)),
+        Command::Act(act) => act::decide(pipeline, current, act, context),
+    }
+}

@@ -1,0 +1,35 @@
+//! Renew: the worker is alive. Durable, without event or revision.
+
+use super::{Answer, Current, Decision};
+use crate::command::Renew;
+use crate::context::Context;
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Lease, Submission, Wait};
+use crate::token::Token;
+
+pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> Result<Decision, Refusal> {
+    let lease = leased(current.row, renew.token)?;
+    if current.row.expires_at().is_some_and(|at| at <= context.now) {
+        return Err(Refusal::new(
+            Code::Expired,
+            "the submission's time to live is over: finish now or let it go",
+        ));
+    }
+    let mut lease = lease.clone();
+    lease.expires_at = lease.expires_at.max(context.now.plus(lease.span));
+    let expires_at = lease.expires_at;
+    // The timer stays: it is a lower bound, and leaving it saves two index writes a renewal.
+    let row = Submission { wait: Wait::Lease(lease), ..current.row.clone() };
+    Ok(Decision { row, events: Vec::new(), answer: Answer::Renewed { expires_at } })
+}
+
+/// The lease a token names, if it is still in force. Late is fine; replaced is not.
+pub(super) fn leased(row: &Submission, token: Token) -> Result<&Lease, Refusal> {
+    match row.lease() {
+        Some(lease) if lease.no == token.lease_no && lease.bits == token.bits => Ok(lease),
+        _ => Err(Refusal::new(
+            Code::StaleLease,
+            "this lease is over: it expired, was ended by an action, or was settled before; drop the work",
+        )),
+    }
+}

@@ -1,0 +1,188 @@
+//! What guards and derived fields see.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+use crate::event::Event;
+use crate::evolve::evolve_documents;
+use crate::expr::{Expr, GuardError, Out, Scope};
+use crate::json::{Json, Value};
+use crate::pipeline::{Edge, Pipeline};
+use crate::submission::{Documents, Failure, Submission};
+
+/// Every name an expression may use, wherever it stands.
+pub const NAMES: &[&str] = &[
+    "payload",
+    "output",
+    "outputs",
+    "params",
+    "labels",
+    "attempt",
+    "held",
+    "failed_from",
+    "last_good",
+    "requeues",
+    "children",
+    "error",
+    "data",
+    "from",
+];
+
+/// What is known only at the moment of a move.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Moment<'a> {
+    pub(super) output: Option<&'a Json>,
+    pub(super) error: Option<&'a Failure>,
+    pub(super) data: Option<&'a Json>,
+}
+
+/// The values of one submission. Documents are parsed on first use and once.
+pub(super) struct Sight<'a> {
+    pipeline: &'a Pipeline,
+    documents: Documents,
+    held: bool,
+    payload: OnceCell<Value>,
+    outputs: OnceCell<Value>,
+}
+
+impl<'a> Sight<'a> {
+    pub(super) fn new(pipeline: &'a Pipeline, documents: Documents, held: bool) -> Self {
+        Sight { pipeline, documents, held, payload: OnceCell::new(), outputs: OnceCell::new() }
+    }
+
+    /// Sees what an event brought: the pass states after it may ask for it.
+    pub(super) fn learn(&mut self, event: &Event) {
+        evolve_documents(&mut self.documents, event);
+        self.payload.take();
+        self.outputs.take();
+    }
+
+    /// Evaluates with what the expression reads, and builds nothing else.
+    fn look<T>(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        expr: &Expr,
+        eval: impl FnOnce(&Scope<'_>) -> Result<T, GuardError>,
+    ) -> Result<T, GuardError> {
+        let own: Vec<(&str, Value)> = NAMES
+            .iter()
+            .filter(|name| expr.reads(name))
+            .filter_map(|name| Some((*name, self.derived(name, row, moment)?)))
+            .collect();
+        let mut scope = Scope::new().with("params", &self.pipeline.params);
+        if expr.reads("payload") {
+            scope = scope.with("payload", self.payload());
+        }
+        if expr.reads("outputs") {
+            scope = scope.with("outputs", self.outputs());
+        }
+        for (name, value) in &own {
+            scope = scope.with(name, value);
+        }
+        eval(&scope)
+    }
+
+    fn payload(&self) -> &Value {
+        self.payload.get_or_init(|| self.documents.payload.value())
+    }
+
+    fn outputs(&self) -> &Value {
+        self.outputs.get_or_init(|| {
+            let outputs = &self.documents.outputs;
+            Value::Object(outputs.iter().map(|(state, output)| (state.to_string(), output.value())).collect())
+        })
+    }
+
+    /// The values that are made from the row and the moment.
+    fn derived(&self, name: &str, row: &Submission, moment: Moment<'_>) -> Option<Value> {
+        let document = |json: Option<&Json>| json.map_or(Value::Null, Json::value);
+        let state = |name: &Option<crate::Name>| name.as_deref().map_or(Value::Null, Value::from);
+        Some(match name {
+            "output" => document(moment.output),
+            "data" => document(moment.data),
+            "error" => failure(moment.error.or(row.error.as_ref())),
+            "labels" => {
+                let labels = row.labels.iter().map(|(name, value)| (name.to_string(), Value::from(&**value)));
+                Value::Object(labels.collect())
+            }
+            "attempt" => Value::from(i64::from(row.attempt)),
+            "requeues" => Value::from(i64::from(row.requeues)),
+            "held" => Value::from(self.held),
+            "failed_from" => state(&row.failed_from),
+            "last_good" => state(&row.last_good),
+            "from" => state(&row.from),
+            "children" => children(),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn out(&self, row: &Submission, moment: Moment<'_>, expr: &Expr) -> Result<Out, GuardError> {
+        self.look(row, moment, expr, |scope| expr.eval_out(scope))
+    }
+
+    pub(super) fn number(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        expr: &Expr,
+    ) -> Result<i64, GuardError> {
+        self.look(row, moment, expr, |scope| expr.eval_i64(scope))
+    }
+
+    /// The first edge whose guard holds, and its place in the list.
+    pub(super) fn choose<'e>(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        edges: &'e [Edge],
+    ) -> Result<Option<(usize, &'e Edge)>, GuardError> {
+        for (index, edge) in edges.iter().enumerate() {
+            let holds = match &edge.when {
+                None => true,
+                Some(guard) => self.look(row, moment, guard, |scope| guard.eval_bool(scope))?,
+            };
+            if holds {
+                return Ok(Some((index, edge)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An edge's metadata, with the reason a person gave.
+    pub(super) fn metadata(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        edge: &Edge,
+        reason: Option<&str>,
+    ) -> Result<Option<Json>, GuardError> {
+        let mut metadata = BTreeMap::new();
+        for (name, expr) in &edge.metadata {
+            let value = self.look(row, moment, expr, |scope| expr.eval_json(scope))?;
+            metadata.insert(name.to_string(), value);
+        }
+        if let Some(reason) = reason {
+            metadata.insert("reason".to_owned(), Value::from(reason));
+        }
+        if metadata.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Json::from_value(&Value::Object(metadata))))
+    }
+}
+
+fn failure(error: Option<&Failure>) -> Value {
+    error.map_or(Value::Null, |error| {
+        Value::Object(BTreeMap::from([
+            ("code".to_owned(), Value::from(&*error.code)),
+            ("message".to_owned(), Value::from(error.message.as_str())),
+        ]))
+    })
+}
+
+/// No children yet: a submission without a batch counts none.
+fn children() -> Value {
+    let names = ["total", "open", "succeeded", "failed", "cancelled"];
+    Value::Object(names.into_iter().map(|name| (name.to_owned(), Value::from(0_i64))).collect())
+}

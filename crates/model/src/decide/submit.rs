@@ -1,0 +1,76 @@
+//! Submit: a new submission enters its pipeline, or an open one with its key stands for it.
+
+use super::sight::Moment;
+use super::walk::{Fact, Step, Walk, only};
+use super::{Answer, Current, Decision};
+use crate::actor::Right;
+use crate::admit::{Admission, guard_refusal};
+use crate::context::Context;
+use crate::event::{Change, NewDocuments, Submitted};
+use crate::pipeline::{OnDuplicate, Pipeline};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Cause, Documents, Submission, Wait};
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    holder: Option<Current<'_>>,
+    admission: &Admission,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    if let Some(holder) = holder {
+        return duplicate(pipeline, holder);
+    }
+    let application = &admission.application;
+    let documents = Documents { payload: application.payload.clone(), ..Documents::default() };
+    let mut walk = Walk::unborn(pipeline, documents, context);
+    let edge = &pipeline.start[admission.edge];
+    let to = only(edge);
+
+    // What expressions see before there is a row.
+    let mut seen = Submission::blank(pipeline.name.clone(), pipeline.version, context.now);
+    seen.priority_given = application.priority;
+    seen.labels = admission.labels.clone();
+    let refuse = |error| guard_refusal(&error);
+    let ttl_at = match &pipeline.ttl {
+        None => None,
+        Some(ttl) => Some(walk.after(&ttl.after, &seen, context.now).map_err(refuse)?),
+    };
+    let mut entry = walk.entry(pipeline.known(to), &seen, Moment::default()).map_err(refuse)?;
+    if let Some(until) = application.not_before.filter(|until| *until > context.now) {
+        // Entered, but not looked at before its time; what the state waits for is decided then.
+        entry.wait = Wait::Delay { until, cause: Cause::NotBefore };
+    }
+    let metadata =
+        walk.sight.metadata(&seen, Moment::default(), edge, application.reason.as_deref()).map_err(refuse)?;
+    let change = Change::Submitted(Box::new(Submitted {
+        pipeline: pipeline.name.clone(),
+        version: pipeline.version,
+        key: admission.key.clone(),
+        labels: admission.labels.clone(),
+        parent: application.parent,
+        priority_given: application.priority,
+        ttl_at,
+        entry,
+    }));
+    let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
+    step.documents = NewDocuments { payload: Some(application.payload.clone()), ..NewDocuments::default() };
+    walk.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
+    walk.pass_on().map_err(refuse)?;
+    Ok(walk.done(Answer::Done))
+}
+
+fn duplicate(pipeline: &Pipeline, holder: Current<'_>) -> Result<Decision, Refusal> {
+    match pipeline.on_duplicate {
+        OnDuplicate::Reject => Err(Refusal::new(
+            Code::DuplicateKey,
+            format!("submission {} has this key and is still open", holder.row.id),
+        )
+        .with("submission", holder.row.id.to_string())),
+        OnDuplicate::Return => {
+            Ok(Decision { row: holder.row.clone(), events: Vec::new(), answer: Answer::Duplicate })
+        }
+        OnDuplicate::Queue => {
+            unreachable!("on_duplicate = \"queue\" is not supported yet, so it does not load")
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Wake: time has passed. Does the one thing that is due, or arms the timer again.
+
+use super::error::{attempt_failed, crashed};
+use super::sight::Moment;
+use super::walk::{Step, Walk, guard_failure, only};
+use super::{Answer, Current, Decision};
+use crate::context::Context;
+use crate::expr::GuardError;
+use crate::pipeline::{Kind, Pipeline, Ttl};
+use crate::submission::{Cause, Failure, Lease, Submission, Wait};
+use crate::time::{Millis, Time};
+
+/// How long the store must have been in reach before a lease may be taken from its worker: time to renew, or to hand
+/// in what was done while nobody could take it.
+pub const GRACE: Millis = Millis::from_secs(10);
+
+pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Context) -> Decision {
+    let mut walk = Walk::new(pipeline, current, context);
+    let now = context.now;
+    let expired = current.row.expires_at().is_some_and(|at| at <= now) && !current.row.status.is_final();
+    match &current.row.wait {
+        Wait::Lease(lease) => lease_due(&mut walk, lease),
+        _ if expired => expire(&mut walk),
+        Wait::Delay { until, cause } if *until <= now => resume(&mut walk, *cause),
+        Wait::Clock { until } if *until <= now => clock_due(&mut walk),
+        _ => {}
+    }
+    let mut decision = walk.done(Answer::Done);
+    arm(&mut decision.row, context);
+    decision
+}
+
+/// The timer as it stands now; never in the past for a lease that may not be ended yet.
+fn arm(row: &mut Submission, context: &Context) {
+    let grace_ends = row.lease().map(|lease| grace_ends(lease, context));
+    row.timer = row.deadline().map(|at| grace_ends.map_or(at, |grace| at.max(grace)));
+}
+
+fn grace_ends(lease: &Lease, context: &Context) -> Time {
+    context.reachable_since.plus(lease.span.min(GRACE))
+}
+
+fn lease_due(walk: &mut Walk<'_>, lease: &Lease) {
+    let now = walk.context.now;
+    if grace_ends(lease, walk.context) > now {
+        return;
+    }
+    if lease.times_out_at.is_some_and(|at| at <= now) {
+        let span = lease.times_out_at.map_or(Millis::ZERO, |at| at.since(lease.granted_at));
+        let message = format!("the attempt took longer than {span}");
+        let failure = Failure { code: "timeout".into(), message };
+        attempt_failed(walk, &failure, true, Step::rule());
+    } else if lease.expires_at <= now {
+        crashed(walk);
+    }
+}
+
+/// A time to live is over: along its declared edge, and no other way.
+fn expire(walk: &mut Walk<'_>) {
+    let row = walk.row();
+    let state_due = row.state_ttl_at.is_some_and(|at| at <= walk.context.now);
+    let ttl: Option<&Ttl> = if state_due { walk.state().ttl.as_ref() } else { walk.pipeline.ttl.as_ref() };
+    let ttl = ttl.expect("a submission has a time to live only where its version declares one");
+    walk.go_or_die(&ttl.edge, only(&ttl.edge), Step::rule(), None);
+}
+
+/// A delay is over. No event: nothing was decided, a queue was joined.
+fn resume(walk: &mut Walk<'_>, cause: Cause) {
+    match cause {
+        Cause::Retry | Cause::Snooze => {
+            let task = walk.pipeline.wanted_task(walk.row());
+            let wait = walk.queued(task, walk.row().priority);
+            walk.row_mut().wait = wait;
+        }
+        Cause::NotBefore => {
+            let row = walk.row();
+            let settled = walk.wait(walk.state(), row, walk.context.now, row.priority);
+            let passed = settled.and_then(|wait| {
+                walk.row_mut().wait = wait;
+                walk.pass_on()
+            });
+            die_of(walk, passed);
+        }
+    }
+}
+
+fn clock_due(walk: &mut Walk<'_>) {
+    let Kind::Wait { next, .. } = &walk.state().kind else {
+        unreachable!("only a wait state waits for the clock")
+    };
+    match walk.sight.choose(walk.row(), Moment::default(), next) {
+        Ok(Some((_, edge))) => walk.go_or_die(edge, only(edge), Step::rule(), None),
+        Ok(None) => unreachable!("the last edge of a wait state has no guard; the file was checked"),
+        Err(error) => die_of(walk, Err(error)),
+    }
+}
+
+fn die_of(walk: &mut Walk<'_>, result: Result<(), GuardError>) {
+    if let Err(error) = result {
+        walk.die(guard_failure(&error), None, Step::rule());
+    }
+}

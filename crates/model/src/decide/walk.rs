@@ -1,0 +1,309 @@
+//! A walk: the moves one command causes, one after the other, each an event.
+
+use super::sight::{Moment, Sight};
+use super::{Answer, Current, Decision, claim::rank};
+use crate::Name;
+use crate::actor::{Actor, Right};
+use crate::context::{Chance, Context};
+use crate::digest::Digest;
+use crate::event::{Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts};
+use crate::evolve::evolve_hashed;
+use crate::expr::{GuardError, Out};
+use crate::json::Json;
+use crate::pipeline::{After, Choice, Clock, Edge, Kind, Pipeline, State, Task};
+use crate::submission::{Documents, Failure, Kept, Status, Submission, SubmissionId, Wait};
+use crate::time::Time;
+use crate::token::Bits;
+
+/// What makes a move: who, by which right, with what in hand.
+#[derive(Debug, Clone)]
+pub(super) struct Step<'a> {
+    pub(super) actor: Actor,
+    pub(super) right: Right,
+    pub(super) moment: Moment<'a>,
+    pub(super) reason: Option<&'a str>,
+    pub(super) documents: NewDocuments,
+    /// Whether leaving counts as the state's success.
+    pub(super) success: bool,
+}
+
+impl<'a> Step<'a> {
+    /// The machine's own step.
+    pub(super) fn rule() -> Self {
+        Step::by(Actor::system(), Right::Rule)
+    }
+
+    pub(super) fn by(actor: Actor, right: Right) -> Self {
+        Step {
+            actor,
+            right,
+            moment: Moment::default(),
+            reason: None,
+            documents: NewDocuments::default(),
+            success: false,
+        }
+    }
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) context: &'a Context,
+    pub(super) sight: Sight<'a>,
+    pub(super) chance: Chance,
+    row: Option<Submission>,
+    events: Vec<Event>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(pipeline: &'a Pipeline, current: Current<'a>, context: &'a Context) -> Self {
+        let mut walk = Walk::unborn(pipeline, current.documents.clone(), context);
+        walk.row = Some(current.row.clone());
+        walk
+    }
+
+    /// A walk whose submission is about to be made.
+    pub(super) fn unborn(pipeline: &'a Pipeline, documents: Documents, context: &'a Context) -> Self {
+        Walk {
+            pipeline,
+            context,
+            sight: Sight::new(pipeline, documents, context.held),
+            chance: Chance::new(context.seed),
+            row: None,
+            events: Vec::new(),
+        }
+    }
+
+    pub(super) fn row(&self) -> &Submission {
+        self.row.as_ref().expect("a walk has a row once it was submitted")
+    }
+
+    pub(super) fn row_mut(&mut self) -> &mut Submission {
+        self.row.as_mut().expect("a walk has a row once it was submitted")
+    }
+
+    pub(super) fn state(&self) -> &'a State {
+        self.pipeline.known(&self.row().state)
+    }
+
+    pub(super) fn done(self, answer: Answer) -> Decision {
+        Decision { row: self.row.expect("a walk has a row at its end"), events: self.events, answer }
+    }
+
+    /// Moves along an edge, then on through every pass state whose guard holds.
+    pub(super) fn go(&mut self, edge: &Edge, to: &Name, step: Step<'_>) -> Result<(), GuardError> {
+        self.take_edge(edge, to, step)?;
+        self.pass_on()
+    }
+
+    fn take_edge(&mut self, edge: &Edge, to: &Name, step: Step<'_>) -> Result<(), GuardError> {
+        let from = self.state();
+        let target = self.pipeline.known(to);
+        assert!(self.pipeline.allows(Some(&from.name), to), "only declared moves are made");
+        // Derived from where it was, as the file reads: `from` is the state it leaves.
+        let mut seen = self.row().clone();
+        seen.from = Some(from.name.clone());
+        let metadata = self.sight.metadata(&seen, step.moment, edge, step.reason)?;
+        let entry = self.entry(target, &seen, step.moment)?;
+        let good = step.success && from.checkpoint && entry.status != Status::Failed;
+        let error = step.moment.error.cloned();
+        let change = Change::Moved(Moved { entry, error, good });
+        self.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
+        Ok(())
+    }
+
+    /// Walks on while the state is a pass state. Cycles of pass states do not load, so this ends.
+    pub(super) fn pass_on(&mut self) -> Result<(), GuardError> {
+        while let Kind::Pass { next } = &self.state().kind {
+            if !matches!(self.row().wait, Wait::Guard) {
+                break;
+            }
+            let chosen = self.sight.choose(self.row(), Moment::default(), next)?;
+            let Some((_, edge)) = chosen else { break };
+            let to = only(edge);
+            self.take_edge(edge, to, Step::rule())?;
+        }
+        Ok(())
+    }
+
+    /// As `go`, where nobody can be refused any more: a guard that cannot be evaluated makes a dead letter that keeps
+    /// what was decided so far.
+    pub(super) fn go_or_die(&mut self, edge: &Edge, to: &Name, step: Step<'_>, kept: Option<Kept>) {
+        let (documents, right, actor) = (step.documents.clone(), step.right, step.actor.clone());
+        let before = self.events.len();
+        if let Err(error) = self.go(edge, to, step) {
+            let mut step = Step::by(actor, right);
+            if self.events.len() == before {
+                step.documents = documents;
+            } else {
+                step = Step::rule();
+            }
+            let kept = kept.filter(|_| self.events.len() == before);
+            self.die(guard_failure(&error), kept, step);
+        }
+    }
+
+    /// Stops where it is, as a dead letter.
+    pub(super) fn die(&mut self, error: Failure, kept: Option<Kept>, step: Step<'_>) {
+        let trigger = error.code.clone();
+        self.note(Change::Died { error, kept }, &trigger, step);
+    }
+
+    /// An event that leaves the submission in its state.
+    pub(super) fn note(&mut self, change: Change, trigger: &Name, step: Step<'_>) {
+        let to = self.row().state.clone();
+        self.record(change, Fact { to: &to, trigger, actor: None, metadata: None }, step);
+    }
+
+    /// What entering a state means for a submission.
+    pub(super) fn entry(
+        &self,
+        state: &State,
+        row: &Submission,
+        moment: Moment<'_>,
+    ) -> Result<Entry, GuardError> {
+        let priority = match (row.priority_given, &self.pipeline.priority) {
+            (Some(given), _) => given,
+            (None, None) => 0,
+            (None, Some(expr)) => {
+                let bound = crate::admit::PRIORITY_MAX;
+                self.sight.number(row, moment, expr)?.clamp(-bound, bound)
+            }
+        };
+        let now = self.context.now;
+        let state_ttl_at = match &state.ttl {
+            None => None,
+            Some(ttl) => Some(self.after(&ttl.after, row, now)?),
+        };
+        let status = match &state.kind {
+            Kind::Final { outcome, .. } => outcome.status(),
+            _ => Status::Open,
+        };
+        let wait = self.wait(state, row, now, priority)?;
+        Ok(Entry { wait, status, priority, state_ttl_at })
+    }
+
+    /// What a submission waits for in a state it entered at `entered`.
+    pub(super) fn wait(
+        &self,
+        state: &State,
+        row: &Submission,
+        entered: Time,
+        priority: i64,
+    ) -> Result<Wait, GuardError> {
+        Ok(match &state.kind {
+            Kind::Pass { .. } => Wait::Guard,
+            Kind::Task { task, .. } => self.queued(task, priority),
+            Kind::Wait { clock, .. } => Wait::Clock { until: self.until(clock, row, entered)? },
+            Kind::Human { .. } => Wait::Person,
+            Kind::Join { .. } => {
+                unreachable!("join states are not supported yet, so no pipeline with one loads")
+            }
+            Kind::Final { .. } => Wait::Nothing,
+        })
+    }
+
+    /// In the queue of its task, from now on.
+    pub(super) fn queued(&self, task: &Task, priority: i64) -> Wait {
+        Wait::Worker { task: task.name.clone(), rank: rank(self.context.now, priority) }
+    }
+
+    pub(super) fn after(&self, after: &After, row: &Submission, since: Time) -> Result<Time, GuardError> {
+        match after {
+            After::Fixed(span) => Ok(since.plus(*span)),
+            After::Computed(expr) => {
+                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+            }
+        }
+    }
+
+    fn until(&self, clock: &Clock, row: &Submission, since: Time) -> Result<Time, GuardError> {
+        match clock {
+            Clock::For(span) => Ok(since.plus(*span)),
+            Clock::Until(time) => Ok(*time),
+            Clock::Computed(expr) => {
+                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+            }
+        }
+    }
+
+    /// Seals an event: digests, chain, revision; then lets it change the row.
+    pub(super) fn record(&mut self, change: Change, fact: Fact<'_>, step: Step<'_>) {
+        let id = self.row.as_ref().map(|row| row.id);
+        let id = id.unwrap_or_else(|| SubmissionId::new(self.context.now, self.chance.take()));
+        let actor = match fact.actor {
+            Some(kind) if kind != step.actor.kind => Actor::new(kind, kind.as_str()),
+            _ => step.actor,
+        };
+        let mut salts = Salts::default();
+        let payload = self.digest(&mut salts.payload, step.documents.payload.as_ref());
+        let output = self.digest(&mut salts.output, step.documents.output.as_ref());
+        let metadata = self.digest(&mut salts.metadata, fact.metadata.as_ref());
+        let row = self.row.take();
+        let leaf = Leaf {
+            format: Leaf::FORMAT,
+            kind: change.kind(),
+            definition: self.pipeline.digest,
+            submission: id,
+            revision: row.as_ref().map_or(0, |row| row.revision) + 1,
+            previous: row.as_ref().map(|row| row.leaf),
+            at: self.context.now,
+            from: row.as_ref().map(|row| row.state.clone()),
+            to: fact.to.clone(),
+            trigger: fact.trigger.clone(),
+            actor: Pseudonym::of(&actor, &self.context.pseudonyms),
+            right: step.right,
+            held: self.context.held,
+            attempt: row.as_ref().map_or(1, |row| row.attempt),
+            payload,
+            output,
+            metadata,
+        };
+        let detail = Detail { actor: actor.name, metadata: fact.metadata, salts, change };
+        let event = Event { leaf, detail, documents: step.documents };
+        let hash = Leaf::hash(&event.leaf.bytes());
+        self.row = Some(evolve_hashed(row, &event, hash));
+        self.sight.learn(&event);
+        self.events.push(event);
+    }
+
+    fn digest(&mut self, salt: &mut Option<Bits>, document: Option<&Json>) -> Option<Digest> {
+        let document = document?;
+        let bits = self.chance.bits();
+        *salt = Some(bits);
+        Some(Digest::of_parts(&[&bits.0, document.as_str().as_bytes()]))
+    }
+}
+
+/// The public half of what is recorded.
+pub(super) struct Fact<'a> {
+    pub(super) to: &'a Name,
+    pub(super) trigger: &'a Name,
+    pub(super) actor: Option<crate::ActorKind>,
+    pub(super) metadata: Option<Json>,
+}
+
+pub(super) fn guard_failure(error: &GuardError) -> Failure {
+    Failure { code: "guard-error".into(), message: error.message.clone() }
+}
+
+/// Where an edge leads that leaves no choice: all but those of actions.
+pub(super) fn only(edge: &Edge) -> &Name {
+    match &edge.to {
+        Some(Choice::One(to)) => to,
+        _ => unreachable!(
+            "only actions offer a choice and only on.error may lead nowhere; the file was checked"
+        ),
+    }
+}
+
+/// A span from `since`, or a time: `7d`, `duration(..)`, `2026-02-15T18:00:00Z`.
+fn clock_time(out: Out, since: Time, source: &str) -> Result<Time, GuardError> {
+    let text = match &out {
+        Out::Duration(span) => return Ok(since.plus(*span)),
+        Out::Json(value) => value.as_str(),
+    };
+    let span = text.and_then(|text| text.parse().ok()).map(|span| since.plus(span));
+    span.or_else(|| text.and_then(|text| text.parse().ok())).ok_or_else(|| GuardError {
+        message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
+    })
+}

@@ -1,0 +1,275 @@
+//! Events: what happened, one per revision, in the exact bytes a third party can check.
+//!
+//! An event has two halves. The *leaf* is what is proven: its bytes are hashed into the audit tree and chained to the
+//! leaf before it, and it holds documents only as salted digests. The *detail* is what only this deployment keeps:
+//! names, metadata, salts and what `evolve` needs. Documents live apart from both, so that erasing them breaks no
+//! proof.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Name;
+use crate::actor::{Actor, ActorKind, Right};
+use crate::digest::Digest;
+use crate::json::Json;
+use crate::submission::{Failure, Kept, Request, Status, SubmissionId, Wait};
+use crate::time::Time;
+use crate::token::Bits;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub leaf: Leaf,
+    pub detail: Detail,
+    /// What the event adds to the submission's documents. Not stored with the event.
+    pub documents: NewDocuments,
+}
+
+/// The provable half. Field order is the byte order: it never changes within a format.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Leaf {
+    pub format: u32,
+    pub kind: Kind,
+    pub definition: Digest,
+    pub submission: SubmissionId,
+    pub revision: u64,
+    /// The leaf hash of the submission's event before this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Digest>,
+    pub at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Name>,
+    pub to: Name,
+    pub trigger: Name,
+    pub actor: Pseudonym,
+    pub right: Right,
+    pub held: bool,
+    pub attempt: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Digest>,
+}
+
+impl Leaf {
+    pub const FORMAT: u32 = 1;
+
+    /// The bytes that are stored, hashed and served.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a leaf has only string keys and finite numbers")
+    }
+
+    /// The hash of leaf bytes as RFC 6962 has it.
+    #[must_use]
+    pub fn hash(bytes: &[u8]) -> Digest {
+        Digest::of_parts(&[&[0], bytes])
+    }
+}
+
+/// Who acted, without saying who: the kind in clear, the name as a keyed digest that is the same every time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pseudonym {
+    #[serde(rename = "type")]
+    pub kind: ActorKind,
+    pub id: Digest,
+}
+
+impl Pseudonym {
+    #[must_use]
+    pub fn of(actor: &Actor, secret: &[u8; 32]) -> Self {
+        // One fixed-length secret before the name: no two (secret, name) pairs give the same input, and SHA-256's
+        // length extension is of no use because the digest is the end of the matter.
+        Pseudonym { kind: actor.kind, id: Digest::of_parts(&[secret, actor.name.as_bytes()]) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Submitted,
+    Moved,
+    /// An attempt failed and will be made again.
+    Retried,
+    /// A lease ended without a word from its worker.
+    Crashed,
+    /// It became a dead letter.
+    Died,
+    /// An action was granted; its task runs before the move.
+    Requested,
+    /// A granted action's task failed for good; the submission waits for a person again.
+    Abandoned,
+}
+
+impl Kind {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Submitted => "submitted",
+            Kind::Moved => "moved",
+            Kind::Retried => "retried",
+            Kind::Crashed => "crashed",
+            Kind::Died => "died",
+            Kind::Requested => "requested",
+            Kind::Abandoned => "abandoned",
+        }
+    }
+}
+
+/// The half that stays here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    pub actor: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
+    #[serde(default, skip_serializing_if = "Salts::is_empty")]
+    pub salts: Salts,
+    pub change: Change,
+}
+
+/// What the digests of the leaf are salted with; erased together with the documents.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Salts {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Bits>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Bits>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Bits>,
+}
+
+impl Salts {
+    fn is_empty(&self) -> bool {
+        *self == Salts::default()
+    }
+}
+
+/// What an event did to the row; `evolve` applies it without knowing the pipeline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    Submitted(Box<Submitted>),
+    Moved(Moved),
+    Retried { error: Failure, rule: Name, until: Time },
+    Crashed { task: Name, rank: i64 },
+    Died { error: Failure, kept: Option<Kept> },
+    Requested { request: Box<Request>, task: Name, rank: i64 },
+    Abandoned { error: Failure, wait: Wait },
+}
+
+impl Change {
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Change::Submitted(_) => Kind::Submitted,
+            Change::Moved(_) => Kind::Moved,
+            Change::Retried { .. } => Kind::Retried,
+            Change::Crashed { .. } => Kind::Crashed,
+            Change::Died { .. } => Kind::Died,
+            Change::Requested { .. } => Kind::Requested,
+            Change::Abandoned { .. } => Kind::Abandoned,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Submitted {
+    pub pipeline: Name,
+    pub version: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Name>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Name, Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SubmissionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority_given: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_at: Option<Time>,
+    pub entry: Entry,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    pub entry: Entry,
+    /// The error that moved it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// Whether the state it left is now its last good one.
+    #[serde(default)]
+    pub good: bool,
+}
+
+/// What entering a state decided: how it waits there, and what was derived on the way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub wait: Wait,
+    pub status: Status,
+    pub priority: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_ttl_at: Option<Time>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewDocuments {
+    pub payload: Option<Json>,
+    /// The output of the state the event leaves.
+    pub output: Option<Json>,
+    pub result: Option<Json>,
+}
+
+impl Event {
+    /// An id of its own, out of its leaf: the same event has the same id on every store.
+    #[must_use]
+    pub fn id(&self) -> Uuid {
+        let hash = Leaf::hash(&self.leaf.bytes()).0;
+        uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash[index])).into_uuid()
+    }
+
+    /// What went wrong, where the event tells of that.
+    #[must_use]
+    pub fn error(&self) -> Option<&Failure> {
+        match &self.detail.change {
+            Change::Retried { error, .. } | Change::Died { error, .. } | Change::Abandoned { error, .. } => {
+                Some(error)
+            }
+            Change::Moved(moved) => moved.error.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The documents the event sets, by the names they are stored under.
+    #[must_use]
+    pub fn named_documents(&self) -> Vec<(String, Json)> {
+        let new = &self.documents;
+        let state = self.leaf.from.as_ref().unwrap_or(&self.leaf.to);
+        let named = [
+            ("payload".to_owned(), &new.payload),
+            (format!("output/{state}"), &new.output),
+            ("result".to_owned(), &new.result),
+        ];
+        named.into_iter().filter_map(|(name, body)| Some((name, body.clone()?))).collect()
+    }
+}
+
+/// How an event is kept: two texts, of which the first is the leaf's exact bytes.
+impl Event {
+    #[must_use]
+    pub fn to_stored(&self) -> (Vec<u8>, Vec<u8>) {
+        let detail =
+            serde_json::to_vec(&self.detail).expect("a detail has only string keys and finite numbers");
+        (self.leaf.bytes(), detail)
+    }
+
+    /// Reads an event back, without the documents it brought.
+    pub fn from_stored(leaf: &[u8], detail: &[u8]) -> Result<Event, serde_json::Error> {
+        Ok(Event {
+            leaf: serde_json::from_slice(leaf)?,
+            detail: serde_json::from_slice(detail)?,
+            documents: NewDocuments::default(),
+        })
+    }
+}

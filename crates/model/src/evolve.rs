@@ -1,0 +1,130 @@
+//! The row after an event. No pipeline, no decision: the event already says everything.
+
+use crate::event::{Change, Entry, Event, Leaf, Moved, Submitted};
+use crate::submission::{Cause, Documents, Status, Submission, Wait};
+use crate::{Digest, Right};
+
+/// Applies one event. `row` is `None` exactly for the first.
+///
+/// # Panics
+/// When the event does not follow the row: a later event without a row, or a revision that is not the next.
+#[must_use]
+pub fn evolve(row: Option<Submission>, event: &Event) -> Submission {
+    let hash = Leaf::hash(&event.leaf.bytes());
+    evolve_hashed(row, event, hash)
+}
+
+/// `evolve` for whoever has hashed the leaf already.
+pub(crate) fn evolve_hashed(row: Option<Submission>, event: &Event, hash: Digest) -> Submission {
+    let mut row = match (&event.detail.change, row) {
+        (Change::Submitted(submitted), None) => first(event, submitted),
+        (_, Some(row)) => later(row, event),
+        (_, None) => panic!("the first event of a submission is its submission"),
+    };
+    row.revision = event.leaf.revision;
+    row.leaf = hash;
+    row.timer = row.deadline();
+    row
+}
+
+fn first(event: &Event, submitted: &Submitted) -> Submission {
+    let leaf = &event.leaf;
+    let mut row = Submission::blank(submitted.pipeline.clone(), submitted.version, leaf.at);
+    row.id = leaf.submission;
+    row.state = leaf.to.clone();
+    row.priority_given = submitted.priority_given;
+    row.key = submitted.key.clone();
+    row.labels = submitted.labels.clone();
+    row.parent = submitted.parent;
+    row.payload_revision = leaf.revision;
+    row.ttl_at = submitted.ttl_at;
+    row.enter(event, &submitted.entry);
+    row
+}
+
+fn later(mut row: Submission, event: &Event) -> Submission {
+    assert_eq!(event.leaf.revision, row.revision + 1, "events of a submission follow each other");
+    // A lease ended by anything but its own settlement was revoked: the number moves on, so its token is dead even
+    // before the next grant.
+    if let Wait::Lease(lease) = &row.wait
+        && event.leaf.right != Right::Lease(lease.no)
+    {
+        row.lease_no += 1;
+    }
+    match &event.detail.change {
+        Change::Submitted(_) => panic!("a submission is submitted once"),
+        Change::Moved(moved) => row.leave(event, moved),
+        Change::Retried { error, rule, until } => {
+            *row.failures.entry(rule.clone()).or_default() += 1;
+            row.attempt += 1;
+            row.crashes = 0;
+            row.error = Some(error.clone());
+            row.wait = Wait::Delay { until: *until, cause: Cause::Retry };
+        }
+        Change::Crashed { task, rank } => {
+            row.crashes += 1;
+            row.wait = Wait::Worker { task: task.clone(), rank: *rank };
+        }
+        Change::Died { error, kept } => {
+            row.status = Status::Dead;
+            row.failed_from = Some(row.state.clone());
+            row.error = Some(error.clone());
+            row.kept = kept.clone();
+            row.wait = Wait::Redrive;
+        }
+        Change::Requested { request, task, rank } => {
+            row.request = Some((**request).clone());
+            row.anew();
+            row.status = Status::Open;
+            row.wait = Wait::Worker { task: task.clone(), rank: *rank };
+        }
+        Change::Abandoned { error, wait } => {
+            row.anew();
+            row.request = None;
+            row.error = Some(error.clone());
+            row.wait = wait.clone();
+        }
+    }
+    row
+}
+
+impl Submission {
+    fn leave(&mut self, event: &Event, moved: &Moved) {
+        let left = std::mem::replace(&mut self.state, event.leaf.to.clone());
+        if moved.good {
+            self.last_good = Some(left.clone());
+        }
+        if moved.entry.status == Status::Failed {
+            self.failed_from = Some(left.clone());
+        }
+        self.from = Some(left);
+        self.error = moved.error.clone();
+        self.enter(event, &moved.entry);
+    }
+
+    fn enter(&mut self, event: &Event, entry: &Entry) {
+        self.anew();
+        self.request = None;
+        self.kept = None;
+        self.entered_at = event.leaf.at;
+        self.status = entry.status;
+        self.finished_at = entry.status.is_final().then_some(event.leaf.at);
+        self.priority = entry.priority;
+        self.state_ttl_at = entry.state_ttl_at;
+        self.wait = entry.wait.clone();
+    }
+
+    /// Tries are counted per visit.
+    fn anew(&mut self) {
+        self.attempt = 1;
+        self.failures.clear();
+        self.crashes = 0;
+    }
+}
+
+/// What an event adds to a submission's documents.
+pub fn evolve_documents(documents: &mut Documents, event: &Event) {
+    for (name, body) in event.named_documents() {
+        documents.set(&name, body);
+    }
+}

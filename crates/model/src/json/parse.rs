@@ -1,0 +1,291 @@
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::canonical::write_string;
+use super::{JsonError, Number, Value};
+
+/// Arrays and objects inside one another. Far below what the stack bears, far above what a payload needs.
+pub const MAX_DEPTH: usize = 64;
+/// Longer literals are not measurements but attacks on whoever computes with them.
+pub const MAX_NUMBER_LEN: usize = 1_000;
+/// Keys quoted in messages are cut here, so that an error stays small.
+const SHOWN_KEY_LEN: usize = 80;
+
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth_left: usize,
+    /// Where the parser is, for messages about keys.
+    path: Vec<Step>,
+}
+
+enum Step {
+    /// Where the key begins in the text: it is read again only if there is something to say about it.
+    Key(usize),
+    Index(usize),
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, max_depth: usize) -> Self {
+        Self { text, at: 0, depth_left: max_depth, path: Vec::new() }
+    }
+
+    pub(super) fn document(mut self) -> Result<Value, JsonError> {
+        let value = self.value()?;
+        self.skip_whitespace();
+        self.end()?;
+        Ok(value)
+    }
+
+    pub(super) fn lone_number(mut self) -> Result<Number, JsonError> {
+        let number = self.number()?;
+        self.end()?;
+        Ok(number)
+    }
+
+    fn end(&self) -> Result<(), JsonError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fail("unexpected text after the end of the document"),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, JsonError> {
+        self.skip_whitespace();
+        match self.peek() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string().map(Value::String),
+            Some(b'-' | b'0'..=b'9') => self.number().map(Value::Number),
+            Some(b't') => self.word("true", Value::Bool(true)),
+            Some(b'f') => self.word("false", Value::Bool(false)),
+            Some(b'n') => self.word("null", Value::Null),
+            Some(_) => self.fail("expected a value"),
+            None => self.fail("expected a value, but the text ends"),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, JsonError>) -> Result<Value, JsonError> {
+        if self.depth_left == 0 {
+            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+        }
+        self.depth_left -= 1;
+        self.at += 1;
+        let value = read(self)?;
+        self.depth_left += 1;
+        Ok(value)
+    }
+
+    fn object(&mut self) -> Result<Value, JsonError> {
+        let mut members = BTreeMap::new();
+        self.skip_whitespace();
+        if self.take(b'}') {
+            return Ok(Value::Object(members));
+        }
+        loop {
+            self.skip_whitespace();
+            let key_at = self.at;
+            if self.peek() != Some(b'"') {
+                return self.fail("expected a key in double quotes");
+            }
+            let key = self.string()?;
+            let Entry::Vacant(place) = members.entry(key) else {
+                return self.duplicate(key_at);
+            };
+            self.skip_whitespace();
+            self.require(b':', "expected `:` after a key")?;
+            self.path.push(Step::Key(key_at));
+            place.insert(self.value()?);
+            self.path.pop();
+            self.skip_whitespace();
+            if self.take(b'}') {
+                return Ok(Value::Object(members));
+            }
+            self.require(b',', "expected `,` or `}`")?;
+        }
+    }
+
+    fn array(&mut self) -> Result<Value, JsonError> {
+        let mut elements = Vec::new();
+        self.skip_whitespace();
+        if self.take(b']') {
+            return Ok(Value::Array(elements));
+        }
+        loop {
+            self.path.push(Step::Index(elements.len()));
+            elements.push(self.value()?);
+            self.path.pop();
+            self.skip_whitespace();
+            if self.take(b']') {
+                return Ok(Value::Array(elements));
+            }
+            self.require(b',', "expected `,` or `]`")?;
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
+        if !self.text[self.at..].starts_with(word) {
+            return self.fail("expected a value");
+        }
+        self.at += word.len();
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Number, JsonError> {
+        let start = self.at;
+        self.take(b'-');
+        if self.take(b'0') {
+            if matches!(self.peek(), Some(b'0'..=b'9')) {
+                return self.fail("a number may not start with a zero");
+            }
+        } else {
+            self.digits()?;
+        }
+        if self.take(b'.') {
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _sign = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        if self.at - start > MAX_NUMBER_LEN {
+            self.at = start;
+            return self.fail(format!("a number may have at most {MAX_NUMBER_LEN} characters"));
+        }
+        Ok(Number::from_literal(&self.text[start..self.at]))
+    }
+
+    fn digits(&mut self) -> Result<(), JsonError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start { self.fail("expected a digit") } else { Ok(()) }
+    }
+
+    fn string(&mut self) -> Result<String, JsonError> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escape()?),
+                Some(_) => return self.fail("a control character in a string must be escaped"),
+                None => return self.fail("a string is not closed"),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let start = self.at;
+        self.at += 1;
+        let escaped = self.peek();
+        self.at += 1;
+        Ok(match escaped {
+            Some(plain @ (b'"' | b'\\' | b'/')) => char::from(plain),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(start),
+            _ => return self.fail_at(start, "unknown escape in a string"),
+        })
+    }
+
+    fn unicode_escape(&mut self, start: usize) -> Result<char, JsonError> {
+        let first = self.hex4(start)?;
+        if let Some(c) = char::from_u32(first) {
+            return Ok(c);
+        }
+        let paired = (0xD800..0xDC00).contains(&first) && self.text[self.at..].starts_with("\\u");
+        if paired {
+            self.at += 2;
+            let second = self.hex4(start)?;
+            if (0xDC00..0xE000).contains(&second) {
+                let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+                return Ok(char::from_u32(code).expect("every surrogate pair is a code point"));
+            }
+        }
+        self.fail_at(start, "a lone surrogate is not a character")
+    }
+
+    fn hex4(&mut self, start: usize) -> Result<u32, JsonError> {
+        let digits = self.text.get(self.at..self.at + 4).unwrap_or_default();
+        // `from_str_radix` would accept a sign.
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return self.fail_at(start, "expected four hexadecimal digits after `\\u`");
+        }
+        self.at += 4;
+        Ok(u32::from_str_radix(digits, 16).expect("four hexadecimal digits"))
+    }
+
+    fn skip_whitespace(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn require(&mut self, byte: u8, otherwise: &str) -> Result<(), JsonError> {
+        if self.take(byte) { Ok(()) } else { self.fail(otherwise) }
+    }
+
+    fn duplicate<T>(&self, key_at: usize) -> Result<T, JsonError> {
+        let mut message = "duplicate key ".to_owned();
+        write_string(&self.key(key_at), &mut message);
+        if !self.path.is_empty() {
+            message.push_str(" in ");
+            self.write_path(&mut message);
+        }
+        self.fail_at(key_at, message)
+    }
+
+    fn write_path(&self, out: &mut String) {
+        for (index, step) in self.path.iter().enumerate() {
+            match step {
+                Step::Index(element) => out.push_str(&format!("[{element}]")),
+                Step::Key(key) => {
+                    if index > 0 {
+                        out.push('.');
+                    }
+                    out.push_str(&self.key(*key));
+                }
+            }
+        }
+    }
+
+    fn key(&self, at: usize) -> String {
+        let mut reader = Parser { text: self.text, at, depth_left: 0, path: Vec::new() };
+        let key = reader.string().expect("it was read once already");
+        match key.char_indices().nth(SHOWN_KEY_LEN) {
+            Some((end, _)) => format!("{}..", &key[..end]),
+            None => key,
+        }
+    }
+
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T, JsonError> {
+        self.fail_at(self.at, message)
+    }
+
+    fn fail_at<T>(&self, offset: usize, message: impl Into<String>) -> Result<T, JsonError> {
+        Err(JsonError::at(self.text, offset, message))
+    }
+}

@@ -1,0 +1,142 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde_json::value::RawValue;
+
+use super::parse::Parser;
+use super::{JsonError, MAX_DEPTH, Value};
+
+/// What is made in code wraps what was received: metadata holds payloads. It must read back where it was stored.
+const MAX_DEPTH_MADE: usize = 4 * MAX_DEPTH;
+
+/// Text known to be strict JSON, exactly as received but for the whitespace around it.
+///
+/// Equality is of the text; compare [`Json::canonical`] where spelling should not matter. Through `serde` it travels
+/// as a raw value, which only `serde_json` understands, and not inside `flatten` or untagged enums.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Json(Arc<str>);
+
+impl Json {
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        Self::read(text).map(|(json, _)| json)
+    }
+
+    /// The text and its value from one parse, for callers who need both.
+    pub fn read(text: &str) -> Result<(Self, Value), JsonError> {
+        let value = Parser::new(text, MAX_DEPTH).document()?;
+        Ok((Self(text.trim_matches([' ', '\t', '\n', '\r']).into()), value))
+    }
+
+    pub fn parse_bytes(bytes: &[u8]) -> Result<Self, JsonError> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(text),
+            Err(error) => {
+                let end = error.valid_up_to();
+                let valid = std::str::from_utf8(&bytes[..end]).expect("valid as far as the error says");
+                Err(JsonError::at(valid, end, "invalid UTF-8; send the document as UTF-8"))
+            }
+        }
+    }
+
+    /// Text that was a `Json` before it was stored. It is not read again: documents that nobody looks into cost nothing.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
+    /// The canonical text of a value.
+    pub fn from_value(value: &Value) -> Self {
+        Self(value.canonical().into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_null(&self) -> bool {
+        &*self.0 == "null"
+    }
+
+    /// Parses again. A value made in code may be deeper than received text, so depth is not bounded here.
+    ///
+    /// # Panics
+    /// When a store gave back other text than it was given.
+    pub fn value(&self) -> Value {
+        Parser::new(&self.0, usize::MAX).document().expect("checked when it was made")
+    }
+
+    /// See [`Value::canonical`].
+    pub fn canonical(&self) -> String {
+        self.value().canonical()
+    }
+
+    /// See [`Value::to_serde`]: for schema validation only.
+    pub fn to_serde(&self) -> serde_json::Value {
+        self.value().to_serde()
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Self::from_value(value)
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self::from_value(&value)
+    }
+}
+
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
+        Self::from_value(&value.into())
+    }
+}
+
+impl std::str::FromStr for Json {
+    type Err = JsonError;
+
+    fn from_str(text: &str) -> Result<Self, JsonError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Json({})", self.0)
+    }
+}
+
+impl serde::Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Json {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Parser::new(raw.get(), MAX_DEPTH_MADE).document().map_err(D::Error::custom)?;
+        Ok(Self(raw.get().into()))
+    }
+}

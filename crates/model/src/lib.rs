@@ -1,0 +1,41 @@
+//! Every rule of Milepost: what a pipeline is, what a submission is, and which moves are legal.
+//!
+//! Pure. No clock, no I/O, no randomness: time, ids and chance are arguments, so the same inputs give the same
+//! history in production, in a simulation and in a verifier.
+
+pub mod actor;
+pub mod admit;
+pub mod api;
+pub mod command;
+pub mod context;
+pub mod decide;
+pub mod digest;
+pub mod event;
+pub mod evolve;
+pub mod expr;
+pub mod json;
+pub mod pipeline;
+pub mod refusal;
+pub mod role;
+pub mod schema;
+pub mod submission;
+pub mod time;
+pub mod token;
+
+pub use actor::{Actor, ActorKind, Caller, Right};
+pub use command::Command;
+pub use context::Context;
+pub use decide::decide;
+pub use digest::Digest;
+pub use event::Event;
+pub use evolve::evolve;
+pub use json::Json;
+pub use pipeline::Pipeline;
+pub use refusal::{Code, Refusal};
+pub use role::Role;
+pub use submission::{Documents, Status, Submission, SubmissionId};
+pub use time::{Millis, Time};
+pub use token::Token;
+
+/// A short shared string: names of pipelines, states, tasks, triggers.
+pub type Name = std::sync::Arc<str>;

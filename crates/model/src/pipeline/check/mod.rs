@@ -1,0 +1,18 @@
+//! Checks over the whole machine: what no single line shows.
+//!
+//! They run on a draft that may have problems already, and say nothing that only follows from those: a state that
+//! could not be read in full may lead anywhere.
+
+mod edge_order;
+mod pass_cycle;
+mod reach;
+
+use super::problem::Problems;
+use super::read::Draft;
+
+pub(super) fn check(draft: &Draft, problems: &mut Problems) {
+    edge_order::check(draft, problems);
+    reach::unreachable(draft, problems);
+    reach::no_way_out(draft, problems);
+    pass_cycle::check(draft, problems);
+}

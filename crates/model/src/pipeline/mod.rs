@@ -1,0 +1,222 @@
+//! A pipeline: a declared state machine, as loaded from its file and checked as a whole.
+//!
+//! `load` is the only way to get one, so whoever holds a `Pipeline` holds one without problems: every edge leads to a
+//! state that exists, every guard compiled, every list of edges ends. `decide` relies on that.
+
+mod check;
+pub mod draw;
+mod file;
+mod load;
+mod moves;
+mod nearest;
+mod problem;
+mod read;
+mod render;
+mod source;
+mod state;
+mod supported;
+
+pub use load::{Checks, load};
+pub use moves::{By, Move};
+pub use problem::{CODES, Problem, Problems, Span};
+pub use render::Position;
+pub use source::{Source, attachments};
+pub use state::{
+    Action, After, Backoff, Choice, Clock, Edge, Every, FinalKind, Kind, LaneRule, Retry, RetryRule, Sla,
+    SlaSpan, State, Task, Times, Ttl,
+};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::expr::Expr;
+use crate::json::{self, Json};
+use crate::role::Role;
+use crate::schema::Schema;
+use crate::submission::Submission;
+use crate::{Digest, Name};
+
+/// A pipeline's machine, ready to decide with.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    pub name: Name,
+    pub version: u32,
+    pub title: String,
+    /// The exact bytes that were applied: definition, the files it names, and the deployment's parameters.
+    pub definition: Json,
+    /// SHA-256 of `definition`; every event names it, so a history says which rules it followed.
+    pub digest: Digest,
+    pub payload: Option<Schema>,
+    pub key: Option<Expr>,
+    pub on_duplicate: OnDuplicate,
+    pub labels: Vec<(Name, Expr)>,
+    /// The way in: edges like any other, tried in order.
+    pub start: Vec<Edge>,
+    pub params: Arc<json::Value>,
+    pub priority: Option<Expr>,
+    pub ttl: Option<Ttl>,
+    pub lane: Option<Lane>,
+    pub limits: BTreeMap<Name, u32>,
+    pub amend: Option<Amend>,
+    pub holds: Holds,
+    pub schedules: Vec<Schedule>,
+    pub calendars: BTreeMap<Name, Calendar>,
+    pub notify: BTreeMap<Name, Notify>,
+    pub slas: BTreeMap<Name, Leg>,
+    pub metrics: BTreeMap<Name, Metric>,
+    /// In the order of the file: the order people draw and list them in.
+    pub states: Vec<State>,
+    pub(crate) by_name: BTreeMap<Name, usize>,
+    /// Whether an expression evaluated on a move reads these documents; where none does, they are not even loaded.
+    pub reads: Reads,
+}
+
+impl Pipeline {
+    #[must_use]
+    pub fn state(&self, name: &str) -> Option<&State> {
+        self.by_name.get(name).map(|&index| &self.states[index])
+    }
+
+    /// The task a submission wants run or has a worker for: that of a granted action, else its state's.
+    ///
+    /// # Panics
+    /// When it waits for no worker.
+    #[must_use]
+    pub fn wanted_task(&self, row: &Submission) -> &Task {
+        let state = self.known(&row.state);
+        let task = match &row.request {
+            Some(request) => state
+                .action(&request.action)
+                .and_then(|action| action.edges.get(request.edge))
+                .and_then(|edge| edge.task.as_ref()),
+            None => state.task(),
+        };
+        task.expect("a submission waits for a worker only where its version declares a task")
+    }
+
+    /// Whether some state or action of it runs this task.
+    #[must_use]
+    pub fn has_task(&self, name: &str) -> bool {
+        let of_actions = |state: &State| {
+            let mut edges = state.actions.iter().flat_map(|action| &action.edges);
+            edges.any(|edge| edge.task.as_ref().is_some_and(|task| &*task.name == name))
+        };
+        self.states
+            .iter()
+            .any(|state| state.task().is_some_and(|task| &*task.name == name) || of_actions(state))
+    }
+
+    /// The state a stored row names. A row is pinned to the version it was made under, so the state is there.
+    pub(crate) fn known(&self, name: &str) -> &State {
+        self.state(name).expect("a submission's state exists in the version it is pinned to")
+    }
+}
+
+/// Which documents of a submission the expressions of its moves look into.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reads {
+    pub payload: bool,
+    pub outputs: bool,
+}
+
+impl Reads {
+    #[must_use]
+    pub fn any(self) -> bool {
+        self.payload || self.outputs
+    }
+}
+
+/// What a second submission with the key of an open one gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    #[default]
+    Return,
+    Reject,
+    Queue,
+}
+
+/// One holder at a time per lane key.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    pub key: Expr,
+    pub tie: Option<Expr>,
+    pub on_dead: OnDead,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnDead {
+    #[default]
+    Free,
+    Block,
+}
+
+#[derive(Debug, Clone)]
+pub struct Amend {
+    pub fields: Vec<Name>,
+    pub role: Role,
+    pub lease: AmendLease,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AmendLease {
+    #[default]
+    Keep,
+    Restart,
+}
+
+/// Whether holds stop a pipeline's work or only feed `held` to its guards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Holds {
+    #[default]
+    Stop,
+    Route,
+}
+
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    pub cron: String,
+    pub timezone: Option<String>,
+    pub payload: Json,
+}
+
+/// Days that are no business days, beside Saturday and Sunday.
+#[derive(Debug, Clone, Default)]
+pub struct Calendar {
+    pub timezone: Option<String>,
+    pub holidays: Vec<String>,
+}
+
+/// A notification's channel and text.
+#[derive(Debug, Clone)]
+pub struct Notify {
+    pub mail: Option<Expr>,
+    pub webhook: Option<Expr>,
+    pub template: Option<String>,
+}
+
+/// A service level between two points of the machine.
+#[derive(Debug, Clone)]
+pub struct Leg {
+    pub from: Vec<Name>,
+    pub to: Vec<Name>,
+    pub not_via: Vec<Name>,
+    pub sla: Sla,
+}
+
+/// An extra metric under a name of its own.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    pub kind: MetricKind,
+    /// `dwell_ms`, `entered`, `left`, `depth`, `dead`, ...
+    pub of: Name,
+    pub states: Vec<Name>,
+    pub labels: BTreeMap<Name, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    Counter,
+    Gauge,
+    Histogram,
+    Rate,
+}

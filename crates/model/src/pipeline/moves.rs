@@ -1,0 +1,163 @@
+//! The closed list of legal moves. No command moves a submission along anything else.
+
+use super::{Choice, Edge, Kind, Pipeline, State};
+use crate::Name;
+use crate::actor::ActorKind;
+use crate::role::Role;
+
+/// What makes a submission take an edge.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum By {
+    /// It is submitted.
+    Start,
+    /// It enters a pass state.
+    Pass,
+    /// A wait is over.
+    Clock,
+    /// A worker finishes with this outcome.
+    Outcome(Name),
+    /// A worker's tries are used up.
+    Error,
+    /// Somebody does this action.
+    Action(Name),
+    /// Its children ended, or one is open again: `all_succeeded`, `some_failed`, `reopened`.
+    Children(Name),
+    /// Its time to live is over.
+    Ttl,
+}
+
+impl By {
+    /// The trigger of an edge that names none.
+    pub(crate) fn trigger(&self) -> Name {
+        match self {
+            By::Start => "submit".into(),
+            By::Pass => "next".into(),
+            By::Clock => "elapsed".into(),
+            By::Error => "error".into(),
+            By::Ttl => "ttl".into(),
+            By::Outcome(name) | By::Action(name) | By::Children(name) => name.clone(),
+        }
+    }
+
+    /// Who makes the move, where neither edge nor state says.
+    fn actor(&self) -> ActorKind {
+        match self {
+            By::Start => ActorKind::Submitter,
+            By::Outcome(_) | By::Error => ActorKind::Worker,
+            By::Action(_) => ActorKind::Admin,
+            By::Pass | By::Clock | By::Children(_) | By::Ttl => ActorKind::System,
+        }
+    }
+}
+
+/// One legal move.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Move {
+    /// `None`: into the pipeline.
+    pub from: Option<Name>,
+    pub to: Name,
+    pub trigger: Name,
+    pub by: By,
+    pub actor: ActorKind,
+}
+
+impl State {
+    /// Every list of edges that leaves the state itself, with what makes a submission take one of them.
+    pub(crate) fn ways(&self) -> Vec<(By, &[Edge])> {
+        let mut ways: Vec<(By, &[Edge])> = Vec::new();
+        let mut add = |by: By, edges| ways.push((by, edges));
+        match &self.kind {
+            Kind::Pass { next } => add(By::Pass, next),
+            Kind::Wait { next, .. } => add(By::Clock, next),
+            Kind::Human { .. } => {}
+            Kind::Task { on, on_error, .. } => {
+                on.iter().for_each(|(outcome, edges)| add(By::Outcome(outcome.clone()), edges));
+                add(By::Error, on_error);
+            }
+            Kind::Join { on, on_error, on_all_succeeded, on_some_failed, .. } => {
+                on.iter().for_each(|(outcome, edges)| add(By::Outcome(outcome.clone()), edges));
+                add(By::Error, on_error);
+                add(By::Children("all_succeeded".into()), on_all_succeeded);
+                add(By::Children("some_failed".into()), on_some_failed);
+            }
+            Kind::Final { on_reopened, .. } => add(By::Children("reopened".into()), on_reopened),
+        }
+        self.actions.iter().for_each(|action| add(By::Action(action.name.clone()), &action.edges));
+        if let Some(ttl) = &self.ttl {
+            add(By::Ttl, std::slice::from_ref(&ttl.edge));
+        }
+        ways.retain(|(_, edges)| !edges.is_empty());
+        ways
+    }
+
+    /// Whose right an action of the state is: the edge's role, or the reviewer's, or else the admin's.
+    #[must_use]
+    pub fn role_of(&self, edge: &Edge) -> Role {
+        let review = match self.kind {
+            Kind::Human { review } => review,
+            _ => None,
+        };
+        edge.role.or(review).unwrap_or(Role::Admin)
+    }
+}
+
+impl Pipeline {
+    /// Every list of edges that leaves a state; the pipeline's ttl leaves all that are not final.
+    pub(crate) fn ways<'a>(&'a self, state: &'a State) -> Vec<(By, &'a [Edge])> {
+        let mut ways = state.ways();
+        if let Some(ttl) = self.ttl.as_ref().filter(|_| !state.is_final()) {
+            ways.push((By::Ttl, std::slice::from_ref(&ttl.edge)));
+        }
+        ways
+    }
+
+    /// Every legal move: those into the pipeline, then state by state.
+    #[must_use]
+    pub fn moves(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for edge in &self.start {
+            let actor = edge.actor.or(edge.role.map(ActorKind::from)).unwrap_or(By::Start.actor());
+            add(&mut moves, None, &By::Start, edge, actor);
+        }
+        for state in &self.states {
+            for (by, edges) in self.ways(state) {
+                for edge in edges {
+                    let usual = match by {
+                        By::Action(_) => state.role_of(edge).into(),
+                        _ => by.actor(),
+                    };
+                    add(&mut moves, Some(&state.name), &by, edge, edge.actor.unwrap_or(usual));
+                }
+            }
+        }
+        moves
+    }
+
+    /// Whether some edge leads from one state to the other (`None`: into the pipeline).
+    #[must_use]
+    pub fn allows(&self, from: Option<&str>, to: &str) -> bool {
+        let leads =
+            |edges: &[Edge]| edges.iter().any(|edge| edge.targets().iter().any(|target| &**target == to));
+        match from {
+            None => leads(&self.start),
+            Some(from) => {
+                self.state(from).is_some_and(|state| self.ways(state).iter().any(|(_, edges)| leads(edges)))
+            }
+        }
+    }
+}
+
+fn add(moves: &mut Vec<Move>, from: Option<&Name>, by: &By, edge: &Edge, actor: ActorKind) {
+    for to in edge.targets() {
+        let trigger = edge.trigger.clone();
+        moves.push(Move { from: from.cloned(), to: to.clone(), trigger, by: by.clone(), actor });
+    }
+}
+
+impl Edge {
+    /// The states it may lead to: none for a dead letter, several where somebody picks.
+    #[must_use]
+    pub fn targets(&self) -> &[Name] {
+        self.to.as_ref().map_or(&[], Choice::states)
+    }
+}

@@ -1,0 +1,122 @@
+//! Expressions, and what each may see where it stands.
+
+use super::Reader;
+use crate::decide::NAMES;
+use crate::expr::Expr;
+use crate::pipeline::file::Node;
+use crate::pipeline::problem::{Problem, Span, quote};
+
+/// When an expression is evaluated: that decides what there is to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scope {
+    /// Labels come first of all.
+    Labels,
+    /// At the door: key, lane, start, the pipeline's ttl.
+    Door,
+    /// On a move of a submission that is there.
+    Move,
+    /// With a worker's answer.
+    Outcome,
+    /// With what somebody sent along with an action.
+    Act,
+    /// After an action's task: with both.
+    ActDone,
+}
+
+impl Scope {
+    pub(super) fn names(self) -> &'static [&'static str] {
+        macro_rules! on_a_move {
+            ($($more:literal),*) => {
+                &["payload", "params", "labels", "outputs", "attempt", "held", "failed_from", "last_good", "requeues",
+                  "children", "error", "from", $($more),*]
+            };
+        }
+        match self {
+            Scope::Labels => &["payload", "params"],
+            Scope::Door => &["payload", "params", "labels"],
+            Scope::Move => on_a_move!(),
+            Scope::Outcome => on_a_move!("output"),
+            Scope::Act => on_a_move!("data"),
+            Scope::ActDone => on_a_move!("output", "data"),
+        }
+    }
+
+    fn at_the_door(self) -> bool {
+        matches!(self, Scope::Labels | Scope::Door)
+    }
+}
+
+impl Reader<'_> {
+    /// `None` only for what is no text; an expression that does not compile is replaced by one that does.
+    pub(super) fn expression(&mut self, node: &Node, scope: Scope) -> Option<Expr> {
+        let text = self.text(node)?;
+        Some(self.compile(text, node, scope))
+    }
+
+    /// Compiles text that stands at `node`.
+    pub(super) fn compile(&mut self, text: &str, node: &Node, scope: Scope) -> Expr {
+        let place = (node.span.start, scope);
+        if let Some(expression) = self.compiled.get(&place) {
+            return expression.clone();
+        }
+        let expression = Expr::compile(text, scope.names()).unwrap_or_else(|faults| {
+            let only_misplaced = Expr::compile(text, NAMES).is_ok();
+            for fault in faults {
+                let span = node.part(&fault.span, &self.source.toml);
+                let problem = match text.get(fault.span) {
+                    Some(name) if only_misplaced => misplaced(name, span),
+                    _ => wrong(&fault.message, span),
+                };
+                self.problems.push(problem);
+            }
+            harmless()
+        });
+        self.members(text, node);
+        if !scope.at_the_door() {
+            self.reads.payload |= expression.reads("payload");
+            self.reads.outputs |= expression.reads("outputs");
+        }
+        self.compiled.insert(place, expression.clone());
+        expression
+    }
+}
+
+/// A fault as the compiler tells it; a suggestion stands where those of all other problems do.
+fn wrong(message: &str, span: Span) -> Problem {
+    match message.split_once("; did you mean ") {
+        Some((message, meant)) => {
+            Problem::new("bad-expression", span, message).help(format!("did you mean {meant}"))
+        }
+        None => Problem::new("bad-expression", span, message),
+    }
+}
+
+/// A name that exists, but not where it is used.
+fn misplaced(name: &str, span: Span) -> Problem {
+    let help = match name {
+        "output" => "only edges of an outcome, and metadata of an action with a task, see `output`",
+        "data" => "only edges of actions see `data`",
+        "labels" => "labels are made from `payload` and `params`",
+        _ => "before a submission is there, expressions see `payload`, `params` and `labels`",
+    };
+    Problem::new("bad-expression", span, format!("{} is not known here", quote(name))).help(help)
+}
+
+/// Stands in for what does not compile, so that a guarded edge stays a guarded edge.
+fn harmless() -> Expr {
+    Expr::compile("true", &[]).expect("`true` is an expression")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn scopes_offer_exactly_what_decisions_know() {
+        let scopes = [Scope::Labels, Scope::Door, Scope::Move, Scope::Outcome, Scope::Act, Scope::ActDone];
+        let offered: BTreeSet<&str> = scopes.into_iter().flat_map(Scope::names).copied().collect();
+        assert_eq!(offered, NAMES.iter().copied().collect());
+    }
+}

@@ -1,0 +1,161 @@
+//! What makes a state the kind it is: the edges that leave it, and what it waits for.
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use super::edge::Way;
+use super::fields::{Fields, Place};
+use super::name::Spelling;
+use super::state_keys::{Shape, outcome_is_legal};
+use super::task::TaskRules;
+use crate::Name;
+use crate::pipeline::file::{Entry, Table};
+use crate::pipeline::moves::By;
+use crate::pipeline::problem::{Span, quote};
+use crate::pipeline::{Clock, Edge, FinalKind, Kind};
+use crate::time::Millis;
+
+const ENDS: [(&str, FinalKind); 3] =
+    [("success", FinalKind::Success), ("failure", FinalKind::Failure), ("cancelled", FinalKind::Cancelled)];
+
+/// A state being read.
+#[derive(Debug)]
+pub(super) struct Subject<'a> {
+    /// With its defaults.
+    pub(super) table: &'a Table,
+    pub(super) shape: Shape,
+    pub(super) name: &'a str,
+    pub(super) at: &'a Span,
+}
+
+/// The edges under `on`, by who follows them.
+#[derive(Debug, Default)]
+struct On {
+    outcomes: BTreeMap<Name, Vec<Edge>>,
+    error: Vec<Edge>,
+    all_succeeded: Vec<Edge>,
+    some_failed: Vec<Edge>,
+    reopened: Vec<Edge>,
+}
+
+impl Reader<'_> {
+    /// `None` where something that makes the kind is missing or unreadable; that was reported.
+    pub(super) fn kind(
+        &mut self,
+        fields: &mut Fields<'_>,
+        subject: &Subject<'_>,
+        rules: &TaskRules,
+    ) -> Option<Kind> {
+        match subject.shape {
+            Shape::Pass => Some(Kind::Pass { next: self.next(fields, subject, By::Pass)? }),
+            Shape::Wait => {
+                let clock = fields.node("wait").and_then(|node| self.clock(node));
+                let next = self.next(fields, subject, By::Clock)?;
+                Some(Kind::Wait { clock: clock.unwrap_or(Clock::For(Millis::ZERO)), next })
+            }
+            Shape::Human => {
+                let review = fields.node("review").and_then(|node| self.role(node));
+                Some(Kind::Human { review })
+            }
+            Shape::Task => {
+                let task = fields.node("task").and_then(|node| self.task(node, rules));
+                let on = self.on(fields.take("on"), subject);
+                self.needs_outcome(&on, subject)?;
+                Some(Kind::Task { task: task?, on: on.outcomes, on_error: on.error })
+            }
+            Shape::Join => self.join(fields, subject, rules),
+            Shape::Final => {
+                let outcome = fields.node("final").and_then(|node| self.word(node, &ENDS));
+                let investigate =
+                    fields.node("investigate").and_then(|node| self.flag(node)).unwrap_or(false);
+                let on = self.on(fields.take("on"), subject);
+                let outcome = outcome.unwrap_or(FinalKind::Failure);
+                Some(Kind::Final { outcome, investigate, on_reopened: on.reopened })
+            }
+        }
+    }
+
+    fn join(&mut self, fields: &mut Fields<'_>, subject: &Subject<'_>, rules: &TaskRules) -> Option<Kind> {
+        let child = fields.node("join").and_then(|node| self.name(node, Spelling::Pipeline));
+        let task = fields.node("task").and_then(|node| self.task(node, rules));
+        let on = self.on(fields.take("on"), subject);
+        for (edges, outcome) in [(&on.all_succeeded, "all_succeeded"), (&on.some_failed, "some_failed")] {
+            let written = subject.table.table("on").is_some_and(|on| on.has(outcome));
+            if edges.is_empty() && !written {
+                let message =
+                    format!("{} waits for its children and needs `on.{outcome}`", quote(subject.name));
+                self.missing(subject.at, message);
+            }
+        }
+        Some(Kind::Join {
+            child: child?,
+            task,
+            on: on.outcomes,
+            on_error: on.error,
+            on_all_succeeded: on.all_succeeded,
+            on_some_failed: on.some_failed,
+        })
+    }
+
+    fn next(&mut self, fields: &mut Fields<'_>, subject: &Subject<'_>, by: By) -> Option<Vec<Edge>> {
+        let Some(entry) = fields.take("next") else {
+            let message =
+                format!("{} waits, but `next` does not say where it goes then", quote(subject.name));
+            self.missing(subject.at, message);
+            return None;
+        };
+        Some(self.edges(entry, &Way::new(by)))
+    }
+
+    fn needs_outcome(&mut self, on: &On, subject: &Subject<'_>) -> Option<()> {
+        if on.outcomes.is_empty() {
+            let message = format!("{} runs a task but declares no outcome", quote(subject.name));
+            self.missing(subject.at, format!("{message}; write `on.<outcome> = \"STATE\"`"));
+            return None;
+        }
+        Some(())
+    }
+
+    fn on(&mut self, entry: Option<&Entry>, subject: &Subject<'_>) -> On {
+        let mut on = On::default();
+        for entry in self.map(entry.map(|entry| &entry.node), "outcomes") {
+            let name = self.spelled(&entry.key, &entry.at, Spelling::Word);
+            if !outcome_is_legal(&entry.key, subject.shape, subject.table) {
+                self.outcome_not_here(entry, subject);
+                continue;
+            }
+            self.note(Place::On, entry);
+            let by = match &*entry.key {
+                "error" => By::Error,
+                "all_succeeded" | "some_failed" | "reopened" => By::Children(name.clone()),
+                _ => By::Outcome(name.clone()),
+            };
+            let edges = self.edges(entry, &Way::new(by));
+            match &*entry.key {
+                "error" => on.error = edges,
+                "all_succeeded" => on.all_succeeded = edges,
+                "some_failed" => on.some_failed = edges,
+                "reopened" => on.reopened = edges,
+                _ => {
+                    on.outcomes.insert(name, edges);
+                }
+            }
+        }
+        on
+    }
+
+    fn outcome_not_here(&mut self, entry: &Entry, subject: &Subject<'_>) {
+        let owner = match &*entry.key {
+            "all_succeeded" | "some_failed" => "is for join states",
+            "reopened" => "is for final states",
+            _ => "needs a task",
+        };
+        let message = format!(
+            "`on.{}` {owner}, and {} is a {} state",
+            entry.key,
+            quote(subject.name),
+            subject.shape.as_str()
+        );
+        self.report("key-not-here", &entry.at, message);
+    }
+}

@@ -1,0 +1,160 @@
+//! What is promised and told: service levels, notifications, metrics.
+
+use std::collections::BTreeMap;
+
+use super::Reader;
+use super::expression::Scope;
+use super::fields::{Fields, Place, listed};
+use super::name::Spelling;
+use crate::Name;
+use crate::pipeline::file::{Entry, Node};
+use crate::pipeline::problem::{Problem, quote};
+use crate::pipeline::{Leg, Metric, MetricKind, Notify, Sla, SlaSpan};
+use crate::time::Millis;
+
+/// What a metric can be of.
+const MEASURES: [(&str, &str); 6] = [
+    ("received", "received"),
+    ("entered", "entered"),
+    ("left", "left"),
+    ("depth", "depth"),
+    ("dwell_ms", "dwell_ms"),
+    ("dead", "dead"),
+];
+
+impl Reader<'_> {
+    pub(super) fn state_sla(&mut self, entry: &Entry) -> Option<Sla> {
+        let table = self.table(&entry.node)?;
+        let mut fields = Fields::new(Place::Inner, table);
+        let sla = self.sla(&mut fields, entry);
+        self.close(fields);
+        Some(sla)
+    }
+
+    /// `[sla.NAME]`: a leg between two points of the machine.
+    pub(super) fn legs(&mut self, node: Option<&Node>) -> BTreeMap<Name, Leg> {
+        let mut legs = BTreeMap::new();
+        for entry in self.map(node, "service levels") {
+            let name = self.spelled(&entry.key, &entry.at, Spelling::Free);
+            let Some(table) = self.table(&entry.node) else { continue };
+            let mut fields = Fields::new(Place::Inner, table);
+            let from = self.states(fields.node("from"));
+            let to = self.states(fields.node("to"));
+            let not_via = self.states(fields.node("not_via"));
+            if !table.has("to") {
+                self.missing(
+                    &entry.at,
+                    format!("the service level {} needs `to`: where it ends", quote(&name)),
+                );
+            }
+            let sla = self.sla(&mut fields, entry);
+            self.close(fields);
+            legs.insert(name, Leg { from, to, not_via, sla });
+        }
+        legs
+    }
+
+    fn sla(&mut self, fields: &mut Fields<'_>, entry: &Entry) -> Sla {
+        let target = fields.node("target");
+        let p95 = fields.node("p95");
+        if target.is_none() && p95.is_none() {
+            self.missing(&entry.at, "a service level needs `target` or `p95`");
+        }
+        let calendar = fields.node("calendar").and_then(|node| self.calendar(node));
+        let target = target.and_then(|node| self.sla_span(node));
+        let p95 = p95.and_then(|node| self.sla_span(node));
+        Sla { target, p95, calendar }
+    }
+
+    fn calendar(&mut self, node: &Node) -> Option<Name> {
+        let text = self.text(node)?;
+        if !self.known.calendars.iter().any(|known| known == text) {
+            let near = self.near(text, self.known.calendars.iter().map(String::as_str));
+            let message = format!("there is no calendar {}", quote(text));
+            self.problems.push(Problem::new("unknown-calendar", node.span.clone(), message).suggest(near));
+        }
+        Some(text.into())
+    }
+
+    /// `"15s"`, or business days: `"5bd"`.
+    fn sla_span(&mut self, node: &Node) -> Option<SlaSpan> {
+        let text = self.text(node)?;
+        let business_days = text.strip_suffix("bd").and_then(|days| days.parse::<u32>().ok());
+        let span = match business_days {
+            Some(days) => Ok(SlaSpan::BusinessDays(days)),
+            None => text.parse::<Millis>().map(SlaSpan::Time),
+        };
+        match span {
+            Ok(SlaSpan::BusinessDays(0) | SlaSpan::Time(Millis::ZERO)) => {
+                self.report("bad-span", &node.span, "a service level must be longer than zero");
+                None
+            }
+            Ok(span) => Some(span),
+            Err(error) => {
+                self.report("bad-span", &node.span, format!("{error}; business days like 5bd"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn notify(&mut self, node: Option<&Node>) -> BTreeMap<Name, Notify> {
+        let mut notifications = BTreeMap::new();
+        for entry in self.map(node, "notifications") {
+            let name = self.spelled(&entry.key, &entry.at, Spelling::Free);
+            let Some(table) = self.table(&entry.node) else { continue };
+            let mut fields = Fields::new(Place::Inner, table);
+            let mail = fields.node("mail").and_then(|node| self.expression(node, Scope::Move));
+            let webhook = fields.node("webhook").and_then(|node| self.expression(node, Scope::Move));
+            if !table.has("mail") && !table.has("webhook") {
+                self.missing(
+                    &entry.at,
+                    format!("the notification {} needs `mail` or `webhook`", quote(&name)),
+                );
+            }
+            let template =
+                fields.node("template").and_then(|node| self.attachment(node)).map(|(path, _)| path);
+            self.close(fields);
+            notifications.insert(name, Notify { mail, webhook, template });
+        }
+        notifications
+    }
+
+    pub(super) fn metrics(&mut self, node: Option<&Node>) -> BTreeMap<Name, Metric> {
+        let mut metrics = BTreeMap::new();
+        for entry in self.map(node, "metrics") {
+            let name = self.spelled(&entry.key, &entry.at, Spelling::Metric);
+            if let Some(metric) = self.metric(entry) {
+                metrics.insert(name, metric);
+            }
+        }
+        metrics
+    }
+
+    fn metric(&mut self, entry: &Entry) -> Option<Metric> {
+        const KINDS: [(&str, MetricKind); 4] = [
+            ("counter", MetricKind::Counter),
+            ("gauge", MetricKind::Gauge),
+            ("histogram", MetricKind::Histogram),
+            ("rate", MetricKind::Rate),
+        ];
+        let table = self.table(&entry.node)?;
+        let mut fields = Fields::new(Place::Inner, table);
+        let written: Vec<_> =
+            KINDS.into_iter().filter_map(|(key, kind)| fields.take(key).map(|entry| (entry, kind))).collect();
+        if written.len() != 1 {
+            let kinds = listed(&KINDS.map(|(key, _)| key));
+            self.missing(&entry.at, format!("the metric {} needs exactly one of {kinds}", quote(&entry.key)));
+        }
+        let of = written.first().and_then(|(entry, _)| self.word(&entry.node, &MEASURES));
+        let states = self.states(fields.node("state"));
+        let mut labels = BTreeMap::new();
+        for label in self.map(fields.node("labels"), "labels") {
+            let name = self.spelled(&label.key, &label.at, Spelling::Label);
+            if let Some(text) = self.text(&label.node) {
+                labels.insert(name, text.to_owned());
+            }
+        }
+        self.close(fields);
+        Some(Metric { kind: written.first()?.1, of: of?.into(), states, labels })
+    }
+}

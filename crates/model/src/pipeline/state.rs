@@ -1,0 +1,282 @@
+//! A state, its one kind, and the edges that leave it.
+
+use std::collections::BTreeMap;
+
+use super::problem::Span;
+use crate::Name;
+use crate::actor::ActorKind;
+use crate::expr::Expr;
+use crate::json::Json;
+use crate::role::Role;
+use crate::schema::Schema;
+use crate::submission::Status;
+use crate::time::{Millis, Time};
+
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Where its name is written in the file.
+    pub at: Span,
+    pub name: Name,
+    pub title: Option<String>,
+    pub phase: Option<Name>,
+    pub kind: Kind,
+    pub actions: Vec<Action>,
+    pub ttl: Option<Ttl>,
+    pub sla: Option<Sla>,
+    pub notify: Vec<Name>,
+    pub retention: Option<Millis>,
+    pub lane: LaneRule,
+    /// Whether leaving it by success makes it `last_good`.
+    pub checkpoint: bool,
+}
+
+impl State {
+    #[must_use]
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| &*action.name == name)
+    }
+
+    /// The task that runs on entering the state, if it has one.
+    #[must_use]
+    pub fn task(&self) -> Option<&Task> {
+        match &self.kind {
+            Kind::Task { task, .. } => Some(task),
+            Kind::Join { task, .. } => task.as_ref(),
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self.kind, Kind::Final { .. })
+    }
+}
+
+/// Every state is of exactly one kind: it says what the submission waits for there.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    Pass {
+        next: Vec<Edge>,
+    },
+    Task {
+        task: Task,
+        on: BTreeMap<Name, Vec<Edge>>,
+        on_error: Vec<Edge>,
+    },
+    Wait {
+        clock: Clock,
+        next: Vec<Edge>,
+    },
+    Human {
+        review: Option<Role>,
+    },
+    Join {
+        child: Name,
+        task: Option<Task>,
+        on: BTreeMap<Name, Vec<Edge>>,
+        on_error: Vec<Edge>,
+        on_all_succeeded: Vec<Edge>,
+        on_some_failed: Vec<Edge>,
+    },
+    Final {
+        outcome: FinalKind,
+        investigate: bool,
+        on_reopened: Vec<Edge>,
+    },
+}
+
+impl Kind {
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Kind::Pass { .. } => "pass",
+            Kind::Task { .. } => "task",
+            Kind::Wait { .. } => "wait",
+            Kind::Human { .. } => "human",
+            Kind::Join { .. } => "join",
+            Kind::Final { .. } => "final",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinalKind {
+    Success,
+    Failure,
+    Cancelled,
+}
+
+impl FinalKind {
+    #[must_use]
+    pub fn status(self) -> Status {
+        match self {
+            FinalKind::Success => Status::Succeeded,
+            FinalKind::Failure => Status::Failed,
+            FinalKind::Cancelled => Status::Cancelled,
+        }
+    }
+}
+
+/// Work handed to a worker under a lease.
+#[derive(Debug, Clone)]
+pub struct Task {
+    pub name: Name,
+    /// Static configuration, handed over with the task.
+    pub with: Option<Json>,
+    /// Liveness: the worker must renew within it.
+    pub lease: Millis,
+    /// One attempt, however lively. `None`: no bound.
+    pub timeout: Option<Millis>,
+    pub retry: Retry,
+}
+
+/// How often a failed attempt is tried again: a general rule and rules for single error codes.
+#[derive(Debug, Clone, Default)]
+pub struct Retry {
+    pub rule: RetryRule,
+    pub on: BTreeMap<Name, RetryRule>,
+}
+
+impl Retry {
+    /// The rule for an error code and the name its failures are counted under (`""` for the general rule).
+    #[must_use]
+    pub fn rule_for(&self, code: &str) -> (&str, &RetryRule) {
+        match self.on.get_key_value(code) {
+            Some((name, rule)) => (name, rule),
+            None => ("", &self.rule),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RetryRule {
+    pub times: Times,
+    pub delay: Every,
+    pub backoff: Backoff,
+    pub max: Option<Millis>,
+    /// 0.0 to 1.0: the share of the delay that chance may add or take.
+    pub jitter: f64,
+}
+
+impl Default for RetryRule {
+    fn default() -> Self {
+        RetryRule {
+            times: Times::AtMost(0),
+            delay: Every::Same(Millis::ZERO),
+            backoff: Backoff::Constant,
+            max: None,
+            jitter: 0.0,
+        }
+    }
+}
+
+/// Tries after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    AtMost(u32),
+    Forever,
+}
+
+/// One delay for all tries, or one for each (the last goes on).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Every {
+    Same(Millis),
+    Each(Vec<Millis>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backoff {
+    Constant,
+    Linear,
+    Exponential,
+}
+
+/// One way out of a state (or into the pipeline). Action-only keys keep their defaults elsewhere.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    /// Where it is written in the file.
+    pub at: Span,
+    /// `None` only on `on.error`: the dead letter.
+    pub to: Option<Choice>,
+    pub when: Option<Expr>,
+    pub trigger: Name,
+    pub metadata: Vec<(Name, Expr)>,
+    /// Recorded instead of the kind of whoever made the move.
+    pub actor: Option<ActorKind>,
+    pub notify: Vec<Name>,
+    pub role: Option<Role>,
+    pub reason: bool,
+    pub data: Option<Schema>,
+    pub task: Option<Task>,
+    pub approvals: u32,
+    pub self_approval: bool,
+}
+
+/// Where an edge leads: one state, or a list the actor picks from (unpicked: the state it failed in).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    One(Name),
+    Pick(Vec<Name>),
+}
+
+impl Choice {
+    #[must_use]
+    pub fn states(&self) -> &[Name] {
+        match self {
+            Choice::One(name) => std::slice::from_ref(name),
+            Choice::Pick(names) => names,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Action {
+    pub name: Name,
+    pub edges: Vec<Edge>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Ttl {
+    pub after: After,
+    pub edge: Edge,
+}
+
+/// A span that is written down or computed.
+#[derive(Debug, Clone)]
+pub enum After {
+    Fixed(Millis),
+    Computed(Expr),
+}
+
+/// When a wait ends: so long after entry, at a time, or what an expression gives (either).
+#[derive(Debug, Clone)]
+pub enum Clock {
+    For(Millis),
+    Until(Time),
+    Computed(Expr),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sla {
+    pub target: Option<SlaSpan>,
+    pub p95: Option<SlaSpan>,
+    pub calendar: Option<Name>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlaSpan {
+    Time(Millis),
+    BusinessDays(u32),
+}
+
+/// What a state means for its submission's lane.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LaneRule {
+    /// Occupies the lane once it holds it.
+    #[default]
+    Keep,
+    /// Left only as the holder.
+    Wait,
+    /// Gives the lane on.
+    Free,
+}

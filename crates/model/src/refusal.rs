@@ -1,0 +1,120 @@
+//! Refusals: what is answered instead of a move. Expected, stable, never logged as trouble.
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use crate::Name;
+
+/// A refusal's stable code, and the reaction it asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The request itself is wrong; sending it again will not help.
+    Invalid,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    /// It does not fit what is there now.
+    Conflict,
+    /// A condition the caller set does not hold.
+    Precondition,
+    TooLarge,
+    /// Well formed, but not acceptable.
+    Unprocessable,
+    /// Try again later.
+    Unavailable,
+    /// Our fault.
+    Internal,
+}
+
+macro_rules! codes {
+    ($($name:ident = $text:literal, $class:ident, $title:literal;)*) => {
+        /// Every code the product answers with; `docs/errors.md` is made from this list.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($name),* }
+
+        impl Code {
+            pub const ALL: &[Code] = &[$(Code::$name),*];
+
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text),* }
+            }
+
+            #[must_use]
+            pub fn class(self) -> Class {
+                match self { $(Code::$name => Class::$class),* }
+            }
+
+            /// What the code means, in a few words.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$name => $title),* }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidRequest = "invalid-request", Invalid, "the request is not well formed";
+    InvalidJson = "invalid-json", Invalid, "the body is not strict JSON";
+    InvalidDefinition = "invalid-definition", Unprocessable, "the pipeline file has problems";
+    SchemaViolation = "schema-violation", Unprocessable, "a document does not fit its JSON Schema";
+    NotAdmitted = "not-admitted", Unprocessable, "no way into the pipeline fits the submission";
+    GuardError = "guard-error", Unprocessable, "an expression of the pipeline could not be evaluated";
+    KeyMismatch = "key-mismatch", Unprocessable, "the given key is not the one the pipeline derives";
+    UnknownOutcome = "unknown-outcome", Unprocessable, "the state declares no such outcome";
+    ReasonRequired = "reason-required", Unprocessable, "this needs a reason";
+    PickRequired = "pick-required", Unprocessable, "the action needs to be told which state to go to";
+    IdempotencyMismatch = "idempotency-mismatch", Unprocessable, "the Idempotency-Key was used with another request";
+    TooLarge = "too-large", TooLarge, "something is over its bound";
+    Unauthorized = "unauthorized", Unauthorized, "no valid token was given";
+    RoleRequired = "role-required", Forbidden, "the caller's role does not allow this";
+    ForbiddenHost = "forbidden-host", Forbidden, "an open server answers only to this machine's own names";
+    UnknownRoute = "unknown-route", NotFound, "there is nothing at this address";
+    UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
+    UnknownSubmission = "unknown-submission", NotFound, "no such submission";
+    MethodNotAllowed = "method-not-allowed", Invalid, "this address does not take this method";
+    UnsupportedMediaType = "unsupported-media-type", Invalid, "the body's media type is not taken here";
+    DuplicateKey = "duplicate-key", Conflict, "an open submission has this key";
+    StaleLease = "stale-lease", Conflict, "the lease is over or another's; the answer changes nothing";
+    NotLeasable = "not-leasable", Conflict, "the submission is not waiting for a worker of this task";
+    ActionNotAllowed = "action-not-allowed", Conflict, "the state has no such action";
+    GuardNotMet = "guard-not-met", Conflict, "the action's conditions do not hold now";
+    Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
+    VersionExists = "version-exists", Conflict, "this version was applied with other contents";
+    VersionOutdated = "version-outdated", Conflict, "a later version is applied already";
+    RevisionMismatch = "revision-mismatch", Precondition, "the submission has moved on since the given revision";
+    Overloaded = "overloaded", Unavailable, "too much is waiting; try again soon";
+    Draining = "draining", Unavailable, "the server is stopping; try another or wait";
+    Unavailable = "unavailable", Unavailable, "the store cannot be reached";
+    OutcomeUnknown = "outcome-unknown", Unavailable, "the store was lost while committing; ask before repeating";
+    Internal = "internal", Internal, "a fault on our side; nothing was changed";
+}
+
+/// Why a command was refused. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{message}")]
+pub struct Refusal {
+    pub code: Code,
+    pub message: String,
+    /// Extra members of the problem, such as the legal actions.
+    pub details: Map<String, Value>,
+}
+
+impl Refusal {
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Refusal { code, message: message.into(), details: Map::new() }
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn with_names<'a>(self, name: &str, names: impl Iterator<Item = &'a Name>) -> Self {
+        let list: Vec<&str> = names.map(|name| &**name).collect();
+        self.with(name, json!(list))
+    }
+}

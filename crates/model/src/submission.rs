@@ -1,0 +1,340 @@
+//! A submission's row: where it is, what it waits for, and what fences it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Name;
+use crate::actor::Caller;
+use crate::digest::Digest;
+use crate::json::Json;
+use crate::time::{Millis, Time};
+use crate::token::Bits;
+
+/// A UUIDv7: ordered by the time it was made, so new rows land at the end of every index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SubmissionId(pub Uuid);
+
+impl SubmissionId {
+    #[must_use]
+    pub fn new(at: Time, chance: [u8; 10]) -> Self {
+        let millis = u64::try_from(at.millis()).unwrap_or(0);
+        SubmissionId(uuid::Builder::from_unix_timestamp_millis(millis, &chance).into_uuid())
+    }
+}
+
+impl fmt::Display for SubmissionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl FromStr for SubmissionId {
+    type Err = uuid::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Uuid::try_parse(text).map(SubmissionId)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Open,
+    /// A dead letter: it stopped in its state, keeps its key, and can be redriven.
+    Dead,
+    Succeeded,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub const ALL: [Status; 5] =
+        [Status::Open, Status::Dead, Status::Succeeded, Status::Failed, Status::Cancelled];
+
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Open => "open",
+            Status::Dead => "dead",
+            Status::Succeeded => "succeeded",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the submission has ended. A dead one has not: it keeps its key and waits to be redriven.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(self, Status::Succeeded | Status::Failed | Status::Cancelled)
+    }
+}
+
+impl FromStr for Status {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Status::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
+            let known: Vec<_> = Status::ALL.iter().map(|status| status.as_str()).collect();
+            format!("unknown status `{text}`; one of {}", known.join(", "))
+        })
+    }
+}
+
+/// The one row of a submission: everything but its documents. Stores keep it whole and index what `place` names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Submission {
+    pub id: SubmissionId,
+    pub pipeline: Name,
+    pub version: u32,
+    pub state: Name,
+    pub status: Status,
+    /// One per event; the ETag.
+    pub revision: u64,
+    /// One per write, kept by the store beside the row.
+    #[serde(skip)]
+    pub row_version: u64,
+    /// One per grant and revocation of a lease, never reset.
+    pub lease_no: u64,
+    pub wait: Wait,
+    /// When to look at the row again. A lower bound: a renewal leaves it, an early look arms it anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer: Option<Time>,
+    /// The number of the current try, from 1 on every visit of a state. Crashes do not count.
+    pub attempt: u32,
+    /// Failures of this visit, by the retry rule they count under.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<Name, u32>,
+    /// Leases of this visit that ended without a word from their worker.
+    #[serde(default)]
+    pub crashes: u32,
+    #[serde(default)]
+    pub requeues: u32,
+    pub priority: i64,
+    /// Given at the door; it outranks what the pipeline would derive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority_given: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Name>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Name, Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SubmissionId>,
+    /// The state it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_from: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_good: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// An outcome whose edges could not be evaluated: a redrive tries them again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
+    /// An action somebody was granted, whose task runs before the move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// The last settlement, so that its exact repeat gets its answer again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+    /// The revision that last changed the payload.
+    pub payload_revision: u64,
+    pub created_at: Time,
+    pub entered_at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<Time>,
+    /// When the pipeline's ttl ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_at: Option<Time>,
+    /// When the state's ttl ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_ttl_at: Option<Time>,
+    /// The hash of its newest leaf: what chains its events.
+    pub leaf: Digest,
+}
+
+impl Submission {
+    /// A row before its first event: nothing has happened to it.
+    pub(crate) fn blank(pipeline: Name, version: u32, now: Time) -> Self {
+        Submission {
+            id: SubmissionId(Uuid::nil()),
+            pipeline,
+            version,
+            state: "".into(),
+            status: Status::Open,
+            revision: 0,
+            row_version: 0,
+            lease_no: 0,
+            wait: Wait::Nothing,
+            timer: None,
+            attempt: 1,
+            failures: BTreeMap::new(),
+            crashes: 0,
+            requeues: 0,
+            priority: 0,
+            priority_given: None,
+            key: None,
+            labels: BTreeMap::new(),
+            parent: None,
+            from: None,
+            failed_from: None,
+            last_good: None,
+            error: None,
+            kept: None,
+            request: None,
+            settled: None,
+            payload_revision: 0,
+            created_at: now,
+            entered_at: now,
+            finished_at: None,
+            ttl_at: None,
+            state_ttl_at: None,
+            leaf: Digest([0; 32]),
+        }
+    }
+
+    #[must_use]
+    pub fn lease(&self) -> Option<&Lease> {
+        match &self.wait {
+            Wait::Lease(lease) => Some(lease),
+            _ => None,
+        }
+    }
+
+    /// When time alone would change something. A lease in force is awaited before a ttl is.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        let wait = match &self.wait {
+            Wait::Lease(lease) => {
+                return Some(lease.times_out_at.map_or(lease.expires_at, |at| at.min(lease.expires_at)));
+            }
+            Wait::Delay { until, .. } | Wait::Clock { until } => Some(*until),
+            _ => None,
+        };
+        let ttl = if self.status.is_final() { None } else { self.expires_at() };
+        [wait, ttl].into_iter().flatten().min()
+    }
+
+    /// When the nearer of its two times to live ends.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<Time> {
+        [self.ttl_at, self.state_ttl_at].into_iter().flatten().min()
+    }
+}
+
+/// What a submission waits for: exactly one thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "for", rename_all = "snake_case")]
+pub enum Wait {
+    /// A worker to claim its task. `rank` orders the queue.
+    Worker { task: Name, rank: i64 },
+    /// The worker that holds the lease.
+    Lease(Lease),
+    /// Time to pass before it may go on.
+    Delay { until: Time, cause: Cause },
+    /// The end of a wait state.
+    Clock { until: Time },
+    /// A person's action.
+    Person,
+    /// A guard of its pass state to hold.
+    Guard,
+    /// A redrive.
+    Redrive,
+    /// Nothing: it has ended.
+    Nothing,
+}
+
+/// Why a submission is delayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    Retry,
+    Snooze,
+    NotBefore,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    pub task: Name,
+    pub worker: Name,
+    pub no: u64,
+    pub bits: Bits,
+    pub span: Millis,
+    pub granted_at: Time,
+    pub expires_at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times_out_at: Option<Time>,
+}
+
+/// What went wrong, as workers say it and people read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub code: Name,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    pub outcome: Name,
+    pub worker: Name,
+    pub lease_no: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    pub action: Name,
+    /// Which of the action's edges was granted.
+    pub edge: usize,
+    pub to: Name,
+    pub caller: Caller,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Json>,
+}
+
+/// A settlement that was taken, and what it was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    pub lease_no: u64,
+    pub bits: Bits,
+    pub digest: Digest,
+    pub state: Name,
+    pub status: Status,
+    pub revision: u64,
+}
+
+/// The documents of a submission, stored apart from its row and loaded only where something reads them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Documents {
+    pub payload: Json,
+    /// The last output of each state's task.
+    pub outputs: BTreeMap<Name, Json>,
+    pub result: Option<Json>,
+}
+
+impl Documents {
+    /// How much text there is in all of them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let outputs = self.outputs.values();
+        outputs.chain([&self.payload]).chain(&self.result).map(|document| document.as_str().len()).sum()
+    }
+
+    /// Sets a document by its stored name: the inverse of `DocumentName`'s text.
+    pub fn set(&mut self, name: &str, body: Json) {
+        match name {
+            "payload" => self.payload = body,
+            "result" => self.result = Some(body),
+            _ => {
+                let state = name.strip_prefix("output/").unwrap_or(name);
+                self.outputs.insert(state.into(), body);
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Pipeline files for tests, with the files they name.
+
+use std::fs;
+use std::path::PathBuf;
+
+use model::pipeline::{Source, attachments};
+
+#[allow(dead_code, reason = "every test file is a crate of its own, and not each goes through all files")]
+pub(crate) const FILES: [&str; 8] = [
+    "delivery",
+    "ingest-batch",
+    "ingest-job",
+    "ledger-batch",
+    "orders",
+    "sign-request",
+    "site-list",
+    "skill-review",
+];
+
+pub(crate) fn source(name: &str) -> Source {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pipelines");
+    let read = |path: &str| fs::read_to_string(folder.join(path)).expect(path);
+    let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
+    for path in attachments(&source.toml) {
+        source.files.insert(path.clone(), read(&path));
+    }
+    source
+}

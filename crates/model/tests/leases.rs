@@ -1,0 +1,248 @@
+//! Leases, fences, retries and what time does to them.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use model::Code;
+use model::decide::{Answer, CRASHES_MAX};
+use model::submission::{Status, Wait};
+use support::{Story, fail, finish, pipeline};
+
+const WORK: &str = r#"
+name = "work"
+version = 1
+title = "Work"
+start = "DOING"
+
+[states.DOING]
+task = "work.do"
+lease = "30s"
+timeout = "5m"
+retry = { times = 2, delay = "10s", backoff = "exponential", max = "15s", on.flaky = { times = 1, delay = "1s" } }
+on.done = "DONE"
+on.error = [{ to = "REFUSED", when = "error.code == 'refused'" }, {}]
+
+[states.DONE]
+final = "success"
+
+[states.REFUSED]
+final = "failure"
+"#;
+
+fn story() -> Story {
+    Story::submitted(pipeline(WORK), "{}")
+}
+
+#[test]
+fn a_stale_lease_cannot_finish() {
+    let mut story = story();
+    let first = story.claim_any();
+    story.pass("31s");
+    story.wake();
+    let second = story.claim_any();
+    let refusal = story.finish(first, "done", "{}").unwrap_err();
+    assert_eq!(refusal.code, Code::StaleLease);
+    assert_eq!(story.state(), "DOING");
+    story.finish(second, "done", "{}").unwrap();
+    assert_eq!(story.path(), ["DOING", "DONE"]);
+}
+
+#[test]
+fn a_finish_past_its_time_is_good_while_nobody_took_the_lease() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.pass("10m");
+    story.finish(token, "done", "{}").unwrap();
+    assert_eq!(story.state(), "DONE");
+}
+
+#[test]
+fn the_same_answer_sent_twice_is_one_move() {
+    let mut story = story();
+    let token = story.claim_any();
+    let first = story.finish(token, "done", r#"{"n":1}"#).unwrap();
+    let again = story.finish(token, "done", r#"{"n":1}"#).unwrap();
+    assert_eq!(first, Answer::Settled { state: "DONE".into(), status: Status::Succeeded, repeated: false });
+    assert_eq!(again, Answer::Settled { state: "DONE".into(), status: Status::Succeeded, repeated: true });
+    assert_eq!(story.row().revision, 2);
+    let other = story.finish(token, "done", r#"{"n":2}"#).unwrap_err();
+    assert_eq!(other.code, Code::StaleLease);
+}
+
+#[test]
+fn a_token_with_wrong_bits_is_stale() {
+    let mut story = story();
+    let mut token = story.claim_any();
+    token.bits.0[0] ^= 1;
+    assert_eq!(story.finish(token, "done", "{}").unwrap_err().code, Code::StaleLease);
+    assert_eq!(story.renew(token).unwrap_err().code, Code::StaleLease);
+}
+
+#[test]
+fn a_leased_submission_cannot_be_claimed() {
+    let mut story = story();
+    story.claim_any();
+    assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
+}
+
+#[test]
+fn a_missed_heartbeat_is_a_crash_and_costs_no_attempt() {
+    let mut story = story();
+    story.claim_any();
+    story.pass("30s");
+    story.wake();
+    assert_eq!((story.row().attempt, story.row().crashes), (1, 1));
+    assert!(matches!(story.row().wait, Wait::Worker { .. }));
+    assert_eq!(story.told()[1], "crashed lease-expired system");
+}
+
+#[test]
+fn repeated_crashes_quarantine() {
+    let mut story = story();
+    for _ in 0..CRASHES_MAX {
+        assert_eq!(story.row().status, Status::Open);
+        story.claim_any();
+        story.pass("31s");
+        story.wake();
+    }
+    assert_eq!(story.row().status, Status::Dead);
+    assert_eq!(&*story.row().error.as_ref().unwrap().code, "crashing");
+}
+
+#[test]
+fn a_renewed_lease_lives_on() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.pass("29s");
+    story.renew(token).unwrap();
+    story.pass("29s");
+    story.wake();
+    assert!(story.row().lease().is_some());
+    story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn a_renewal_does_not_touch_the_timer_and_an_early_look_arms_it_again() {
+    let mut story = story();
+    let token = story.claim_any();
+    let armed = story.row().timer;
+    story.pass("29s");
+    story.renew(token).unwrap();
+    assert_eq!(story.row().timer, armed);
+    story.pass("1s");
+    story.wake();
+    assert!(story.row().timer > armed);
+}
+
+#[test]
+fn a_lively_worker_still_times_out_and_that_is_a_failure() {
+    let mut story = story();
+    let token = story.claim_any();
+    for _ in 0..11 {
+        story.pass("28s");
+        let _ = story.renew(token);
+        story.wake();
+    }
+    assert_eq!(story.row().attempt, 2);
+    assert_eq!(&*story.row().error.as_ref().unwrap().code, "timeout");
+    assert_eq!(story.finish(token, "done", "{}").unwrap_err().code, Code::StaleLease);
+}
+
+#[test]
+fn no_lease_expires_until_the_store_has_been_reachable_for_a_while() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.pass("1h");
+    story.reachable_since = story.now;
+    story.wake();
+    assert!(story.row().lease().is_some(), "the worker could not renew while the store was away");
+    let armed = story.row().timer.unwrap();
+    assert!(armed > story.now, "it is looked at again, later");
+    assert_eq!(story.row().attempt, 1, "nor does the attempt time out");
+    story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn retries_are_spaced_bounded_and_then_used_up() {
+    let mut story = story();
+    for pause in ["10s", "15s"] {
+        let token = story.claim_any();
+        story.fail(token, "broken").unwrap();
+        story.pass(pause);
+        story.now = model::Time::from_millis(story.now.millis() - 1);
+        story.wake();
+        assert!(matches!(story.row().wait, Wait::Delay { .. }), "not before {pause} have passed");
+        story.now = model::Time::from_millis(story.now.millis() + 1);
+        story.wake();
+    }
+    let token = story.claim_any();
+    story.fail(token, "broken").unwrap();
+    assert_eq!(story.row().status, Status::Dead);
+    assert_eq!(story.row().failed_from.as_deref(), Some("DOING"));
+    assert_eq!(story.row().wait, Wait::Redrive);
+}
+
+#[test]
+fn an_error_code_with_a_rule_of_its_own_has_a_budget_of_its_own() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.fail(token, "flaky").unwrap();
+    story.pass("1s");
+    story.wake();
+    let token = story.claim_any();
+    story.fail(token, "broken").unwrap();
+    assert_eq!(story.row().status, Status::Open, "one flaky failure does not use up the general budget");
+    story.pass("10s");
+    story.wake();
+    let token = story.claim_any();
+    story.fail(token, "flaky").unwrap();
+    assert_eq!(story.row().status, Status::Dead);
+}
+
+#[test]
+fn an_error_that_is_not_retryable_goes_straight_to_on_error() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.tell(&fail(token, "refused", false)).unwrap();
+    assert_eq!((story.state(), story.row().status), ("REFUSED", Status::Failed));
+    assert_eq!(story.row().failed_from.as_deref(), Some("DOING"));
+    assert_eq!(&*story.row().error.as_ref().unwrap().code, "refused");
+}
+
+#[test]
+fn a_snooze_costs_no_attempt_and_leaves_no_event() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.snooze(token, "1h").unwrap();
+    assert_eq!((story.row().attempt, story.row().revision), (1, 1));
+    assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
+    story.pass("1h");
+    story.wake();
+    let token = story.claim_any();
+    assert_eq!(story.snooze(token, "8d").unwrap_err().code, Code::InvalidRequest);
+    story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn an_unknown_outcome_is_refused_and_the_lease_stays() {
+    let mut story = story();
+    let token = story.claim_any();
+    let refusal = story.finish(token, "perfect", "{}").unwrap_err();
+    assert_eq!(refusal.code, Code::UnknownOutcome);
+    assert_eq!(refusal.details["outcomes"], serde_json::json!(["done"]));
+    story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn a_lease_number_counts_grants_and_revocations_and_never_goes_back() {
+    let mut story = story();
+    let first = story.claim_any();
+    assert_eq!(first.lease_no, 1);
+    story.pass("31s");
+    story.wake();
+    assert_eq!(story.row().lease_no, 2, "taken away");
+    let second = story.claim_any();
+    assert_eq!(second.lease_no, 3);
+    story.tell(&finish(second, "done", "{}")).unwrap();
+    assert_eq!(story.row().lease_no, 3);
+}

@@ -1,0 +1,272 @@
+//! Whole pipeline files: that they load, and what is in them then.
+
+mod common;
+
+use common::{FILES, source};
+use model::pipeline::{
+    After, Backoff, Checks, Choice, Clock, Every, Kind, LaneRule, Metric, Pipeline, SlaSpan, State, Times,
+    load,
+};
+use model::{Digest, Millis, Role};
+
+fn loaded(name: &str) -> Pipeline {
+    let source = source(name);
+    let checks = Checks { unsupported: true };
+    checks.load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+}
+
+fn state<'a>(pipeline: &'a Pipeline, name: &str) -> &'a State {
+    pipeline.state(name).expect(name)
+}
+
+#[test]
+fn every_file_is_without_problems() {
+    for name in FILES {
+        assert_eq!(&*loaded(name).name, name);
+    }
+}
+
+#[test]
+fn what_is_not_supported_yet_is_all_that_is_refused() {
+    for name in FILES {
+        let problems = load(&source(name)).expect_err("each of the files uses something that is to come");
+        assert!(problems.iter().all(|problem| problem.code == "not-supported-yet"), "{name}: {problems}");
+    }
+}
+
+#[test]
+fn each_unsupported_key_is_named() {
+    let problems = load(&source("orders")).expect_err("it uses everything");
+    let mut messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    messages.sort_unstable();
+    messages.dedup();
+    let expected = [
+        "`amend`",
+        "`approvals = 2`",
+        "`calendars`",
+        "`holds = \"route\"`",
+        "`join`",
+        "`lane`",
+        "`limits`",
+        "`metrics`",
+        "`notify`",
+        "`on.reopened`",
+        "`on_duplicate = \"queue\"`",
+        "`retention`",
+        "`schedule`",
+        "`self_approval = false`",
+        "`sla`",
+    ];
+    assert_eq!(messages, expected.map(|key| format!("{key} is not supported yet")));
+}
+
+#[test]
+fn definition_loads_again_to_the_same_digest() {
+    for name in FILES {
+        let pipeline = loaded(name);
+        let again =
+            model::pipeline::Source::from_definition(&pipeline.definition).expect("it was just written");
+        let again = Checks { unsupported: true }.load(&again).expect("it loaded before");
+        assert_eq!(again.digest, pipeline.digest);
+        assert_eq!(pipeline.digest, Digest::of(pipeline.definition.as_str().as_bytes()));
+    }
+}
+
+#[test]
+fn states_keep_the_order_of_the_file() {
+    let pipeline = loaded("ingest-job");
+    let names: Vec<&str> = pipeline.states.iter().map(|state| &*state.name).collect();
+    let expected = [
+        "PENDING",
+        "HELD",
+        "ESTIMATING",
+        "PROVISIONING",
+        "DOWNLOADING",
+        "PROCESSING",
+        "RECORDING",
+        "COMPLETED",
+        "FAILED",
+        "DELETED",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn defaults_fill_what_a_state_leaves_out() {
+    let pipeline = loaded("orders");
+    let checking = state(&pipeline, "CHECKING");
+    let task = checking.task().expect("it runs a task");
+    assert_eq!((task.lease, task.timeout), (Millis::from_secs(60), Some(Millis::from_secs(600))));
+    assert!(checking.ttl.is_some() && checking.sla.is_some());
+    assert_eq!(checking.phase.as_deref(), Some("Before shipping"));
+    let Kind::Task { on_error, .. } = &checking.kind else { panic!("a task state") };
+    assert_eq!((on_error.len(), on_error[1].to.is_none()), (2, true));
+
+    let shipping = state(&pipeline, "SHIPPING");
+    assert_eq!(shipping.task().map(|task| task.lease), Some(Millis::from_secs(300)));
+    let Kind::Task { on_error, .. } = &shipping.kind else { panic!("a task state") };
+    assert_eq!(on_error.len(), 1);
+    assert_eq!(state(&pipeline, "RESTING").phase.as_deref(), Some("At rest"));
+    assert_eq!(state(&pipeline, "SHIPPED").retention, Some("1d".parse().unwrap()));
+    assert_eq!(state(&pipeline, "CANCELLED").retention, Some("90d".parse().unwrap()));
+}
+
+#[test]
+fn own_action_wins_over_the_default_and_is_there_once() {
+    let pipeline = loaded("orders");
+    let cancels =
+        |name: &str| state(&pipeline, name).actions.iter().filter(|action| &*action.name == "cancel").count();
+    assert_eq!((cancels("APPROVING"), cancels("WAITING")), (1, 1));
+    assert_eq!(state(&pipeline, "APPROVING").action("cancel").expect("declared").edges.len(), 2);
+}
+
+#[test]
+fn default_actions_do_not_open_final_states() {
+    let pipeline = loaded("delivery");
+    assert!(state(&pipeline, "POSTING").action("cancel").is_some());
+    assert!(state(&pipeline, "SENT").actions.is_empty());
+}
+
+#[test]
+fn task_of_an_action_follows_the_rules_of_its_state() {
+    let pipeline = loaded("skill-review");
+    let approve = state(&pipeline, "TIER3_REVIEW").action("approve").expect("declared");
+    let task = approve.edges[0].task.as_ref().expect("it runs a task");
+    assert_eq!((&*task.name, task.lease), ("skills.publish", Millis::from_secs(30)));
+    assert_eq!(task.retry.rule.times, Times::AtMost(3));
+    assert!(approve.edges[0].data.is_some());
+    assert_eq!(state(&pipeline, "TIER3_REVIEW").role_of(&approve.edges[0]), Role::Admin);
+}
+
+#[test]
+fn retry_rules_inherit_what_they_do_not_say() {
+    let pipeline = loaded("orders");
+    let retry = &state(&pipeline, "CHECKING").task().expect("a task").retry;
+    let (_, busy) = retry.rule_for("busy");
+    assert_eq!((busy.times, busy.backoff, busy.jitter), (Times::Forever, Backoff::Linear, 0.1));
+    assert_eq!(busy.delay, Every::Same(Millis::from_secs(10)));
+    assert_eq!(retry.rule_for("broken").1.times, Times::AtMost(0));
+    assert_eq!(retry.rule_for("other"), ("", &retry.rule));
+    let each = &state(&pipeline, "SHIPPING").task().expect("a task").retry.rule.delay;
+    assert_eq!(
+        *each,
+        Every::Each(vec![Millis::from_secs(60), Millis::from_secs(300), Millis::from_secs(3600)])
+    );
+}
+
+#[test]
+fn clocks_are_spans_points_or_computed() {
+    let pipeline = loaded("orders");
+    let clock = |name: &str| match &state(&pipeline, name).kind {
+        Kind::Wait { clock, .. } => clock.clone(),
+        other => panic!("{name} is {other:?}"),
+    };
+    assert!(matches!(clock("WAITING"), Clock::Until(at) if at.to_string() == "2026-12-01T07:00:00.000Z"));
+    assert!(matches!(clock("COOLING"), Clock::Computed(_)));
+    assert!(matches!(clock("SETTLING"), Clock::For(span) if span == Millis::from_secs(5400)));
+    assert!(
+        matches!(&pipeline.ttl, Some(ttl) if matches!(ttl.after, After::Computed(_)) && &*ttl.edge.trigger == "too-old")
+    );
+}
+
+#[test]
+fn triggers_default_to_what_makes_the_move() {
+    let pipeline = loaded("orders");
+    let triggers: Vec<String> =
+        pipeline.moves().iter().map(|made| format!("{:?} {}", made.by, made.trigger)).collect();
+    for expected in [
+        "Start web-form",
+        "Start submit",
+        "Outcome(\"good\") good",
+        "Error error",
+        "Action(\"cancel\") cancel",
+        "Clock elapsed",
+        "Pass next",
+        "Children(\"all_succeeded\") all_succeeded",
+        "Children(\"some_failed\") partly",
+        "Ttl ttl",
+        "Ttl too-old",
+    ] {
+        assert!(triggers.iter().any(|found| found == expected), "{expected} is missing from {triggers:#?}");
+    }
+}
+
+#[test]
+fn everything_else_is_where_it_belongs() {
+    let pipeline = loaded("orders");
+    assert_eq!(pipeline.schedules.len(), 2);
+    assert_eq!(pipeline.calendars["french"].holidays, ["2026-07-14", "2026-12-25"]);
+    assert_eq!(pipeline.slas["review"].sla.target, Some(SlaSpan::BusinessDays(5)));
+    assert_eq!(&*pipeline.slas["whole"].not_via[0], "APPROVING");
+    let Metric { states, labels, .. } = &pipeline.metrics["queue_depth"];
+    assert_eq!((states.len(), labels["job_type"].as_str()), (2, "order"));
+    assert_eq!(pipeline.limits["region"], 5);
+    assert_eq!(state(&pipeline, "CHECKING").lane, LaneRule::Wait);
+    let approve = &state(&pipeline, "APPROVING").action("approve").expect("declared").edges[0];
+    assert_eq!((approve.approvals, approve.self_approval), (2, false));
+    let back = &state(&pipeline, "APPROVING").action("send-back").expect("declared").edges[0];
+    assert_eq!(back.to, Some(Choice::Pick(vec!["CHECKING".into(), "WAITING".into()])));
+    let with = state(&pipeline, "CHECKING").task().and_then(|task| task.with.clone()).expect("it has `with`");
+    assert_eq!(
+        with.as_str(),
+        r#"{"at":"06:30:00","depth":2,"ratio":0.5,"rules":["stock","address"],"strict":true}"#
+    );
+    assert_eq!(
+        pipeline.params.get("approve_max").and_then(|max| max.as_number()).map(|max| max.as_str()),
+        Some("1000.50")
+    );
+    assert_eq!(pipeline.params.get("mask").and_then(|mask| mask.as_i64()), Some(255));
+}
+
+#[test]
+fn deployment_sets_parameters() {
+    let mut source = source("skill-review");
+    source.params = [("approve_min", 90)].into_iter().collect();
+    let checks = Checks { unsupported: true };
+    let pipeline = checks.load(&source).expect("the parameter is there and a number");
+    assert_eq!(pipeline.params.get("approve_min").and_then(|min| min.as_i64()), Some(90));
+    assert_eq!(pipeline.params.get("review_min").and_then(|min| min.as_i64()), Some(60));
+    assert_ne!(pipeline.digest, loaded("skill-review").digest);
+}
+
+#[test]
+fn only_what_moves_read_is_marked_as_read() {
+    let reads = |name: &str| {
+        let reads = loaded(name).reads;
+        (reads.payload, reads.outputs)
+    };
+    assert_eq!(
+        reads("ledger-batch"),
+        (false, false),
+        "key, labels, lane and start are evaluated at the door"
+    );
+    assert_eq!(reads("ingest-job"), (true, false), "its priority reads the payload");
+    assert_eq!(reads("site-list"), (true, true));
+}
+
+#[test]
+fn only_declared_moves_are_allowed() {
+    let pipeline = loaded("skill-review");
+    assert!(pipeline.allows(None, "RECEIVED"));
+    assert!(!pipeline.allows(None, "PUBLISHED"));
+    assert!(pipeline.allows(Some("TIER3_REVIEW"), "PUBLISHED"));
+    assert!(!pipeline.allows(Some("NEEDS_REVIEW"), "PUBLISHED"));
+    assert!(!pipeline.allows(Some("PUBLISHED"), "RECEIVED"));
+    assert!(!pipeline.allows(Some("NOWHERE"), "RECEIVED"));
+    for made in pipeline.moves() {
+        assert!(pipeline.allows(made.from.as_deref(), &made.to), "{made:?}");
+    }
+    let expired = loaded("sign-request");
+    assert!(expired.allows(Some("SIGNING"), "EXPIRED"));
+    assert!(!expired.allows(Some("PUBLISHED"), "EXPIRED"));
+}
+
+#[test]
+fn moves_name_their_actors() {
+    let mut lines = String::new();
+    for made in loaded("skill-review").moves() {
+        let from = made.from.as_deref().unwrap_or("-");
+        lines.push_str(&format!("{from} -> {} {} {}\n", made.to, made.trigger, made.actor.as_str()));
+    }
+    insta::assert_snapshot!(lines);
+}

@@ -1,0 +1,526 @@
+//! What is wrong with pipeline files, and how it is told.
+// size: one table, a row for each mistake the checker finds; splitting it would hide which are missing
+
+mod common;
+
+use common::source;
+use model::pipeline::{Checks, Problems, Source, load};
+
+/// A pipeline without problems, to which a test adds one.
+const TOP: &str = r#"name = "minimal"
+version = 1
+labels = { kind = "payload.kind" }
+start = "WORK"
+"#;
+const TABLES: &str = r#"
+[params]
+least = 3
+[states.WORK]
+task = "minimal.work"
+on.good = "DONE"
+on.bad = "FAILED"
+[states.DONE]
+final = "success"
+[states.FAILED]
+final = "failure"
+"#;
+
+fn problems_of(source: &Source) -> Problems {
+    Checks { unsupported: true }.load(source).err().unwrap_or_default()
+}
+
+fn codes(toml: &str) -> Vec<&'static str> {
+    problems_of(&Source::new("test.toml", toml)).iter().map(|problem| problem.code).collect()
+}
+
+/// The minimal pipeline with more at its top level and more tables.
+fn with(top: &str, tables: &str) -> String {
+    format!("{TOP}{top}\n{TABLES}{tables}\n")
+}
+
+/// The minimal pipeline with one thing replaced.
+fn replaced(from: &str, to: &str) -> String {
+    let whole = with("", "");
+    assert!(whole.contains(from), "{from}");
+    whole.replacen(from, to, 1)
+}
+
+#[track_caller]
+fn assert_codes(toml: &str, expected: &[&str]) {
+    let found = codes(toml);
+    assert_eq!(
+        found,
+        expected,
+        "\n{}",
+        problems_of(&Source::new("test.toml", toml)).render(&Source::new("t", toml))
+    );
+}
+
+#[test]
+fn minimal_pipeline_has_no_problem() {
+    assert_codes(&with("", ""), &[]);
+    assert!(load(&Source::new("test.toml", with("", ""))).is_ok());
+}
+
+#[test]
+fn top_level_is_checked() {
+    assert_codes("", &["missing-key", "missing-key", "missing-key", "missing-key"]);
+    for (from, to, code) in [
+        ("name = \"minimal\"", "name = \"Minimal\"", "bad-name"),
+        ("name = \"minimal\"", "name = 3", "wrong-type"),
+        ("name = \"minimal\"", "", "missing-key"),
+        ("version = 1", "version = 0", "bad-value"),
+        ("version = 1", "version = -1", "bad-value"),
+        ("version = 1", "version = \"1\"", "wrong-type"),
+        ("version = 1", "version = 99999999999999999999", "syntax"),
+        ("kind = ", "Kind-Of = ", "bad-name"),
+        ("\"payload.kind\"", "\"labels.kind\"", "bad-expression"),
+        ("\"payload.kind\"", "\"attempt\"", "bad-expression"),
+        ("\"payload.kind\"", "3", "wrong-type"),
+        ("start = \"WORK\"", "start = []", "no-edges"),
+        ("start = \"WORK\"", "start = 3", "wrong-type"),
+        ("start = \"WORK\"", "start = { when = 'true' }", "missing-to"),
+        ("start = \"WORK\"", "start = { to = ['WORK', 'DONE'] }", "pick-outside-action"),
+        ("start = \"WORK\"", "start = { to = 'WORK', when = 'attempt > 1' }", "bad-expression"),
+        ("start = \"WORK\"", "start = { to = 'WORK', task = 'a.b' }", "key-not-here"),
+        ("least = 3", "start = 'WORK'", "shadowed-key"),
+        ("least = 3", "least = inf", "bad-value"),
+        ("least = 3", "1st = 3", "bad-name"),
+    ] {
+        assert_codes(&replaced(from, to), &[code]);
+    }
+}
+
+#[test]
+fn optional_top_level_keys_are_checked() {
+    for (top, code) in [
+        ("titel = 'x'", "unknown-key"),
+        ("title = ''", "bad-value"),
+        ("key = 'output'", "bad-expression"),
+        ("key = 'payload.'", "bad-expression"),
+        ("key = 'labels.knd'", "unknown-label"),
+        ("on_duplicate = 'retrun'", "bad-value"),
+        ("priority = 1.5", "wrong-type"),
+        ("priority = 10_000_000", "bad-value"),
+        ("priority = 'params.leest'", "unknown-parameter"),
+        ("ttl = { after = '1d' }", "missing-to"),
+        ("ttl = { to = 'FAILED' }", "missing-key"),
+        ("ttl = { after = '1d', to = 'NOWHERE' }", "unknown-state"),
+        ("ttl = { after = '0s', to = 'FAILED' }", "bad-span"),
+        ("ttl = { after = '1 day', to = 'FAILED' }", "bad-span"),
+        ("ttl = { after = 'outputs.WORK.x', to = 'FAILED' }", "bad-expression"),
+        ("ttl = { after = '1d', to = 'FAILED', when = 'true' }", "unknown-key"),
+        ("lane = { tie = 'labels.kind' }", "missing-key"),
+        ("lane = { key = 'labels.kind', on_dead = 'die' }", "bad-value"),
+        ("lane = { key = 'error.code' }", "bad-expression"),
+        ("limits = { knd = 3 }", "unknown-label"),
+        ("limits = { kind = 0 }", "bad-value"),
+        ("amend = { role = 'submitter' }", "missing-key"),
+        ("amend = { fields = [] }", "bad-value"),
+        ("amend = { fields = ['a'], role = 'boss' }", "bad-value"),
+        ("holds = 'pause'", "bad-value"),
+        ("schedule = { cron = 'hourly' }", "bad-value"),
+        ("schedule = { cron = '* * * * * * *' }", "bad-value"),
+        ("schedule = [{ timezone = 'UTC' }]", "missing-key"),
+        ("schedule = { cron = '0 * * * *', timezone = 'Mars Colony' }", "bad-value"),
+        ("calendars = { a = { holidays = ['yesterday'] } }", "bad-value"),
+        ("notify = { a = { } }", "missing-key"),
+        ("notify = { a = { mail = 'data.x' } }", "bad-expression"),
+        ("notify = { a = { mail = 'payload.x', template = 'a.txt' } }", "missing-file"),
+        ("notify = { a = { mail = 'payload.x', template = '../a.txt' } }", "bad-path"),
+        ("sla = { a = { target = '1s' } }", "missing-key"),
+        ("sla = { a = { to = 'DONE' } }", "missing-key"),
+        ("sla = { a = { to = 'DON', target = '1s' } }", "unknown-state"),
+        ("sla = { a = { to = 'DONE', target = '0bd' } }", "bad-span"),
+        ("sla = { a = { to = 'DONE', target = '5bd', calendar = 'b' } }", "unknown-calendar"),
+        ("metrics = { a = { } }", "missing-key"),
+        ("metrics = { a = { counter = 'entered', gauge = 'depth' } }", "missing-key"),
+        ("metrics = { a = { counter = 'wellness' } }", "bad-value"),
+        ("metrics = { a-b = { counter = 'entered' } }", "bad-name"),
+        ("payload = 'schemas/none.json'", "missing-file"),
+        ("payload = '/etc/passwd'", "bad-path"),
+    ] {
+        assert_codes(&with(top, ""), &[code]);
+    }
+}
+
+#[test]
+fn states_are_checked() {
+    for (from, to, code) in [
+        ("task = \"minimal.work\"", "task = \"Minimal Work\"", "bad-name"),
+        ("task = \"minimal.work\"", "task = \"minimal.work\"\nwait = '1s'\nnext = 'DONE'", "mixed-kinds"),
+        (
+            "on.good = \"DONE\"\non.bad = \"FAILED\"",
+            "on.error = 'FAILED'\nactions.end = 'DONE'",
+            "missing-key",
+        ),
+        ("on.good = \"DONE\"", "on.good = []", "no-edges"),
+        ("on.good = \"DONE\"", "on.Good = 'DONE'", "bad-name"),
+        ("on.good = \"DONE\"", "on.good = { trigger = 'x' }", "missing-to"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', role = 'admin' }", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', wehn = 'true' }", "unknown-key"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', trigger = 'Good!' }", "bad-name"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', actor = 'robot' }", "bad-value"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', metadata = { a = 1 } }", "wrong-type"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', metadata = { a = 'data' } }", "bad-expression"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', notify = 'nobody' }", "unknown-notification"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', when = 'output.x' }", "guarded-last-edge"),
+        ("on.good = \"DONE\"", "on.good = ['DONE', 'FAILED']", "edge-never-taken"),
+        (
+            "on.good = \"DONE\"",
+            "on.good = [{ to = 'DONE', when = 'outputs.WRK.x' }, 'FAILED']",
+            "unknown-state",
+        ),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\non.all_succeeded = 'DONE'", "key-not-here"),
+        (
+            "on.good = \"DONE\"",
+            "on.good = 'DONE'\non.error = { to = 'FAILED', when = 'error.code == \"x\"' }",
+            "guarded-last-edge",
+        ),
+        (
+            "on.good = \"DONE\"",
+            "on.good = 'DONE'\non.error = [{ to = 'FAILED', when = 'output.x' }, {}]",
+            "bad-expression",
+        ),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nlease = '0s'", "bad-span"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\ntimeout = '5 min'", "bad-span"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nwith = 3", "wrong-type"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretention = '1d'", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\ninvestigate = true", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nlane = 'free'", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nsla = {}", "missing-key"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { delay = '1s' }", "missing-key"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 'often' }", "bad-value"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = -1 }", "bad-value"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 1, delay = [] }", "bad-value"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 1, backoff = 'quadratic' }", "bad-value"),
+        (
+            "on.good = \"DONE\"",
+            "on.good = 'DONE'\nretry = { times = 1, delay = ['1s'], backoff = 'linear' }",
+            "key-not-here",
+        ),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 1, jitter = 2 }", "bad-value"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 1, on.x = { tmes = 1 } }", "unknown-key"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nstart = 'WORK'", "unknown-key"),
+        ("final = \"success\"", "final = \"sucess\"", "bad-value"),
+        ("final = \"success\"", "final = \"success\"\nnext = 'FAILED'", "mixed-kinds"),
+        ("final = \"success\"", "final = \"success\"\nttl = { after = '1s', to = 'FAILED' }", "key-not-here"),
+        ("final = \"success\"", "final = \"success\"\non.good = 'FAILED'", "key-not-here"),
+        ("final = \"success\"", "title = 'nothing else'", "no-kind"),
+        ("final = \"success\"", "actions = {}", "dead-end"),
+        ("final = \"success\"", "review = 'reviewer'", "review-without-action"),
+        ("final = \"success\"", "wait = '1s'", "missing-key"),
+        ("final = \"success\"", "wait = '1s'\nnext = 'FAILED'\nlease = '1s'", "key-not-here"),
+        ("final = \"success\"", "wait = 'soon'\nnext = 'FAILED'", "bad-expression"),
+        ("final = \"success\"", "wait = '3 weeks'\nnext = 'FAILED'", "bad-span"),
+        ("final = \"success\"", "wait = 2026-01-01\nnext = 'FAILED'", "bad-span"),
+        ("final = \"success\"", "wait = '1s'\nnext = { to = 'FAILED', when = 'held' }", "guarded-last-edge"),
+        ("final = \"success\"", "next = { to = 'FAILED', when = 'held' }", "guarded-last-edge"),
+        ("final = \"success\"", "next = 'DONE'", "pass-cycle"),
+        (
+            "final = \"success\"",
+            "join = 'Parcels'\non.all_succeeded = 'FAILED'\non.some_failed = 'FAILED'",
+            "bad-name",
+        ),
+        ("final = \"success\"", "join = 'parcels'\non.all_succeeded = 'FAILED'", "missing-key"),
+        (
+            "final = \"success\"",
+            "join = 'parcels'\non.all_succeeded = 'FAILED'\non.some_failed = 'FAILED'\non.x = 'FAILED'",
+            "key-not-here",
+        ),
+    ] {
+        // A state that is no end any more may leave the pipeline without one that succeeds; it still has FAILED.
+        let found = codes(&replaced(from, to));
+        let rest: Vec<_> =
+            found.iter().filter(|found| !(code == "pass-cycle" && **found == "no-way-out")).collect();
+        assert_eq!(
+            rest,
+            [&code],
+            "{to}\n{}",
+            problems_of(&Source::new("t", replaced(from, to))).render(&Source::new("t", replaced(from, to)))
+        );
+    }
+}
+
+#[test]
+fn actions_are_checked() {
+    let review = |actions: &str| {
+        replaced(
+            "on.bad = \"FAILED\"",
+            &format!("on.bad = 'LOOK'\n[states.LOOK]\nreview = 'reviewer'\n{actions}"),
+        )
+    };
+    assert_codes(&review("actions.go = 'FAILED'"), &[]);
+    assert_codes(&review("actions.go = { to = 'FAILED', when = 'data.x' }"), &[]);
+    assert_codes(&review("actions.go = { to = ['WORK', 'FAILED'] }"), &[]);
+    assert_codes(
+        &review("actions.go = { to = 'FAILED', task = 'a.b', metadata = { x = 'output.x' } }\nlease = '5s'"),
+        &[],
+    );
+    for (actions, code) in [
+        ("actions.Go = 'FAILED'", "bad-name"),
+        ("actions.go = {}", "missing-to"),
+        ("actions.go = [{ to = 'FAILED', reason = 'yes' }]", "wrong-type"),
+        ("actions.go = { to = [] }", "missing-to"),
+        ("actions.go = { to = ['FAILED', 'FAILED'] }", "duplicate"),
+        ("actions.go = { to = ['FAILED', 'FALED'] }", "unknown-state"),
+        ("actions.go = { to = 'FAILED', role = 'boss' }", "bad-value"),
+        ("actions.go = { to = 'FAILED', approvals = 0 }", "bad-value"),
+        ("actions.go = { to = 'FAILED', data = 'none.json' }", "missing-file"),
+        ("actions.go = { to = 'FAILED', task = 'a b' }", "bad-name"),
+        ("actions.go = { to = 'FAILED', when = 'output.x', task = 'a.b' }", "bad-expression"),
+        ("actions.go = { to = 'FAILED', metadata = { x = 'output.x' } }", "bad-expression"),
+        ("actions.go = ['FAILED', { to = 'FAILED', role = 'admin' }]", "edge-never-taken"),
+        ("actions.go = 'FAILED'\nlease = '5s'", "key-not-here"),
+    ] {
+        assert_codes(&review(actions), &[code]);
+    }
+}
+
+#[test]
+fn pass_states_may_rest_where_something_can_change() {
+    let resting = |top: &str, more: &str| {
+        let state = format!("\n[states.REST]\nnext = {{ to = 'DONE', when = 'held' }}\n{more}\n");
+        with(top, &state).replacen("on.good = \"DONE\"", "on.good = 'REST'", 1)
+    };
+    assert_codes(&resting("", ""), &["guarded-last-edge"]);
+    assert_codes(&resting("holds = 'route'", ""), &[]);
+    assert_codes(&resting("amend = { fields = ['a'] }", ""), &[]);
+    assert_codes(&resting("ttl = { after = '1d', to = 'FAILED' }", ""), &[]);
+    assert_codes(&resting("", "ttl = { after = '1d', to = 'FAILED' }"), &[]);
+    assert_codes(&resting("", "actions.go = 'DONE'"), &[]);
+    let unheld = resting("holds = 'route'", "").replace("when = 'held'", "when = 'attempt > 1'");
+    assert_codes(&unheld, &["guarded-last-edge"]);
+}
+
+#[test]
+fn machine_is_checked_as_a_whole() {
+    let lost = "[states.LOST]\nnext = 'DONE'";
+    assert_codes(&with("", lost), &["unreachable-state"]);
+    let circle = "[states.A]\nnext = 'B'\n[states.B]\nnext = [{ to = 'DONE', when = 'held' }, 'A']";
+    assert_codes(&with("", circle).replacen("on.good = \"DONE\"", "on.good = 'A'", 1), &["pass-cycle"]);
+    let trap = "[states.A]\nwait = '1s'\nnext = 'B'\n[states.B]\nwait = '1s'\nnext = 'A'";
+    assert_codes(
+        &with("", trap).replacen("on.bad = \"FAILED\"", "on.bad = ['A']\non.ugly = 'FAILED'", 1),
+        &["no-way-out", "no-way-out"],
+    );
+    let endless = "name = 'x'\nversion = 1\nstart = 'A'\n[states.A]\nwait = '1s'\nnext = 'A'";
+    assert_codes(endless, &["no-way-out"]);
+    assert_codes(
+        &with("ttl = { after = '1d', to = 'FAILED' }", trap).replacen(
+            "on.bad = \"FAILED\"",
+            "on.bad = 'A'",
+            1,
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn typo_in_a_target_does_not_make_a_state_unreachable() {
+    assert_codes(&replaced("on.good = \"DONE\"", "on.good = \"DOEN\""), &["unknown-state"]);
+    assert_codes(&replaced("on.good = \"DONE\"", "on.good = \"ELSEWHERE\""), &["unknown-state"]);
+}
+
+#[test]
+fn defaults_are_checked() {
+    for (defaults, expected) in [
+        ("lease = '5s'\non.error = 'FAILED'", &[][..]),
+        ("actions.drop = { to = 'FAILED', role = 'admin' }", &[]),
+        (
+            "actions.pay = { to = 'FAILED', task = 'a.b' }\n[states.REST]\nwait = '1s'\nnext = 'DONE'\nlease = '5s'",
+            &["unreachable-state"],
+        ),
+        ("leese = '5s'", &["unknown-key"]),
+        ("task = 'a.b'", &["key-not-here"]),
+        ("on.reopened = 'WORK'\non.error = 'FAILED'", &[]),
+        ("on.all_succeeded = 'DONE'", &["useless-default"]),
+        ("on.error = 'FALED'", &["unknown-state"]),
+        ("lease = 'long'", &["bad-span"]),
+        ("on = 'FAILED'", &["wrong-type", "useless-default"]),
+        ("actions.drop = { to = 'FAILED', when = 'nonsense' }", &["bad-expression"]),
+    ] {
+        let mut found = codes(&with("", &format!("[defaults]\n{defaults}")));
+        found.sort_by_key(|code| *code == "useless-default");
+        assert_eq!(found, expected, "{defaults}");
+    }
+    let no_tasks = "name = 'x'\nversion = 1\nstart = 'A'\n[defaults]\nlease = '1s'\n[states.A]\nwait = '1s'\nnext = 'B'\n[states.B]\nfinal = 'success'";
+    assert_codes(no_tasks, &["useless-default"]);
+}
+
+#[test]
+fn problem_of_a_default_is_told_once() {
+    let more = "[defaults]\non.error = 'NOWHERE'\n[states.AGAIN]\ntask = 'a.b'\non.good = 'DONE'";
+    let toml = with("", more).replacen("on.bad = \"FAILED\"", "on.bad = 'AGAIN'\non.worse = 'FAILED'", 1);
+    assert_codes(&toml, &["unknown-state"]);
+}
+
+#[test]
+fn deployment_parameters_are_checked() {
+    let mut source = Source::new("test.toml", with("", ""));
+    source.params = [("least", 5)].into_iter().collect();
+    assert!(problems_of(&source).is_empty());
+    source.params = [("least", "five"), ("most", "9")].into_iter().collect();
+    let problems = problems_of(&source);
+    let found: Vec<_> = problems.iter().map(|problem| problem.code).collect();
+    assert_eq!(found, ["unknown-parameter", "parameter-type"]);
+    source.params = 3.into();
+    assert_eq!(problems_of(&source).iter().map(|problem| problem.code).collect::<Vec<_>>(), ["wrong-type"]);
+}
+
+#[test]
+fn attachments_are_checked() {
+    let mut source = Source::new("test.toml", with("payload = 'a.json'", ""));
+    let with_file = |source: &mut Source, text: &str| {
+        source.files.insert("a.json".to_owned(), text.to_owned());
+        problems_of(source).iter().map(|problem| problem.code).collect::<Vec<_>>()
+    };
+    assert!(with_file(&mut source, "{}").is_empty());
+    assert_eq!(with_file(&mut source, "{"), ["bad-schema"]);
+    assert_eq!(with_file(&mut source, r#"{"$ref":"https://example.com/x"}"#), ["bad-schema"]);
+    assert_eq!(with_file(&mut source, &" ".repeat(300_000)), ["too-large"]);
+}
+
+#[test]
+fn bounds_hold() {
+    assert_codes(&format!("#{}", "x".repeat(300_000)), &["too-large"]);
+    let edges = vec!["{ to = 'DONE', when = 'true' }"; 51].join(",");
+    let many_edges = replaced("on.good = \"DONE\"", &format!("on.good = [{edges}]"));
+    assert_eq!(codes(&many_edges)[0], "too-many");
+    let states: String = (0..200).map(|n| format!("[states.S{n}]\nfinal = 'success'\n")).collect();
+    assert!(codes(&with("", &states)).contains(&"too-many"));
+    let unknown: String = (0..20_000).map(|n| format!("k{n}=1\n")).collect();
+    assert_eq!(codes(&with("", &unknown)).len(), 1_000);
+}
+
+/// Ten mistakes of ten kinds.
+const TEN: &str = r#"name = "ten-mistakes"
+version = 1
+on_duplicat = "return"
+key = "payload.id + labls.owner"
+labels = { owner = "payload.owner" }
+start = "RECEIVED"
+
+[params]
+least = 60
+priority = 3
+
+[defaults]
+lease = "30s"
+
+[states.RECEIVED]
+next = [
+  { to = "SCANNING", when = "labels.owner == 'me'" },
+  { to = "SCANING" },
+  "REJECTED",
+]
+
+[states.SCANNING]
+task = "ten.scan"
+timeout = "5 minutes"
+on.scored = { to = "REVIEW", when = "output.score > params.least" }
+on.broken = { to = "REJECTED", reason = true }
+
+[states.REVIEW]
+review = "moderator"
+actions.approve = "ACCEPTED"
+actions.reject = "REJECTED"
+
+[states.FORGOTTEN]
+wait = "1d"
+next = "REJECTED"
+
+[states.ACCEPTED]
+final = "success"
+
+[states.REJECTED]
+final = "failure"
+"#;
+
+#[test]
+fn ten_mistakes_give_exactly_ten_problems_in_file_order() {
+    let source = Source::new("ten-mistakes.toml", TEN);
+    let problems = problems_of(&source);
+    let found: Vec<(usize, &str)> =
+        problems.located(&source).map(|(at, problem)| (at.line, problem.code)).collect();
+    let expected = [
+        (3, "unknown-key"),
+        (4, "bad-expression"),
+        (10, "shadowed-key"),
+        (18, "unknown-state"),
+        (19, "edge-never-taken"),
+        (24, "bad-span"),
+        (25, "guarded-last-edge"),
+        (26, "key-not-here"),
+        (29, "bad-value"),
+        (33, "unreachable-state"),
+    ];
+    assert_eq!(found, expected, "\n{}", problems.render(&source));
+}
+
+#[test]
+fn report_shows_each_problem_under_its_line() {
+    let source = Source::new("ten-mistakes.toml", TEN);
+    insta::assert_snapshot!(problems_of(&source).render(&source));
+}
+
+#[test]
+fn syntax_errors_come_with_what_else_is_wrong() {
+    let toml = replaced("version = 1", "version = ").replace("on.good = \"DONE\"", "on.good = \"DNOE\"");
+    let source = Source::new("broken.toml", toml);
+    let problems = problems_of(&source);
+    let found: Vec<(usize, &str)> =
+        problems.located(&source).map(|(at, problem)| (at.line, problem.code)).collect();
+    assert_eq!(found, [(2, "syntax"), (11, "unknown-state")], "\n{}", problems.render(&source));
+}
+
+#[test]
+fn nothing_is_missed_from_a_file_that_was_not_understood() {
+    assert_codes(&replaced("start = \"WORK\"", "start \"WORK\""), &["syntax"]);
+}
+
+#[test]
+fn problems_inside_an_expression_point_into_it() {
+    let toml = replaced(
+        "on.good = \"DONE\"",
+        "on.good = [{ to = 'DONE', when = \"output.x > pramas.least\" }, 'FAILED']",
+    );
+    let source = Source::new("test.toml", toml);
+    let problems = problems_of(&source);
+    let spans: Vec<&str> = problems.iter().map(|problem| &source.toml[problem.span.clone()]).collect();
+    assert_eq!(spans, ["pramas"], "\n{}", problems.render(&source));
+}
+
+#[test]
+fn what_was_meant_is_suggested() {
+    let help = |toml: String| {
+        let problems = problems_of(&Source::new("test.toml", toml));
+        problems.iter().filter_map(|problem| problem.help.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(help(with("titel = 'x'", "")), ["did you mean `title`?"]);
+    assert_eq!(help(with("key = 'paylaod.x'", "")), ["did you mean `payload`?"]);
+    assert_eq!(help(with("key = 'data.x'", "")), ["only edges of actions see `data`"]);
+    assert_eq!(help(replaced("final = \"failure\"", "final = \"fail\"")), ["did you mean `failure`?"]);
+    assert_eq!(
+        help(replaced("final = \"failure\"", "final = \"failure\"\npriority = 3")),
+        ["`priority` belongs to the top level: write it above the first `[table]`"]
+    );
+}
+
+#[test]
+fn supported_features_are_not_refused() {
+    let source = source("ingest-job");
+    let plain =
+        Source { toml: source.toml.replace("holds = \"route\"", "").replace("retention = ", "# "), ..source };
+    assert!(load(&plain).is_ok(), "{}", load(&plain).unwrap_err().render(&plain));
+}
+
+#[test]
+fn an_approval_by_anyone_but_the_asker_is_not_supported_yet() {
+    let problems = load(&Source::new(
+        "x.toml",
+        "name = \"x\"\nversion = 1\ntitle = \"X\"\nstart = \"A\"\n[states.A]\nreview = \"admin\"\nactions.go = { to = \"B\", self_approval = false }\n[states.B]\nfinal = \"success\"\n",
+    ))
+    .expect_err("refused, not ignored");
+    assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), ["not-supported-yet"]);
+}

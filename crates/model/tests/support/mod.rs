@@ -1,0 +1,227 @@
+//! One submission and everything that is done to it, with time in the test's hand.
+#![allow(dead_code, reason = "each test binary uses the part it needs")]
+
+use std::path::PathBuf;
+
+use model::admit::{Application, admit};
+use model::command::{Act, Claim, Fail, Finish, Renew, Snooze};
+use model::decide::{Answer, Current, Decision, decide};
+use model::evolve::evolve_documents;
+use model::pipeline::{Source, attachments, load};
+use model::submission::Failure;
+use model::{
+    Caller, Command, Context, Documents, Event, Json, Millis, Pipeline, Refusal, Role, Submission, Time,
+    Token,
+};
+
+pub(crate) fn admin() -> Caller {
+    Caller::new("ada", Role::Admin)
+}
+
+/// A pipeline the product ships, with the files it names.
+pub(crate) fn shipped(name: &str) -> Pipeline {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines");
+    let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
+    let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
+    source.files = attachments(&source.toml).into_iter().map(|path| (path.clone(), read(&path))).collect();
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+}
+
+/// Every pipeline the product ships.
+pub(crate) fn all_shipped() -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines");
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let tomls = entries.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    let mut names: Vec<String> =
+        tomls.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+pub(crate) fn pipeline(toml: &str) -> Pipeline {
+    let source = Source::new("test.toml", toml);
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+}
+
+pub(crate) fn json(text: &str) -> Json {
+    Json::parse(text).unwrap()
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Story {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) row: Option<Submission>,
+    pub(crate) documents: Documents,
+    pub(crate) events: Vec<Event>,
+    pub(crate) now: Time,
+    pub(crate) reachable_since: Time,
+    decided: u64,
+}
+
+impl Story {
+    pub(crate) fn of(pipeline: Pipeline) -> Self {
+        let now = Time::from_millis(1_000_000_000_000);
+        Story {
+            pipeline,
+            row: None,
+            documents: Documents::default(),
+            events: Vec::new(),
+            now,
+            reachable_since: Time::EPOCH,
+            decided: 0,
+        }
+    }
+
+    pub(crate) fn submitted(pipeline: Pipeline, payload: &str) -> Self {
+        let mut story = Story::of(pipeline);
+        story.submit(admin(), payload).unwrap();
+        story
+    }
+
+    pub(crate) fn row(&self) -> &Submission {
+        self.row.as_ref().unwrap()
+    }
+
+    pub(crate) fn state(&self) -> &str {
+        &self.row().state
+    }
+
+    pub(crate) fn pass(&mut self, span: &str) {
+        self.now = self.now.plus(span.parse::<Millis>().unwrap());
+    }
+
+    pub(crate) fn tell(&mut self, command: &Command) -> Result<Answer, Refusal> {
+        let decision = self.decide(command)?;
+        Ok(self.accept(decision))
+    }
+
+    pub(crate) fn decide(&mut self, command: &Command) -> Result<Decision, Refusal> {
+        self.decided += 1;
+        let mut seed = [0; 32];
+        seed[..8].copy_from_slice(&self.decided.to_be_bytes());
+        let context = Context {
+            now: self.now,
+            reachable_since: self.reachable_since,
+            held: false,
+            seed,
+            pseudonyms: [7; 32],
+        };
+        let current = self.row.as_ref().map(|row| Current { row, documents: &self.documents });
+        decide(&self.pipeline, current, command, &context)
+    }
+
+    fn accept(&mut self, decision: Decision) -> Answer {
+        for event in &decision.events {
+            evolve_documents(&mut self.documents, event);
+        }
+        self.events.extend(decision.events);
+        self.row = Some(decision.row);
+        decision.answer
+    }
+
+    pub(crate) fn application(caller: Caller, payload: &str) -> Application {
+        let payload = json(payload);
+        Application {
+            caller,
+            payload,
+            key: None,
+            priority: None,
+            not_before: None,
+            reason: None,
+            parent: None,
+        }
+    }
+
+    pub(crate) fn submit(&mut self, caller: Caller, payload: &str) -> Result<Answer, Refusal> {
+        let admission = admit(&self.pipeline, Story::application(caller, payload))?;
+        self.tell(&Command::Submit(Box::new(admission)))
+    }
+
+    pub(crate) fn claim(&mut self, task: &str) -> Result<Token, Refusal> {
+        let claim = Claim { worker: "w1".into(), tasks: vec![task.into()] };
+        match self.tell(&Command::Claim(claim))? {
+            Answer::Granted { token } => Ok(token),
+            other => panic!("a claim was answered {other:?}"),
+        }
+    }
+
+    /// Claims whatever the submission wants done.
+    pub(crate) fn claim_any(&mut self) -> Token {
+        let model::submission::Wait::Worker { task, .. } = self.row().wait.clone() else {
+            panic!("{:?} waits for no worker", self.row().wait)
+        };
+        self.claim(&task).unwrap()
+    }
+
+    pub(crate) fn finish(&mut self, token: Token, outcome: &str, output: &str) -> Result<Answer, Refusal> {
+        self.tell(&finish(token, outcome, output))
+    }
+
+    pub(crate) fn fail(&mut self, token: Token, code: &str) -> Result<Answer, Refusal> {
+        self.tell(&fail(token, code, true))
+    }
+
+    pub(crate) fn snooze(&mut self, token: Token, span: &str) -> Result<Answer, Refusal> {
+        self.tell(&Command::Snooze(Snooze { token, span: span.parse().unwrap() }))
+    }
+
+    pub(crate) fn renew(&mut self, token: Token) -> Result<Answer, Refusal> {
+        self.tell(&Command::Renew(Renew { token }))
+    }
+
+    pub(crate) fn wake(&mut self) {
+        self.tell(&Command::Wake).unwrap();
+    }
+
+    pub(crate) fn act(&mut self, action: &str) -> Result<Answer, Refusal> {
+        self.tell(&Command::Act(act(action)))
+    }
+
+    /// The states it has been in, in order.
+    pub(crate) fn path(&self) -> Vec<&str> {
+        let moved =
+            self.events.iter().filter(|event| matches!(event.leaf.kind.as_str(), "submitted" | "moved"));
+        moved.map(|event| &*event.leaf.to).collect()
+    }
+
+    /// `kind trigger actor` of every event.
+    pub(crate) fn told(&self) -> Vec<String> {
+        let tell = |event: &Event| {
+            format!("{} {} {}", event.leaf.kind.as_str(), event.leaf.trigger, event.leaf.actor.kind.as_str())
+        };
+        self.events.iter().map(tell).collect()
+    }
+}
+
+pub(crate) fn finish(token: Token, outcome: &str, output: &str) -> Command {
+    let output = Some(json(output));
+    Command::Finish(Finish { token, outcome: outcome.into(), output, result: None })
+}
+
+pub(crate) fn fail(token: Token, code: &str, retryable: bool) -> Command {
+    let failure = Failure { code: code.into(), message: "it went wrong".to_owned() };
+    Command::Fail(Fail { token, failure, retryable })
+}
+
+pub(crate) fn act(action: &str) -> Act {
+    Act { caller: admin(), action: action.into(), reason: None, data: None, to: None, if_match: None }
+}
+
+/// What replay must give back: all but what leases leave behind, which has no events.
+pub(crate) fn comparable(row: &Submission) -> Submission {
+    use model::submission::Wait;
+    let mut row = row.clone();
+    row.row_version = 0;
+    row.lease_no = 0;
+    row.settled = None;
+    row.crashes = 0;
+    row.timer = None;
+    if matches!(row.wait, Wait::Worker { .. } | Wait::Lease(_) | Wait::Delay { .. }) {
+        row.wait = Wait::Guard;
+    }
+    row
+}
+
+pub(crate) fn replay(events: &[Event]) -> Option<Submission> {
+    events.iter().fold(None, |row, event| Some(model::evolve(row, event)))
+}

@@ -1,0 +1,214 @@
+//! For every shipped pipeline: every state × every command, as a table people can read and a diff can show.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::fmt::Write as _;
+
+use model::decide::Decision;
+use model::pipeline::{FinalKind, Kind};
+use model::submission::{Status, Wait};
+use model::{Caller, Command, Pipeline, Refusal, Role, Token};
+use support::{Story, act, all_shipped, fail, finish, json, shipped};
+
+/// What a pipeline is given in its table.
+struct Samples {
+    payload: &'static str,
+    outputs: &'static [&'static str],
+    data: &'static str,
+}
+
+fn samples(pipeline: &str) -> Samples {
+    match pipeline {
+        "skill-review" => Samples {
+            payload: r#"{"repo_url":"https://github.com/somebody/skills","skill_name":"pdf"}"#,
+            outputs: &[
+                r#"{"findings":[{"rule":"x"}],"duration_ms":12}"#,
+                r#"{"score":80,"high_privilege":false,"model":"m"}"#,
+                r#"{"score":80,"high_privilege":true}"#,
+                r#"{"score":60,"concerns":["c"]}"#,
+                r#"{"score":59}"#,
+                r#"{"version":"1.0.0","skill_id":"sk_1"}"#,
+            ],
+            data: r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#,
+        },
+        other => panic!("say what {other} is given in its table"),
+    }
+}
+
+/// A submission standing in a state, however it got there.
+fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
+    let mut story = Story::submitted(pipeline.clone(), samples.payload);
+    let now = story.now;
+    let row = story.row.as_mut().unwrap();
+    let declared = pipeline.state(state).unwrap();
+    row.state = state.into();
+    row.status = Status::Open;
+    row.wait = match &declared.kind {
+        Kind::Pass { .. } => Wait::Guard,
+        Kind::Task { task, .. } => Wait::Worker { task: task.name.clone(), rank: 0 },
+        Kind::Wait { .. } => Wait::Clock { until: now },
+        Kind::Human { .. } => Wait::Person,
+        Kind::Join { .. } => panic!("no shipped pipeline joins yet"),
+        Kind::Final { outcome, .. } => {
+            row.status = match outcome {
+                FinalKind::Success => Status::Succeeded,
+                FinalKind::Failure => Status::Failed,
+                FinalKind::Cancelled => Status::Cancelled,
+            };
+            Wait::Nothing
+        }
+    };
+    row.timer = row.deadline();
+    story
+}
+
+/// In a few words: where it went and how, or why not.
+fn verdict(before: &Story, decided: Result<Decision, Refusal>) -> String {
+    let decision = match decided {
+        Err(refusal) => return format!("refused: {}", refusal.code.as_str()),
+        Ok(decision) => decision,
+    };
+    let mut told: Vec<String> = Vec::new();
+    for event in &decision.events {
+        let leaf = &event.leaf;
+        let moved =
+            if leaf.from.as_ref() == Some(&leaf.to) { String::new() } else { format!(" -> {}", leaf.to) };
+        told.push(format!("{}{moved} ({}, {})", leaf.kind.as_str(), leaf.trigger, leaf.actor.kind.as_str()));
+    }
+    if told.is_empty() {
+        let same = decision.row == *before.row();
+        return if same {
+            "nothing".to_owned()
+        } else {
+            format!("no event; waits for {}", waits(&decision.row.wait))
+        };
+    }
+    let mut verdict = told.join(", ");
+    if decision.row.status != Status::Open {
+        let _ = write!(verdict, " [{}]", decision.row.status.as_str());
+    }
+    verdict
+}
+
+fn waits(wait: &Wait) -> String {
+    match wait {
+        Wait::Worker { task, .. } => format!("a worker of {task}"),
+        Wait::Lease(lease) => format!("the lease of {}", lease.task),
+        other => format!("{other:?}").split([' ', '(']).next().unwrap_or_default().to_lowercase(),
+    }
+}
+
+struct Table {
+    text: String,
+}
+
+impl Table {
+    fn row(&mut self, command: &str, before: &Story, sent: &Command) {
+        let verdict = verdict(before, before.clone().decide(sent));
+        self.line(command, &verdict);
+    }
+
+    /// A row for each, or one for all when they come to the same.
+    fn rows(&mut self, all: &str, before: &Story, sent: Vec<(String, Command)>) {
+        let verdicts: Vec<_> =
+            sent.iter().map(|(_, sent)| verdict(before, before.clone().decide(sent))).collect();
+        if verdicts.windows(2).all(|pair| pair[0] == pair[1]) {
+            return self.line(all, &verdicts[0]);
+        }
+        for ((command, _), verdict) in sent.iter().zip(&verdicts) {
+            self.line(command, verdict);
+        }
+    }
+
+    fn line(&mut self, command: &str, verdict: &str) {
+        let _ = writeln!(self.text, "  {command:<44} {verdict}");
+    }
+}
+
+fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
+    let stale: Token = Token { submission: story.row().id, lease_no: 99, bits: model::token::Bits([0; 16]) };
+    let Wait::Worker { task, .. } = story.row().wait.clone() else {
+        table.row("finish with a token of its own making", story, &finish(stale, "done", "{}"));
+        let claim = model::command::Claim { worker: "w".into(), tasks: vec!["any.task".into()] };
+        return table.row("claim", story, &Command::Claim(claim));
+    };
+    let claim =
+        |task: &str| Command::Claim(model::command::Claim { worker: "w".into(), tasks: vec![task.into()] });
+    table.row(&format!("claim {task}"), story, &claim(&task));
+    table.row("claim another task", story, &claim("other.task"));
+    table.row("finish without a lease", story, &finish(stale, "done", "{}"));
+    let mut leased = story.clone();
+    let token = leased.claim_any();
+    if let Kind::Task { on, .. } = &story.pipeline.state(story.state()).unwrap().kind {
+        for outcome in on.keys() {
+            let sent = samples.outputs.iter().map(|output| {
+                (format!("finish {outcome} {}", short(output)), finish(token, outcome, output))
+            });
+            table.rows(&format!("finish {outcome}, whatever the output"), &leased, sent.collect());
+        }
+    }
+    table.row("finish with an unknown outcome", &leased, &finish(token, "nonsense", "{}"));
+    for code in ["git-clone", "other"] {
+        table.row(&format!("fail {code}"), &leased, &fail(token, code, true));
+        table.row(&format!("fail {code}, for good"), &leased, &fail(token, code, false));
+    }
+    let snooze = model::command::Snooze { token, span: model::Millis::from_secs(60) };
+    table.row("snooze 1m", &leased, &Command::Snooze(snooze));
+    table.row("renew", &leased, &Command::Renew(model::command::Renew { token }));
+    leased.pass("29s");
+    table.row("time: within the lease", &leased, &Command::Wake);
+    leased.pass("1s");
+    table.row("time: the lease is over", &leased, &Command::Wake);
+    leased.pass("1h");
+    table.row("time: the attempt took too long", &leased, &Command::Wake);
+}
+
+fn short(output: &str) -> String {
+    output.chars().take(26).collect()
+}
+
+fn action_rows(table: &mut Table, story: &Story, samples: &Samples) {
+    let mut names: Vec<_> = story
+        .pipeline
+        .states
+        .iter()
+        .flat_map(|state| &state.actions)
+        .map(|action| action.name.clone())
+        .collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let mut sent = Vec::new();
+        for role in [Role::Submitter, Role::Admin] {
+            let mut act = act(&name);
+            act.caller = Caller::new("someone", role);
+            sent.push((format!("{name} by {role}"), Command::Act(act.clone())));
+            act.reason = Some("because".to_owned());
+            sent.push((format!("{name} by {role}, with a reason"), Command::Act(act.clone())));
+            act.data = Some(json(samples.data));
+            sent.push((format!("{name} by {role}, with reason and data"), Command::Act(act)));
+        }
+        table.rows(&format!("{name}, whoever asks"), story, sent);
+    }
+}
+
+#[test]
+fn every_state_and_every_command_of_every_shipped_pipeline() {
+    for name in all_shipped() {
+        let (pipeline, samples) = (shipped(&name), samples(&name));
+        let mut table = Table { text: String::new() };
+        for state in &pipeline.states {
+            let _ = writeln!(table.text, "{}", state.name);
+            let story = standing(&pipeline, &state.name, &samples);
+            worker_rows(&mut table, &story, &samples);
+            action_rows(&mut table, &story, &samples);
+            let mut later = story.clone();
+            later.pass("52w");
+            table.row("time: a year later", &later, &Command::Wake);
+        }
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("table-{name}"), table.text);
+        });
+    }
+}
