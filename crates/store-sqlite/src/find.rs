@@ -1,0 +1,133 @@
+//! Pages of rows, newest first, never by scanning.
+
+use std::cmp::Reverse;
+
+use model::{Name, Status, SubmissionId};
+use rusqlite::{Connection, OptionalExtension};
+use store::{Count, Page, Query};
+use uuid::Uuid;
+
+use crate::codec;
+use crate::error::{Fault, Result};
+use crate::reading;
+use crate::rows::Rows;
+use crate::sql;
+use crate::walk::{Index, Key, Walk};
+
+/// An id, the newest first.
+type Newest = Reverse<u128>;
+
+impl Key for Newest {
+    fn next(self) -> Option<Newest> {
+        self.0.checked_sub(1).map(Reverse)
+    }
+}
+
+/// A list of ids that an index table keeps.
+enum List<'a> {
+    Every,
+    Place { pipeline: Name, state: Name, status: Status },
+    Label { name: &'a str, value: &'a str },
+    Parent(SubmissionId),
+}
+
+impl Index for List<'_> {
+    type Key = Newest;
+
+    fn page(&self, connection: &Connection, from: Newest, limit: usize) -> Result<Vec<Newest>> {
+        let (from, limit) = (from.0.to_be_bytes(), codec::limit(limit));
+        let newest = |row: &rusqlite::Row<'_>| Ok(Reverse(u128::from_be_bytes(row.get(0)?)));
+        let ids = match self {
+            List::Every => connection
+                .prepare_cached(sql::SUBMISSION_PAGE)?
+                .query_map((from, limit), newest)?
+                .collect::<rusqlite::Result<_>>(),
+            List::Place { pipeline, state, status } => connection
+                .prepare_cached(sql::PLACE_PAGE)?
+                .query_map((pipeline, state, status.as_str(), from, limit), newest)?
+                .collect(),
+            List::Label { name, value } => connection
+                .prepare_cached(sql::LABEL_PAGE)?
+                .query_map((name, value, from, limit), newest)?
+                .collect(),
+            List::Parent(parent) => connection
+                .prepare_cached(sql::PARENT_PAGE)?
+                .query_map((codec::blob(parent), from, limit), newest)?
+                .collect(),
+        };
+        Ok(ids?)
+    }
+}
+
+pub(crate) fn find(connection: &Connection, query: &Query) -> Result<Page> {
+    let mut walk = walk(connection, query)?;
+    let mut rows = Rows::new(connection)?;
+    let mut page = Page::default();
+    let mut from = first(query);
+    while let Some(at) = from
+        && let Some(found) = walk.seek(connection, at)?
+    {
+        if page.rows.len() == query.page_size() {
+            page.more = true;
+            break;
+        }
+        page.rows.push(rows.indexed(SubmissionId(Uuid::from_u128(found.0)))?.row);
+        from = found.next();
+    }
+    Ok(page)
+}
+
+/// The newest id that may be on the page. Both bounds become one: a second range condition beside it would be checked
+/// row by row. Ids begin with the milliseconds of their making, so a time is an id too.
+fn first(query: &Query) -> Option<Newest> {
+    let after = query.after.map_or(Some(u128::MAX), |id| id.0.as_u128().checked_sub(1));
+    let before = query.created_before.map_or(Some(u128::MAX), |time| {
+        let millis = u128::try_from(time.millis()).ok()?;
+        millis.saturating_mul(1 << 80).checked_sub(1)
+    });
+    Some(Reverse(after?.min(before?)))
+}
+
+fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>> {
+    let mut parts = Vec::new();
+    let placed = query.pipeline.is_some() || query.state.is_some() || query.status.is_some();
+    let places = match placed || query.key.is_some() {
+        true => reading::counts(connection)?.into_iter().filter(|place| covers(query, place)).collect(),
+        false => Vec::new(),
+    };
+    if let Some(key) = &query.key {
+        parts.push(Walk::along_known(holders(connection, key, &places)?));
+    }
+    if let Some(parent) = query.parent {
+        parts.push(Walk::along(List::Parent(parent)));
+    }
+    parts.extend(query.labels.iter().map(|(name, value)| Walk::along(List::Label { name, value })));
+    if placed {
+        let lists = places.into_iter().map(|Count { pipeline, state, status, .. }| {
+            Walk::along(List::Place { pipeline, state, status })
+        });
+        parts.push(Walk::Any(lists.collect()));
+    }
+    if parts.is_empty() {
+        parts.push(Walk::along(List::Every));
+    }
+    Ok(Walk::All(parts))
+}
+
+fn covers(query: &Query, place: &Count) -> bool {
+    query.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
+        && query.state.as_ref().is_none_or(|state| *state == place.state)
+        && query.status.is_none_or(|status| status == place.status)
+}
+
+/// Who holds the key, in each pipeline that can matter.
+fn holders(connection: &Connection, key: &str, places: &[Count]) -> Result<Vec<Newest>> {
+    let mut holder = connection.prepare_cached(sql::OPEN_KEY_HOLDER)?;
+    let mut pipelines: Vec<&Name> = places.iter().map(|place| &place.pipeline).collect();
+    pipelines.dedup();
+    let ids = pipelines.into_iter().filter_map(|pipeline| {
+        let id = holder.query_row((pipeline, key), |row| Ok(Reverse(u128::from_be_bytes(row.get(0)?))));
+        id.optional().map_err(Fault::from).transpose()
+    });
+    ids.collect()
+}

@@ -1,0 +1,70 @@
+//! The data folder: made if it is missing, and ours alone while it is open.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use store::Error;
+
+const DATABASE: &str = "milepost.db";
+const LOCK: &str = "milepost.lock";
+
+/// Held open for as long as the store is. The lock goes with the process, however that ends.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |doing: &str, error: io::Error| {
+            Error::unavailable(format!("cannot {doing} the data folder {}: {error}", path.display()))
+        };
+        make(path).map_err(|error| failed("make", error))?;
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join(LOCK))
+            .map_err(|error| failed("write to", error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(
+                "the data folder {} is in use by another process; stop that one or choose another folder",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(failed("lock", error)),
+        }
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
+    }
+
+    /// Makes the names of new files durable: syncing a file does not sync the folder that names it.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        sync(&self.path).map_err(|error| {
+            Error::unavailable(format!("cannot sync the data folder {}: {error}", self.path.display()))
+        })
+    }
+}
+
+/// Makes the folder and every missing one above it, and makes their names durable.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    fs::create_dir_all(path)?;
+    for made in missing {
+        if let Some(above) = made.parent() {
+            sync(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+        }
+    }
+    Ok(())
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,99 @@
+//! The embedded store: one file, one writer, every acknowledgement on disk.
+//!
+//! A transaction reads through slim index tables, decides, writes the difference and is synced to the log before it
+//! is answered. Readers have connections of their own and never wait for the writer.
+
+mod checkpoint;
+mod codec;
+mod connection;
+mod error;
+mod find;
+mod folder;
+mod readers;
+mod reading;
+mod ready;
+mod rows;
+mod schema;
+mod sql;
+mod taking;
+mod walk;
+mod writer;
+mod writing;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{Documents, Json, Submission, SubmissionId};
+use store::{Changes, Clock, Committed, Count, Error, Page, Query, Recorded, Store, Take, Taken};
+
+use folder::Folder;
+use readers::Readers;
+use writer::Writer;
+
+/// Dropped in this order: the writer closes last and tidies the log away, then the folder is free.
+#[derive(Debug)]
+pub struct SqliteStore {
+    readers: Readers,
+    writer: Mutex<Writer>,
+    clock: Arc<dyn Clock>,
+    _folder: Folder,
+}
+
+impl SqliteStore {
+    /// Opens the store in a folder of its own, which is made if it is missing.
+    ///
+    /// # Errors
+    /// When the folder is in use by another process or cannot be written, and when what is in it is not a store or was
+    /// written by a release this one does not understand.
+    pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<SqliteStore, Error> {
+        let folder = Folder::open(folder)?;
+        let database = folder.database();
+        let writer = Writer::open(&database)?;
+        folder.sync()?;
+        Ok(SqliteStore {
+            readers: Readers::new(database),
+            writer: Mutex::new(writer),
+            clock,
+            _folder: folder,
+        })
+    }
+}
+
+impl Store for SqliteStore {
+    fn transact(
+        &self,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        // A panic of `decide` rolled its transaction back: poison says nothing.
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.transact(&*self.clock, take, decide)
+    }
+
+    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
+        self.readers.read(|connection| reading::submission(connection, id))
+    }
+
+    fn find(&self, query: &Query) -> Result<Page, Error> {
+        self.readers.read(|connection| find::find(connection, query))
+    }
+
+    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.readers.read(|connection| reading::history(connection, id, after, limit))
+    }
+
+    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.readers.read(|connection| reading::events(connection, after, limit))
+    }
+
+    fn counts(&self) -> Result<Vec<Count>, Error> {
+        self.readers.read(reading::counts)
+    }
+
+    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
+        self.readers.read(|connection| reading::registry(connection, kind))
+    }
+}

@@ -1,0 +1,77 @@
+//! What is asked outside a transaction, apart from pages of rows.
+
+use model::{Documents, Json, Submission, SubmissionId};
+use rusqlite::{Connection, OptionalExtension};
+use store::{Count, Recorded};
+
+use crate::codec;
+use crate::error::{Fault, Result};
+use crate::rows::Rows;
+use crate::sql;
+
+pub(crate) fn submission(
+    connection: &Connection,
+    id: SubmissionId,
+) -> Result<Option<(Submission, Documents)>> {
+    let mut rows = Rows::new(connection)?;
+    let Some(found) = rows.get(id)? else { return Ok(None) };
+    Ok(Some((found.row, rows.documents(id)?)))
+}
+
+/// Walks back from the newest event to the oldest that is wanted, then reads those on the page. A step reads two
+/// numbers, so that a long history costs little more than the page.
+pub(crate) fn history(
+    connection: &Connection,
+    id: SubmissionId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Recorded>> {
+    let mut link = connection.prepare_cached(sql::EVENT_LINK)?;
+    let mut seqs = Vec::new();
+    let mut seq = Rows::new(connection)?.tip(id)?.seq;
+    while let Some((prev, revision)) = link
+        .query_row([codec::signed(seq)], |row| Ok((codec::unsigned(row, 0)?, codec::unsigned(row, 1)?)))
+        .optional()?
+        && revision > after
+    {
+        seqs.push(seq);
+        seq = prev;
+    }
+    let mut event = connection.prepare_cached(sql::EVENT_BY_SEQ)?;
+    let page = seqs.into_iter().rev().take(limit);
+    page.map(|seq| {
+        event.query_and_then([codec::signed(seq)], codec::recorded)?.next().unwrap_or_else(|| lost(seq))
+    })
+    .collect()
+}
+
+fn lost(seq: u64) -> Result<Recorded> {
+    Err(Fault::corrupt(format!("event {seq} is not there")))
+}
+
+pub(crate) fn events(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Recorded>> {
+    let mut page = connection.prepare_cached(sql::EVENT_PAGE)?;
+    page.query_and_then((codec::signed(after), codec::limit(limit)), codec::recorded)?.collect()
+}
+
+/// By pipeline, then state.
+pub(crate) fn counts(connection: &Connection) -> Result<Vec<Count>> {
+    let mut all = connection.prepare_cached(sql::COUNTER_ALL)?;
+    let counts = all.query_and_then([], |row| {
+        let status = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        Ok(Count {
+            pipeline: row.get(0)?,
+            state: row.get(1)?,
+            status: status.parse().map_err(Fault::Corrupt)?,
+            count: codec::unsigned(row, 3)?,
+        })
+    })?;
+    let mut counts = counts.collect::<Result<Vec<_>>>()?;
+    counts.sort_unstable();
+    Ok(counts)
+}
+
+pub(crate) fn registry(connection: &Connection, kind: &str) -> Result<Vec<(String, Json)>> {
+    let mut all = connection.prepare_cached(sql::REGISTRY_ALL)?;
+    all.query_and_then([kind], |row| Ok((row.get(0)?, codec::json(row, 1)?)))?.collect()
+}

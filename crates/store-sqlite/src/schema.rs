@@ -1,0 +1,69 @@
+//! What is in the file, and whether this release can work with it.
+
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use store::Error;
+
+use crate::connection;
+use crate::error::{Fault, Result};
+use crate::sql;
+
+/// "Mile": tells a store from other applications' databases.
+const APPLICATION: i64 = 0x4d69_6c65;
+
+/// The schema this release writes.
+const VERSION: i64 = 1;
+/// The oldest release, by its `VERSION`, that can work with what this one writes.
+const MIN_COMPATIBLE: i64 = 1;
+
+/// Makes the file a store, or checks that it is one this release understands.
+pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
+    // Looked at before anything is set: a file of somebody else's stays as it is.
+    let new = is_empty(writer).map_err(Fault::before_commit)?;
+    if !new {
+        check(writer)?;
+    }
+    connection::set_up_writer(writer).map_err(Fault::while_syncing)?;
+    if new {
+        create(writer).map_err(Fault::while_syncing)?;
+    }
+    Ok(())
+}
+
+fn is_empty(connection: &Connection) -> Result<bool> {
+    let anything = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)";
+    Ok(!connection.query_row(anything, [], |row| row.get::<_, bool>(0))?)
+}
+
+fn check(connection: &Connection) -> Result<(), Error> {
+    let application: i64 = connection
+        .pragma_query_value(None, "application_id", |row| row.get(0))
+        .map_err(|error| Fault::from(error).before_commit())?;
+    if application != APPLICATION {
+        return Err(Error::corrupt(
+            "the data folder's database belongs to another application; choose another folder",
+        ));
+    }
+    let min_compatible = meta(connection, "min_compatible").map_err(Fault::before_commit)?;
+    if min_compatible > VERSION {
+        return Err(Error::unavailable(format!(
+            "the data folder was written by a newer release, which needs at least schema {min_compatible} and this \
+             one has {VERSION}; start that release again or a later one"
+        )));
+    }
+    Ok(())
+}
+
+fn meta(connection: &Connection, name: &str) -> Result<i64> {
+    let value = connection.query_row(sql::META_VALUE, [name], |row| row.get(0)).optional()?;
+    value.ok_or_else(|| Fault::corrupt(format!("the database does not say its {name}; restore a backup")))
+}
+
+fn create(connection: &mut Connection) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.execute_batch(sql::SCHEMA)?;
+    transaction.execute(sql::META_INSERT, ("version", VERSION))?;
+    transaction.execute(sql::META_INSERT, ("min_compatible", MIN_COMPATIBLE))?;
+    transaction.commit()?;
+    Ok(())
+}

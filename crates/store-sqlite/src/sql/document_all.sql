@@ -1,0 +1,1 @@
+SELECT name, body FROM document WHERE submission = ?1

@@ -1,0 +1,1 @@
+SELECT prev, revision FROM event WHERE seq = ?1

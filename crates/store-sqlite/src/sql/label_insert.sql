@@ -1,0 +1,1 @@
+INSERT INTO label (name, value, id) VALUES (?1, ?2, ?3)

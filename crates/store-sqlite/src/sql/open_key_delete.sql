@@ -1,0 +1,1 @@
+DELETE FROM open_key WHERE pipeline = ?1 AND key = ?2 AND id = ?3

@@ -1,0 +1,1 @@
+DELETE FROM owed WHERE submission = ?1 AND revision = ?2 AND no = ?3

@@ -1,0 +1,1 @@
+INSERT INTO parent (parent, id) VALUES (?1, ?2)

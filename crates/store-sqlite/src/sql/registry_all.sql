@@ -1,0 +1,1 @@
+SELECT name, body FROM registry WHERE kind = ?1 ORDER BY name

@@ -1,0 +1,1 @@
+SELECT body FROM registry WHERE kind = ?1 AND name = ?2

@@ -1,0 +1,129 @@
+-- Bodies that grow with what people send (documents, event details, answers) are kept out of the tables that are
+-- written at every move. Index tables hold only keys and are written by insert and delete alone.
+
+CREATE TABLE meta (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- `row` is the submission as JSON; `last_seq` its newest event, 0 before the first.
+CREATE TABLE submission (
+  id BLOB PRIMARY KEY,
+  row_version INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  row TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE document (
+  submission BLOB NOT NULL,
+  name TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (submission, name)
+) STRICT, WITHOUT ROWID;
+
+-- Append-only. `prev` is the submission's event before this one, 0 for its first: a history is walked back along it.
+-- An index by submission instead would be written at random places at every move, which costs 30 % of the moves.
+CREATE TABLE event (
+  seq INTEGER PRIMARY KEY,
+  prev INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  leaf BLOB NOT NULL,
+  detail BLOB NOT NULL
+) STRICT;
+
+-- Where the events of a submission end that has no row: events outlive rows.
+CREATE TABLE tip (
+  submission BLOB PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  revision INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The pipeline comes before the rank so that a claim for one pipeline does not walk past the rows of another.
+CREATE TABLE ready (
+  task TEXT NOT NULL,
+  pipeline TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (task, pipeline, rank, id)
+) STRICT, WITHOUT ROWID;
+
+-- The same queue once for each label of a waiting row, for claims that ask for a label's value.
+CREATE TABLE ready_label (
+  task TEXT NOT NULL,
+  pipeline TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (task, pipeline, name, value, rank, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE timer (
+  at INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (at, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE place (
+  pipeline TEXT NOT NULL,
+  state TEXT NOT NULL,
+  status TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, state, status, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE open_key (
+  pipeline TEXT NOT NULL,
+  key TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE label (
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (name, value, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE parent (
+  parent BLOB NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (parent, id)
+) STRICT, WITHOUT ROWID;
+
+-- `seq` is the order in which they are pulled.
+CREATE TABLE owed (
+  seq INTEGER PRIMARY KEY,
+  submission BLOB NOT NULL,
+  revision INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (submission, revision, no)
+) STRICT;
+
+CREATE TABLE answer (
+  subject TEXT NOT NULL,
+  route TEXT NOT NULL,
+  key TEXT NOT NULL,
+  body TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (subject, route, key)
+) STRICT;
+
+CREATE INDEX answer_expiry ON answer (expires_at);
+
+CREATE TABLE registry (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter (
+  pipeline TEXT NOT NULL,
+  state TEXT NOT NULL,
+  status TEXT NOT NULL,
+  count INTEGER NOT NULL CHECK (count >= 0),
+  PRIMARY KEY (pipeline, state, status)
+) STRICT, WITHOUT ROWID;

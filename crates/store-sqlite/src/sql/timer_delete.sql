@@ -1,0 +1,1 @@
+DELETE FROM timer WHERE at = ?1 AND id = ?2

@@ -1,0 +1,1 @@
+SELECT at, id FROM timer ORDER BY at, id LIMIT ?1

@@ -1,0 +1,1 @@
+INSERT INTO timer (at, id) VALUES (?1, ?2)

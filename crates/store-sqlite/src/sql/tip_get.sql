@@ -1,0 +1,1 @@
+SELECT seq, revision FROM tip WHERE submission = ?1

@@ -1,0 +1,88 @@
+//! The one connection that writes.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+use store::{Changes, Clock, Committed, Error, Take, Taken};
+
+use crate::checkpoint::Checkpoint;
+use crate::connection;
+use crate::error::{Fault, Result};
+use crate::schema;
+use crate::sql;
+use crate::taking;
+use crate::writing::{self, Circumstances};
+
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) connection: Connection,
+    /// The position of the newest committed event.
+    last_seq: u64,
+    checkpoint: Checkpoint,
+    /// Why nothing more is written: what is on the disk is in doubt until a restart has read it.
+    stopped: Option<Error>,
+}
+
+impl Writer {
+    pub(crate) fn open(database: &Path) -> Result<Self, Error> {
+        let mut connection = connection::open_writer(database).map_err(Fault::before_commit)?;
+        schema::migrate(&mut connection)?;
+        let last_seq = last_seq(&connection).map_err(Fault::before_commit)?;
+        Ok(Writer { connection, last_seq, checkpoint: Checkpoint::default(), stopped: None })
+    }
+
+    pub(crate) fn transact(
+        &mut self,
+        clock: &dyn Clock,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        if let Some(error) = &self.stopped {
+            return Err(error.clone());
+        }
+        let done = self.commit(clock, take, decide);
+        if let Err(error @ Error::Corrupt(_)) = &done {
+            self.stopped = Some(error.clone());
+        }
+        done
+    }
+
+    /// A transaction that is not committed, because of an error or because `decide` panicked, is rolled back when it
+    /// is dropped.
+    fn commit(
+        &mut self,
+        clock: &dyn Clock,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| Fault::from(error).before_commit())?;
+        let now = clock.now();
+        let reading = taking::read(&transaction, take, now).map_err(Fault::before_commit)?;
+        let changes = decide(reading.taken);
+        if changes.is_empty() {
+            return Ok(Committed::default());
+        }
+        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
+        let committed = writing::write(&transaction, &changes, with).map_err(Fault::before_commit)?;
+        transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
+        self.last_seq = self.last_seq.max(committed.last_seq);
+        self.move_log();
+        Ok(committed)
+    }
+
+    /// The commit stands whatever happens here, so an error is the answer to the next one.
+    fn move_log(&mut self) {
+        if let Err(fault) = self.checkpoint.run(&self.connection)
+            && let error @ Error::Corrupt(_) = fault.while_syncing()
+        {
+            self.stopped = Some(error);
+        }
+    }
+}
+
+fn last_seq(connection: &Connection) -> Result<u64> {
+    Ok(connection.query_row(sql::EVENT_LAST, [], |row| crate::codec::unsigned(row, 0))?)
+}

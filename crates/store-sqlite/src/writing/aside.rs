@@ -1,0 +1,72 @@
+//! What is kept beside rows and events: documents, answers, owed effects, registries.
+
+use model::Time;
+use rusqlite::Connection;
+use store::{AnswerChange, Changes, DocumentChange, Owed, OwedId, RegistryChange};
+
+use crate::codec::{blob, limit, signed};
+use crate::error::Result;
+use crate::sql;
+
+/// How many expired answers go with a commit, beside two for each that comes: a few at a time, and no backlog.
+const SWEPT: usize = 16;
+
+pub(super) fn write(connection: &Connection, changes: &Changes, now: Time) -> Result<()> {
+    write_documents(connection, &changes.documents)?;
+    sweep_answers(connection, now, SWEPT + 2 * changes.answers.len())?;
+    write_answers(connection, &changes.answers)?;
+    write_owed(connection, &changes.owed)?;
+    write_paid(connection, &changes.paid)?;
+    write_registry(connection, &changes.registry)
+}
+
+fn write_documents(connection: &Connection, documents: &[DocumentChange]) -> Result<()> {
+    let mut set = connection.prepare_cached(sql::DOCUMENT_SET)?;
+    for DocumentChange { submission, name, body } in documents {
+        set.execute((blob(submission), name, body.as_str()))?;
+    }
+    Ok(())
+}
+
+fn sweep_answers(connection: &Connection, now: Time, count: usize) -> Result<()> {
+    connection.prepare_cached(sql::ANSWER_SWEEP)?.execute((now.millis(), limit(count)))?;
+    Ok(())
+}
+
+fn write_answers(connection: &Connection, answers: &[AnswerChange]) -> Result<()> {
+    let mut set = connection.prepare_cached(sql::ANSWER_SET)?;
+    for AnswerChange { key, body, expires_at } in answers {
+        set.execute((&key.subject, &key.route, &key.key, body.as_str(), expires_at.millis()))?;
+    }
+    Ok(())
+}
+
+fn write_owed(connection: &Connection, owed: &[Owed]) -> Result<()> {
+    let mut insert = connection.prepare_cached(sql::OWED_INSERT)?;
+    for Owed { id, body } in owed {
+        insert.execute((blob(&id.submission), signed(id.revision), id.no, body.as_str()))?;
+    }
+    Ok(())
+}
+
+fn write_paid(connection: &Connection, paid: &[OwedId]) -> Result<()> {
+    let mut delete = connection.prepare_cached(sql::OWED_DELETE)?;
+    for OwedId { submission, revision, no } in paid {
+        delete.execute((blob(submission), signed(*revision), *no))?;
+    }
+    Ok(())
+}
+
+fn write_registry(connection: &Connection, registry: &[RegistryChange]) -> Result<()> {
+    for RegistryChange { key, body } in registry {
+        match body {
+            Some(body) => connection.prepare_cached(sql::REGISTRY_SET)?.execute((
+                &key.kind,
+                &key.name,
+                body.as_str(),
+            ))?,
+            None => connection.prepare_cached(sql::REGISTRY_DELETE)?.execute((&key.kind, &key.name))?,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Appending events, each linked to the one before it of the same submission.
+
+use std::collections::HashMap;
+
+use model::{Event, SubmissionId};
+use rusqlite::Connection;
+
+use super::Tip;
+use crate::codec::signed;
+use crate::error::{Fault, Result};
+use crate::rows::Rows;
+use crate::sql;
+
+pub(super) struct Log<'c> {
+    pub(super) connection: &'c Connection,
+    /// Where the events of the rows that were taken end.
+    pub(super) tips: HashMap<SubmissionId, Tip>,
+    /// The newest event of each submission that got one.
+    pub(super) newest: HashMap<SubmissionId, Tip>,
+    pub(super) last_seq: u64,
+}
+
+impl Log<'_> {
+    pub(super) fn append(&mut self, events: &[Event]) -> Result<()> {
+        let mut rows = Rows::new(self.connection)?;
+        let mut insert = self.connection.prepare_cached(sql::EVENT_INSERT)?;
+        for event in events {
+            let (id, revision) = (event.leaf.submission, event.leaf.revision);
+            // A row that was not taken is most often a new one.
+            let tip = match self.newest.get(&id).or_else(|| self.tips.get(&id)) {
+                Some(tip) => *tip,
+                None => rows.tip(id)?,
+            };
+            // Versions fence revisions, so this means that rows and events have parted.
+            if revision <= tip.revision {
+                return Err(Fault::corrupt(format!("submission {id} has two events of revision {revision}")));
+            }
+            self.last_seq += 1;
+            let (leaf, detail) = event.to_stored();
+            insert.execute((signed(self.last_seq), signed(tip.seq), signed(revision), leaf, detail))?;
+            self.newest.insert(id, Tip { seq: self.last_seq, revision });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! Writing what was decided, all of it within the transaction that read.
+
+mod aside;
+mod entries;
+mod events;
+mod rows;
+
+use std::collections::HashMap;
+
+use model::{SubmissionId, Time};
+use rusqlite::Connection;
+use store::{Changes, Committed};
+
+use crate::error::Result;
+
+/// What writing needs to know beside the changes.
+pub(crate) struct Circumstances {
+    pub(crate) now: Time,
+    /// The position of the newest event of all.
+    pub(crate) last_seq: u64,
+    /// The newest event of each row that was taken.
+    pub(crate) tips: HashMap<SubmissionId, Tip>,
+}
+
+/// Where a submission's events end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tip {
+    pub(crate) seq: u64,
+    pub(crate) revision: u64,
+}
+
+pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Committed> {
+    let Circumstances { now, last_seq, tips } = with;
+    let mut newest = HashMap::new();
+    let mut committed = Committed::default();
+    if !changes.events.is_empty() {
+        let mut log = events::Log { connection, tips, newest, last_seq };
+        log.append(&changes.events)?;
+        newest = log.newest;
+        committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };
+    }
+    rows::write(connection, &changes.rows, newest)?;
+    entries::write(connection, &changes.rows)?;
+    aside::write(connection, changes, now)?;
+    Ok(committed)
+}

@@ -1,0 +1,90 @@
+//! What a transaction commits.
+
+use model::event::Event;
+use model::{Json, Submission, SubmissionId, Time};
+
+use crate::take::{RegistryKey, RequestKey};
+
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// Each row at most once. Keys are looked at once all are written: one may pass from row to row in a commit.
+    pub rows: Vec<RowChange>,
+    /// In the order they happened; they get the next positions of the sequence in this order.
+    pub events: Vec<Event>,
+    pub documents: Vec<DocumentChange>,
+    pub answers: Vec<AnswerChange>,
+    /// Effects on other submissions, for whoever pulls them. One that is owed already stays as it was.
+    pub owed: Vec<Owed>,
+    /// Owed rows this commit has applied. One that is gone already is no fault.
+    pub paid: Vec<OwedId>,
+    pub registry: Vec<RegistryChange>,
+}
+
+impl Changes {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+            && self.events.is_empty()
+            && self.documents.is_empty()
+            && self.answers.is_empty()
+            && self.owed.is_empty()
+            && self.paid.is_empty()
+            && self.registry.is_empty()
+    }
+}
+
+/// A row as it was taken and as it shall be. The store checks that `before.row_version` still stands and writes
+/// `before.row_version + 1` (1 for a new row); what `after.row_version` says is not looked at.
+#[derive(Debug, Clone)]
+pub struct RowChange {
+    /// `None`: a new row.
+    pub before: Option<Submission>,
+    pub after: Submission,
+}
+
+/// A document set or replaced. Names are the model's: a store does not read them.
+#[derive(Debug, Clone)]
+pub struct DocumentChange {
+    pub submission: SubmissionId,
+    pub name: String,
+    pub body: Json,
+}
+
+/// An answer kept for a repeat of its request, until it expires. It replaces one given before.
+#[derive(Debug, Clone)]
+pub struct AnswerChange {
+    pub key: RequestKey,
+    pub body: Json,
+    pub expires_at: Time,
+}
+
+/// Named by its cause, so that the same cause never owes the same thing twice.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OwedId {
+    pub submission: SubmissionId,
+    pub revision: u64,
+    pub no: u32,
+}
+
+/// An effect on another submission, written in the commit that causes it and applied once, as a command of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Owed {
+    pub id: OwedId,
+    pub body: Json,
+}
+
+#[derive(Debug, Clone)]
+pub struct RegistryChange {
+    pub key: RegistryKey,
+    /// `None`: removed.
+    pub body: Option<Json>,
+}
+
+/// What a commit gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// The position of its first event; 0 when it had none.
+    pub first_seq: u64,
+    /// The position of its last event; 0 when it had none.
+    pub last_seq: u64,
+}

@@ -1,0 +1,83 @@
+//! Counters: maintained, and right.
+
+use std::collections::BTreeMap;
+
+use model::Status;
+
+use super::chance::Chance;
+use super::sample::{PIPELINES, Sample, id};
+use super::steps::{assert_conflict, change, commit, find_all, insert, try_commit, update};
+use super::{Fixture, Promise, promise};
+use crate::{Changes, Count, Query, Store};
+
+pub(super) const PROMISES: &[Promise] = &[
+    promise("counts follow a row from place to place", counts_follow),
+    promise("a place without submissions is not listed, nor a place twice", no_empty_places),
+    promise("counts equal a recount after any number of moves", counts_equal_a_recount),
+];
+
+fn counts(store: &dyn Store) -> Vec<Count> {
+    let mut counts = store.counts().expect("counting works");
+    counts.sort();
+    counts
+}
+
+fn count(pipeline: &str, state: &str, status: Status, count: u64) -> Count {
+    Count { pipeline: pipeline.into(), state: state.into(), status, count }
+}
+
+/// Counted by looking at every row.
+pub(super) fn recount(store: &dyn Store) -> Vec<Count> {
+    let mut places = BTreeMap::new();
+    for row in find_all(store, &Query { limit: 1_000, ..Query::default() }) {
+        *places.entry((row.pipeline, row.state, row.status)).or_insert(0) += 1;
+    }
+    let counts = places.into_iter();
+    counts.map(|((pipeline, state, status), count)| Count { pipeline, state, status, count }).collect()
+}
+
+fn counts_follow(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    assert_eq!(counts(&*store), []);
+    insert(&*store, (1..=3).map(|n| Sample::row(n).state("A").build()));
+    assert_eq!(counts(&*store), [count("alpha", "A", Status::Open, 3)]);
+    update(&*store, id(1), |row| row.state = "B".into());
+    update(&*store, id(2), |row| row.status = Status::Dead);
+    let expected = [
+        count("alpha", "A", Status::Open, 1),
+        count("alpha", "A", Status::Dead, 1),
+        count("alpha", "B", Status::Open, 1),
+    ];
+    assert_eq!(counts(&*store), expected);
+    update(&*store, id(1), |row| row.attempt = 2);
+    let rows = vec![Sample::row(3).new_row()];
+    assert_conflict(&try_commit(&*store, Changes { rows, ..Changes::default() }));
+    assert_eq!(counts(&*store), expected, "a write in place and a conflict move nothing");
+}
+
+fn no_empty_places(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, [Sample::row(1).state("A").build()]);
+    for state in ["B", "A", "B", "C"] {
+        update(&*store, id(1), |row| row.state = state.into());
+        assert_eq!(counts(&*store), [count("alpha", state, Status::Open, 1)]);
+    }
+}
+
+fn counts_equal_a_recount(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let mut chance = Chance::new(7);
+    insert(&*store, (0..60).map(|n| Sample::row(n).pipeline(chance.pick(&PIPELINES)).build()));
+    for _ in 0..40 {
+        let moving: std::collections::BTreeSet<_> = (0..chance.below(20)).map(|_| chance.below(60)).collect();
+        let rows = moving.into_iter().map(|n| {
+            change(&*store, id(n), |row| {
+                row.state = chance.pick(&["A", "B", "C"]).into();
+                row.status = chance.pick(&Status::ALL);
+            })
+        });
+        let rows = rows.collect();
+        commit(&*store, Changes { rows, ..Changes::default() });
+        assert_eq!(counts(&*store), recount(&*store));
+    }
+}

@@ -1,0 +1,116 @@
+//! The same changes on two stores: whatever can be asked, they answer the same.
+
+use super::TestClock;
+use super::random::Random;
+use super::sight::{KINDS, assert_same, look};
+use super::steps::find_all;
+use crate::{Committed, Error, Store, Taken};
+
+/// How often readers compare, in steps: reading is slower than writing and differences do not go away.
+const READ_EVERY: usize = 5;
+
+#[derive(Debug)]
+pub struct Differential<'a> {
+    /// The clock of both stores.
+    pub clock: &'a TestClock,
+    pub seed: u64,
+    pub steps: usize,
+}
+
+/// What a run came across, so that a test can say that it was worth running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub commits: usize,
+    pub conflicts: usize,
+    pub events: u64,
+    pub rows: usize,
+    pub ready: usize,
+    pub due: usize,
+    pub owed: usize,
+    pub answers: usize,
+    pub holders: usize,
+}
+
+/// Applies one random history to two empty stores and compares everything on the way.
+///
+/// # Panics
+/// At the first difference, with the seed and the step that show it again.
+pub fn differential(a: &dyn Store, b: &dyn Store, how: &Differential<'_>) -> Seen {
+    let mut random = Random::new(how.seed, how.clock);
+    let mut seen = Seen::default();
+    for step in 0..how.steps {
+        let place = format!("seed {}, step {step}", how.seed);
+        transact(a, b, &mut random, &place, &mut seen);
+        if step % READ_EVERY == 0 {
+            compare_reads(a, b, &mut random, &place);
+        }
+    }
+    assert_same(&look(a), &look(b), &format!("seed {}, at the end", how.seed));
+    seen
+}
+
+fn transact(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str, seen: &mut Seen) {
+    random.pass_time();
+    let take = random.take();
+    let (mut decided, mut first, mut second) = (None, None, None);
+    let outcome_a = a.transact(&take, &mut |taken| {
+        let changes = random.changes(&taken);
+        decided = Some(changes.clone());
+        first = Some(taken);
+        changes
+    });
+    let outcome_b = b.transact(&take, &mut |taken| {
+        second = Some(taken);
+        decided.clone().expect("the first store called decide")
+    });
+    assert_eq!(first, second, "what is taken: {place}");
+    assert_eq!(reaction(&outcome_a), reaction(&outcome_b), "outcomes {outcome_a:?}, {outcome_b:?}: {place}");
+    seen.add(&outcome_a, &first.expect("decide was called"));
+}
+
+/// What a caller acts on: the kind of an error, not its words.
+fn reaction(outcome: &Result<Committed, Error>) -> Result<Committed, &'static str> {
+    match outcome {
+        Ok(committed) => Ok(*committed),
+        Err(Error::Conflict(_)) => Err("conflict"),
+        Err(Error::Unavailable { .. }) => Err("unavailable"),
+        Err(Error::Corrupt(_)) => Err("corrupt"),
+    }
+}
+
+fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str) {
+    let query = random.query();
+    assert_eq!(a.find(&query), b.find(&query), "a page of {query:?}: {place}");
+    assert_eq!(find_all(a, &query), find_all(b, &query), "all pages of {query:?}: {place}");
+    let id = random.known_id();
+    assert_eq!(a.submission(id), b.submission(id), "a submission: {place}");
+    let (after, limit) = (random.below(4), random.size());
+    assert_eq!(a.history(id, after, limit), b.history(id, after, limit), "a history: {place}");
+    let (after, limit) = (random.below(200), random.size());
+    assert_eq!(a.events(after, limit), b.events(after, limit), "events: {place}");
+    for kind in KINDS {
+        assert_eq!(a.registry(kind), b.registry(kind), "the registry of {kind}: {place}");
+    }
+    let [mut counts_a, mut counts_b] = [a, b].map(|store| store.counts().expect("counting works"));
+    counts_a.sort();
+    counts_b.sort();
+    assert_eq!(counts_a, counts_b, "counts: {place}");
+}
+
+impl Seen {
+    fn add(&mut self, outcome: &Result<Committed, Error>, taken: &Taken) {
+        match outcome {
+            Ok(committed) => {
+                self.commits += 1;
+                self.events = self.events.max(committed.last_seq);
+            }
+            Err(_) => self.conflicts += 1,
+        }
+        self.rows += taken.rows.len();
+        self.ready += taken.ready.iter().map(Vec::len).sum::<usize>();
+        self.due += taken.due.len();
+        self.owed += taken.owed.len();
+        self.answers += taken.answers.len();
+        self.holders += taken.holders.len();
+    }
+}

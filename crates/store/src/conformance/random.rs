@@ -1,0 +1,216 @@
+//! Takes, changes and queries as chance has them, all out of a small world so that they meet.
+
+use model::submission::{Cause, Wait};
+use model::{Status, Submission, SubmissionId, Time, evolve};
+
+use super::TestClock;
+use super::chance::Chance;
+use super::sample::{PIPELINES, Sample, TASKS, at, entry, id, json, labels, lease, moved, names, submitted};
+use super::sight::{KEYS, REQUESTS, open_keys, registry_keys, request};
+use crate::{
+    AnswerChange, Changes, Clock, DocumentChange, Owed, OwedId, Query, Ready, RegistryChange, RowChange,
+    Take, Taken,
+};
+
+const STATES: [&str; 3] = ["A", "B", "C"];
+const OWNERS: [&str; 3] = ["ada", "bob", "eve"];
+const BODIES: [&str; 5] = ["null", "9007199254740993", "{ \"a\" : [1,  2.50] }", "\"Grüße\"", "[]"];
+const DOCUMENTS: [&str; 4] = ["payload", "result", "output/A", "output/B"];
+
+pub(super) struct Random<'a> {
+    chance: Chance,
+    clock: &'a TestClock,
+    /// How many rows were made: the number of the next.
+    rows: u64,
+}
+
+fn reads_documents(row: &Submission) -> bool {
+    &*row.pipeline == PIPELINES[0]
+}
+
+impl<'a> Random<'a> {
+    pub(super) fn new(seed: u64, clock: &'a TestClock) -> Self {
+        Random { chance: Chance::new(seed), clock, rows: 0 }
+    }
+
+    pub(super) fn below(&mut self, end: u64) -> u64 {
+        self.chance.below(end)
+    }
+
+    pub(super) fn size(&mut self) -> usize {
+        usize::try_from(self.chance.below(6)).expect("less than six")
+    }
+
+    pub(super) fn pass_time(&mut self) {
+        let millis = self.chance.below(40);
+        self.clock.advance(i64::try_from(millis).expect("less than forty"));
+    }
+
+    /// The id of a row, or of one that does not exist yet.
+    pub(super) fn known_id(&mut self) -> SubmissionId {
+        id(self.chance.below(self.rows + 2))
+    }
+
+    /// Around now: as often past as to come.
+    fn time(&mut self) -> Time {
+        let millis = i64::try_from(self.chance.below(200)).expect("less than two hundred");
+        Time::from_millis(self.clock.now().millis() + millis - 100)
+    }
+
+    pub(super) fn take(&mut self) -> Take<'static> {
+        Take {
+            ids: (0..self.size()).map(|_| self.known_id()).collect(),
+            keys: self.chance.some(&open_keys()),
+            requests: self.chance.some(&REQUESTS.map(request)),
+            ready: (0..self.chance.below(3)).map(|_| self.ready()).collect(),
+            due: self.size(),
+            owed: self.size(),
+            registry: self.chance.some(&registry_keys()),
+            documents: &reads_documents,
+        }
+    }
+
+    fn ready(&mut self) -> Ready {
+        let pipelines = if self.chance.one_in(2) { self.chance.some(&PIPELINES) } else { Vec::new() };
+        let owner = self.chance.pick(&OWNERS);
+        Ready {
+            tasks: names(&self.chance.some(&TASKS)),
+            pipelines: names(&pipelines),
+            labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
+            max: self.size(),
+        }
+    }
+
+    pub(super) fn changes(&mut self, taken: &Taken) -> Changes {
+        let mut changes = Changes::default();
+        let mut taken_rows: Vec<_> = taken.rows.values().map(|stored| &stored.row).collect();
+        taken_rows.sort_by_key(|row| row.id);
+        for row in taken_rows {
+            if self.chance.one_in(2) {
+                self.change_row(row, &mut changes);
+            }
+        }
+        for _ in 0..self.chance.below(3) {
+            self.new_row(&mut changes);
+        }
+        for at in 0..changes.rows.len() {
+            if self.chance.one_in(2) {
+                let submission = changes.rows[at].after.id;
+                let name = self.chance.pick(&DOCUMENTS).to_owned();
+                changes.documents.push(DocumentChange { submission, name, body: self.body() });
+            }
+        }
+        changes.paid =
+            taken.owed.iter().filter(|_| self.chance.one_in(2)).map(|owed| owed.id.clone()).collect();
+        self.change_the_rest(&mut changes);
+        changes
+    }
+
+    fn body(&mut self) -> model::Json {
+        json(self.chance.pick(&BODIES))
+    }
+
+    fn change_row(&mut self, row: &Submission, changes: &mut Changes) {
+        let mut before = row.clone();
+        let after = if self.chance.one_in(2) {
+            let (status, wait) = self.situation();
+            let event = moved(row, self.chance.pick(&STATES), entry(wait, status));
+            let after = evolve(Some(row.clone()), &event);
+            changes.events.push(event);
+            after
+        } else {
+            self.edited(row.clone())
+        };
+        if self.chance.one_in(20) {
+            before.row_version += 1;
+        }
+        changes.rows.push(RowChange { before: Some(before), after });
+    }
+
+    fn edited(&mut self, mut row: Submission) -> Submission {
+        match self.chance.below(4) {
+            0 => row.wait = lease("scan", row.lease_no),
+            1 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
+            2 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
+            _ => row.attempt += 1,
+        }
+        row
+    }
+
+    fn situation(&mut self) -> (Status, Wait) {
+        let status = if self.chance.one_in(3) { self.chance.pick(&Status::ALL) } else { Status::Open };
+        let wait = match (status, self.chance.below(4)) {
+            (Status::Dead, _) => Wait::Redrive,
+            (Status::Open, 0) => Wait::Delay { until: self.time(), cause: Cause::Retry },
+            (Status::Open, 1) => Wait::Person,
+            (Status::Open, _) => self.worker(),
+            _ => Wait::Nothing,
+        };
+        (status, wait)
+    }
+
+    fn worker(&mut self) -> Wait {
+        let rank = i64::try_from(self.chance.below(7)).expect("less than seven") - 3;
+        Wait::Worker { task: self.chance.pick(&TASKS).into(), rank }
+    }
+
+    fn new_row(&mut self, changes: &mut Changes) {
+        let clashes = self.rows > 0 && self.chance.one_in(20);
+        let n = if clashes { self.chance.below(self.rows) } else { self.rows };
+        if !clashes {
+            self.rows += 1;
+            changes.events.push(submitted(n));
+        }
+        let mut row = Sample::row(n).pipeline(self.chance.pick(&PIPELINES)).state(self.chance.pick(&STATES));
+        if self.chance.one_in(2) {
+            row = row.wait(self.worker());
+        }
+        if self.chance.one_in(3) {
+            row = row.key(self.chance.pick(&KEYS));
+        }
+        if self.chance.one_in(2) {
+            row = row.label("owner", self.chance.pick(&OWNERS)).label("tier", self.chance.pick(&OWNERS));
+        }
+        if self.chance.one_in(3) {
+            row = row.parent(self.known_id());
+        }
+        if self.chance.one_in(3) {
+            row = row.timer(self.time());
+        }
+        changes.rows.push(row.new_row());
+    }
+
+    fn change_the_rest(&mut self, changes: &mut Changes) {
+        if self.chance.one_in(3) {
+            let key = request(self.chance.pick(&REQUESTS));
+            changes.answers.push(AnswerChange { key, body: self.body(), expires_at: self.time() });
+        }
+        for _ in 0..self.chance.below(2) {
+            let (submission, revision, no) =
+                (self.known_id(), self.chance.below(3), u32::from(self.chance.one_in(2)));
+            changes.owed.push(Owed { id: OwedId { submission, revision, no }, body: self.body() });
+        }
+        if self.chance.one_in(3) {
+            let key = self.chance.pick(&registry_keys());
+            let body = if self.chance.one_in(3) { None } else { Some(self.body()) };
+            changes.registry.push(RegistryChange { key, body });
+        }
+    }
+
+    pub(super) fn query(&mut self) -> Query {
+        let mut some = |from: &[&'static str]| self.chance.one_in(3).then(|| self.chance.pick(from).into());
+        let (pipeline, state, key) = (some(&PIPELINES), some(&STATES), some(&KEYS));
+        let owner = self.chance.pick(&OWNERS);
+        Query {
+            pipeline,
+            state,
+            key: if self.chance.one_in(3) { key } else { None },
+            status: self.chance.one_in(3).then(|| self.chance.pick(&Status::ALL)),
+            parent: self.chance.one_in(5).then(|| self.known_id()),
+            labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
+            created_before: self.chance.one_in(5).then(|| at(self.chance.below(self.rows + 1))),
+            after: self.chance.one_in(5).then(|| self.known_id()),
+            limit: self.size() + 1,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Everything that can be seen of a store, to say that nothing of it changed.
+
+use std::collections::BTreeMap;
+
+use model::{Documents, Json, Submission, SubmissionId};
+
+use super::sample::{PIPELINES, TASKS, names};
+use super::steps;
+use crate::take::{OpenKey, RegistryKey, RequestKey};
+use crate::{Count, Query, Ready, Recorded, Store, Take, Taken};
+
+/// More than any check writes.
+pub(super) const ALL: usize = 100_000;
+
+/// What checks call things, so that a look at a store can name them all.
+pub(super) const KEYS: [&str; 4] = ["k1", "k2", "k3", "k4"];
+pub(super) const KINDS: [&str; 2] = ["cursor", "hold"];
+pub(super) const ENTRIES: [&str; 3] = ["first", "second", "third"];
+pub(super) const REQUESTS: [&str; 3] = ["r1", "r2", "r3"];
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Sight {
+    pub(super) rows: BTreeMap<SubmissionId, (Submission, Documents)>,
+    pub(super) events: Vec<Recorded>,
+    pub(super) histories: Vec<Recorded>,
+    pub(super) counts: Vec<Count>,
+    pub(super) registry: Vec<(String, Json)>,
+    pub(super) taken: Taken,
+}
+
+/// Looks at everything at once.
+pub(super) fn look(store: &dyn Store) -> Sight {
+    let ids: Vec<_> = steps::find_all(store, &Query { limit: 1_000, ..Query::default() })
+        .into_iter()
+        .map(|row| row.id)
+        .collect();
+    let rows = ids.iter().map(|&id| {
+        let stored = store.submission(id).expect("reading works");
+        (id, stored.expect("a row that was found is there"))
+    });
+    let histories = ids.iter().flat_map(|&id| store.history(id, 0, ALL).expect("reading works"));
+    let mut counts = store.counts().expect("counting works");
+    counts.sort();
+    let registry = KINDS.iter().flat_map(|kind| store.registry(kind).expect("reading works")).collect();
+    Sight {
+        rows: rows.collect(),
+        events: store.events(0, ALL).expect("reading works"),
+        histories: histories.collect(),
+        counts,
+        registry,
+        taken: steps::take(store, &everything()),
+    }
+}
+
+/// Takes all there is under the names of this module.
+pub(super) fn everything() -> Take<'static> {
+    let ready = TASKS.map(|task| Ready {
+        tasks: names(&[task]),
+        pipelines: Vec::new(),
+        labels: BTreeMap::new(),
+        max: ALL,
+    });
+    Take {
+        ids: Vec::new(),
+        keys: open_keys(),
+        requests: REQUESTS.map(request).to_vec(),
+        ready: ready.to_vec(),
+        due: ALL,
+        owed: ALL,
+        registry: registry_keys(),
+        documents: &|_| true,
+    }
+}
+
+pub(super) fn open_key(pipeline: &str, key: &str) -> OpenKey {
+    OpenKey { pipeline: pipeline.into(), key: key.into() }
+}
+
+pub(super) fn open_keys() -> Vec<OpenKey> {
+    PIPELINES.iter().flat_map(|pipeline| KEYS.map(|key| open_key(pipeline, key))).collect()
+}
+
+pub(super) fn request(key: &str) -> RequestKey {
+    RequestKey { subject: "ada".into(), route: "POST /v1/submissions".into(), key: key.into() }
+}
+
+pub(super) fn registry_key(kind: &str, name: &str) -> RegistryKey {
+    RegistryKey { kind: kind.to_owned(), name: name.to_owned() }
+}
+
+pub(super) fn registry_keys() -> Vec<RegistryKey> {
+    KINDS.iter().flat_map(|kind| ENTRIES.map(|name| registry_key(kind, name))).collect()
+}
+
+/// Says which part differs instead of printing two whole stores.
+#[track_caller]
+pub(super) fn assert_same(one: &Sight, other: &Sight, why: &str) {
+    assert_eq!(one.rows, other.rows, "rows and documents: {why}");
+    assert_eq!(one.events, other.events, "events: {why}");
+    assert_eq!(one.histories, other.histories, "histories: {why}");
+    assert_eq!(one.counts, other.counts, "counts: {why}");
+    assert_eq!(one.registry, other.registry, "registry: {why}");
+    assert_eq!(one.taken, other.taken, "what is taken: {why}");
+}

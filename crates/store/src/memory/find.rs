@@ -1,0 +1,53 @@
+//! Pages of rows.
+
+use std::ops::Bound::{Excluded, Unbounded};
+
+use model::{Submission, SubmissionId};
+
+use super::Tables;
+use super::merge::merge;
+use crate::entries::{Entries, Place};
+use crate::{Page, Query};
+
+type Newest<'a> = Box<dyn Iterator<Item = SubmissionId> + 'a>;
+
+impl Tables {
+    pub(super) fn find(&self, query: &Query) -> Page {
+        let mut matching = self.candidates(query).map(|id| &self.rows[&id]).filter(|row| matches(row, query));
+        let rows = matching.by_ref().take(query.page_size()).cloned().collect();
+        Page { rows, more: matching.next().is_some() }
+    }
+
+    /// Every row that can match and is not on an earlier page, newest first, out of the narrowest index.
+    fn candidates<'a>(&'a self, query: &'a Query) -> Newest<'a> {
+        let before = query.after.map_or(Unbounded, Excluded);
+        let holders = query.key.as_ref().map(|key| self.index.keyed.of(key));
+        let children = query.parent.map(|parent| self.index.children.of(&parent));
+        let labelled = query
+            .labels
+            .iter()
+            .map(|(label, value)| self.index.labels.of(&(label.clone(), value.clone())))
+            .min_by_key(|ids| ids.map_or(0, |ids| ids.len()));
+        if let Some(ids) = holders.or(children).or(labelled) {
+            let ids = ids.into_iter().flat_map(move |ids| ids.range((Unbounded, before)).rev());
+            return Box::new(ids.copied());
+        }
+        let places = self.index.places.iter().filter(|(place, _)| covers(query, place));
+        Box::new(merge(places.map(move |(_, ids)| ids.range((Unbounded, before)).rev().copied())))
+    }
+}
+
+fn covers(query: &Query, place: &Place) -> bool {
+    query.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
+        && query.state.as_ref().is_none_or(|state| *state == place.state)
+        && query.status.is_none_or(|status| status == place.status)
+}
+
+fn matches(row: &Submission, query: &Query) -> bool {
+    let entries = Entries::of(row);
+    covers(query, &entries.place)
+        && query.key.as_ref().is_none_or(|key| entries.key.as_ref().is_some_and(|open| open.key == *key))
+        && query.parent.is_none_or(|parent| row.parent == Some(parent))
+        && query.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
+        && query.created_before.is_none_or(|time| row.created_at < time)
+}

@@ -1,0 +1,146 @@
+//! The reference store: everything in maps behind one mutex, gone with the process.
+//!
+//! It is what the other stores are compared with, so it is written to be obviously right. Its maps are keyed like
+//! the tables of the SQL stores.
+
+mod commit;
+mod find;
+mod index;
+mod merge;
+mod reading;
+mod sets;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+use std::ops::Bound::{Excluded, Included};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{Documents, Event, Json, Submission, SubmissionId, Time};
+
+use crate::take::{RegistryKey, RequestKey};
+use crate::{
+    Changes, Clock, Committed, Count, Error, Owed, OwedId, Page, Query, Recorded, Store, Take, Taken,
+};
+use index::Index;
+
+pub struct MemoryStore {
+    clock: Arc<dyn Clock>,
+    tables: Mutex<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    rows: BTreeMap<SubmissionId, Submission>,
+    documents: HashMap<SubmissionId, Documents>,
+    index: Index,
+    /// The event at position n is at n - 1.
+    events: Vec<Event>,
+    /// Positions by submission and revision.
+    history: BTreeMap<(SubmissionId, u64), u64>,
+    answers: HashMap<RequestKey, Answer>,
+    /// When answers expire, the next one first.
+    expiries: BTreeSet<(Time, RequestKey)>,
+    owed: OwedQueue,
+    registry: BTreeMap<RegistryKey, Json>,
+}
+
+struct Answer {
+    body: Json,
+    expires_at: Time,
+}
+
+/// Owed rows in the order they came, each once.
+#[derive(Default)]
+struct OwedQueue {
+    next: u64,
+    by_age: BTreeMap<u64, Owed>,
+    by_id: HashMap<OwedId, u64>,
+}
+
+impl MemoryStore {
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        MemoryStore { clock, tables: Mutex::default() }
+    }
+
+    /// A panic under the lock comes from `decide` or the take's filter, before anything was written: the tables are
+    /// as the last commit left them, and poison says nothing.
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Contents are other people's documents: never printed.
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore").finish_non_exhaustive()
+    }
+}
+
+impl Store for MemoryStore {
+    fn transact(
+        &self,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        let mut tables = self.tables();
+        let now = self.clock.now();
+        let changes = decide(tables.take(take, now));
+        tables.commit(changes, now)
+    }
+
+    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
+        let tables = self.tables();
+        Ok(tables.rows.get(&id).map(|row| (row.clone(), tables.documents(id))))
+    }
+
+    fn find(&self, query: &Query) -> Result<Page, Error> {
+        Ok(self.tables().find(query))
+    }
+
+    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        let tables = self.tables();
+        let later = tables.history.range((Excluded((id, after)), Included((id, u64::MAX))));
+        Ok(later.take(limit).map(|(_, &seq)| tables.recorded(seq)).collect())
+    }
+
+    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        let tables = self.tables();
+        let last = tables.last_seq().min(after.saturating_add(u64::try_from(limit).unwrap_or(u64::MAX)));
+        Ok((after.saturating_add(1)..=last).map(|seq| tables.recorded(seq)).collect())
+    }
+
+    fn counts(&self) -> Result<Vec<Count>, Error> {
+        let tables = self.tables();
+        let counts = tables.index.places.iter().map(|(place, ids)| Count {
+            pipeline: place.pipeline.clone(),
+            state: place.state.clone(),
+            status: place.status,
+            count: ids.len() as u64,
+        });
+        Ok(counts.collect())
+    }
+
+    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
+        let tables = self.tables();
+        let first = RegistryKey { kind: kind.to_owned(), name: String::new() };
+        let entries = tables.registry.range(first..).take_while(|(key, _)| key.kind == kind);
+        Ok(entries.map(|(key, body)| (key.name.clone(), body.clone())).collect())
+    }
+}
+
+impl Tables {
+    fn documents(&self, id: SubmissionId) -> Documents {
+        self.documents.get(&id).cloned().unwrap_or_default()
+    }
+
+    fn last_seq(&self) -> u64 {
+        self.events.len() as u64
+    }
+
+    /// The event at a position that is known to be there.
+    fn recorded(&self, seq: u64) -> Recorded {
+        let index = usize::try_from(seq - 1).expect("a position in memory fits the address space");
+        Recorded { seq, event: self.events[index].clone() }
+    }
+}

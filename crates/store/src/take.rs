@@ -1,0 +1,123 @@
+//! What a transaction reads before it decides.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
+
+use crate::changes::Owed;
+
+/// Everything a batch needs, named up front, so that deciding needs no I/O.
+pub struct Take<'a> {
+    /// Submissions by id. Those that do not exist are simply absent from what is taken.
+    pub ids: Vec<SubmissionId>,
+    /// Keys whose open holders are wanted, rows included.
+    pub keys: Vec<OpenKey>,
+    /// Answers already given to these requests.
+    pub requests: Vec<RequestKey>,
+    /// Submissions waiting for a worker, lowest rank first, ties by id. No row is handed to two of these.
+    pub ready: Vec<Ready>,
+    /// At most so many submissions whose timer has come (at the time itself, too), earliest first, ties by id.
+    pub due: usize,
+    /// At most so many owed rows, oldest first.
+    pub owed: usize,
+    pub registry: Vec<RegistryKey>,
+    /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
+    pub documents: &'a dyn Fn(&Submission) -> bool,
+}
+
+impl std::fmt::Debug for Take<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Take").field("ids", &self.ids).field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+impl Take<'_> {
+    /// Takes nothing but the time.
+    #[must_use]
+    pub fn nothing() -> Take<'static> {
+        Take {
+            ids: Vec::new(),
+            keys: Vec::new(),
+            requests: Vec::new(),
+            ready: Vec::new(),
+            due: 0,
+            owed: 0,
+            registry: Vec::new(),
+            documents: &|_| true,
+        }
+    }
+}
+
+/// A key is unique among the submissions of a pipeline that have not ended.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OpenKey {
+    pub pipeline: Name,
+    pub key: Name,
+}
+
+/// An `Idempotency-Key` as used by one subject on one route.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestKey {
+    pub subject: Name,
+    pub route: Name,
+    pub key: Name,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegistryKey {
+    pub kind: String,
+    pub name: String,
+}
+
+/// Which waiting submissions are wanted, and how many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    pub tasks: Vec<Name>,
+    /// Empty: of any pipeline.
+    pub pipelines: Vec<Name>,
+    /// All of these label values.
+    pub labels: BTreeMap<Name, Name>,
+    pub max: usize,
+}
+
+/// A row with its documents, where they were wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    pub row: Submission,
+    /// `None`: not asked for.
+    pub documents: Option<Documents>,
+}
+
+/// What was read, as of one instant.
+#[derive(Debug, PartialEq)]
+pub struct Taken {
+    pub now: Time,
+    /// Every row any part of the take named, by id.
+    pub rows: HashMap<SubmissionId, Stored>,
+    pub holders: HashMap<OpenKey, SubmissionId>,
+    pub answers: HashMap<RequestKey, Json>,
+    /// One list for each `Ready`, in its order.
+    pub ready: Vec<Vec<SubmissionId>>,
+    pub due: Vec<SubmissionId>,
+    pub owed: Vec<Owed>,
+    pub registry: HashMap<RegistryKey, Json>,
+    /// The earliest timer that was not taken.
+    pub next_timer: Option<Time>,
+}
+
+/// Nothing, at no particular time: what a store fills in.
+impl Default for Taken {
+    fn default() -> Self {
+        Taken {
+            now: Time::EPOCH,
+            rows: HashMap::new(),
+            holders: HashMap::new(),
+            answers: HashMap::new(),
+            ready: Vec::new(),
+            due: Vec::new(),
+            owed: Vec::new(),
+            registry: HashMap::new(),
+            next_timer: None,
+        }
+    }
+}
