@@ -1,0 +1,104 @@
+//! What the core is asked and what it answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::admit::Admission;
+use model::{
+    Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId, Time, Token,
+};
+use serde::{Deserialize, Serialize};
+use store::RequestKey;
+
+/// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
+#[derive(Debug, Clone)]
+pub struct Input {
+    pub ask: Ask,
+    /// Makes the ask answerable once: a repeat gets the first answer.
+    pub once: Option<Once>,
+}
+
+impl From<Ask> for Input {
+    fn from(ask: Ask) -> Self {
+        Input { ask, once: None }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Ask {
+    Submit(Box<Admission>),
+    /// A command to one submission: a settlement, a renewal, an action.
+    Tell(SubmissionId, Command),
+    Claim(ClaimMany),
+    Apply(Arc<Pipeline>),
+}
+
+/// A worker's wish for work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimMany {
+    pub worker: Name,
+    pub tasks: Vec<Name>,
+    pub pipelines: Vec<Name>,
+    pub labels: BTreeMap<Name, Name>,
+    pub max: usize,
+}
+
+#[derive(Debug, Clone)]
+pub struct Once {
+    pub key: RequestKey,
+    /// Of the request: the same key with another request is a mistake.
+    pub digest: Digest,
+}
+
+/// What a granted `Ask` is answered.
+#[derive(Debug, Clone)]
+pub enum Output {
+    Submission(Box<Answered>),
+    Settled { state: Name, status: Status, repeated: bool },
+    Renewed { expires_at: Time, payload_revision: u64 },
+    Tasks(Vec<Granted>),
+    Applied { changed: bool },
+}
+
+pub type Outcome = Result<Output, Refusal>;
+
+/// The submission as the command left it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Answered {
+    pub row: Submission,
+    #[serde(default)]
+    pub duplicate: bool,
+}
+
+/// A lease and everything its worker needs.
+#[derive(Debug, Clone)]
+pub struct Granted {
+    pub token: Token,
+    pub row: Submission,
+    pub documents: Documents,
+    pub pipeline: Arc<Pipeline>,
+}
+
+/// The stored form of an answer given once.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Receipt {
+    digest: Digest,
+    answer: Answered,
+}
+
+impl Receipt {
+    pub(super) fn new(once: &Once, answer: &Answered) -> Self {
+        Receipt { digest: once.digest, answer: answer.clone() }
+    }
+
+    /// The first answer, if this is the first request again.
+    pub(super) fn answer(self, once: &Once) -> Outcome {
+        if self.digest != once.digest {
+            return Err(Refusal::new(
+                Code::IdempotencyMismatch,
+                "this Idempotency-Key was used with another request; use a new one",
+            ));
+        }
+        Ok(Output::Submission(Box::new(self.answer)))
+    }
+}

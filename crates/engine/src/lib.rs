@@ -1,0 +1,14 @@
+//! The engine: the only thing that commits.
+//!
+//! `core` is a synchronous step machine: a batch of inputs in, answers out, one transaction between them. It has no
+//! thread, no timer and no socket, so the simulation drives the very code that runs. `shell` owns those: one thread
+//! that feeds the core from bounded queues, keeps time, and wakes whoever waits.
+
+pub mod clock;
+pub mod core;
+pub mod pipelines;
+mod shell;
+
+pub use clock::SystemClock;
+pub use pipelines::Pipelines;
+pub use shell::{ApplyError, Condition, Engine, Options, StartError};

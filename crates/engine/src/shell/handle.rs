@@ -1,0 +1,277 @@
+//! The engine as its callers see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::admit::{Application, admit};
+use model::command::Act;
+use model::pipeline::{Problems, Source};
+use model::{Code, Command, Json, Pipeline, Refusal, SubmissionId, Token};
+use store::{Changes, RegistryChange, RegistryKey, Store, Take};
+use thiserror::Error;
+use tokio::sync::{oneshot, watch};
+
+use super::hints::Hints;
+use super::queue::{Job, Queues};
+use super::thread::{Condition, Thread};
+use crate::clock;
+use crate::core::{Answered, Ask, ClaimMany, Core, DEFINITIONS, Granted, Input, Once, Outcome, Output};
+use crate::pipelines::Pipelines;
+
+/// How long a waiting claim trusts in hints before it looks by itself.
+const CLAIM_SWEEP: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("the stored definition {name} does not load:\n{problems}")]
+    Definition { name: String, problems: String },
+    #[error("the engine's thread did not start: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// For tests that need a decision to go wrong.
+    pub decide: Option<crate::core::Decide>,
+}
+
+/// A running engine. Cloning it is cheap; all clones are the same engine.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    store: Arc<dyn Store>,
+    pipelines: Pipelines,
+    queues: Arc<Queues>,
+    hints: Arc<Hints>,
+    condition: watch::Receiver<Condition>,
+}
+
+impl Engine {
+    /// Loads what was applied and starts to work.
+    pub fn start(store: Arc<dyn Store>, options: &Options) -> Result<Engine, StartError> {
+        let pipelines = load(&*store)?;
+        let mut core = Core::new(store.clone(), pipelines.clone(), secret(&*store)?);
+        if let Some(decide) = options.decide {
+            core = core.with_decide(decide);
+        }
+        let queues = Arc::new(Queues::default());
+        let hints = Arc::new(Hints::new());
+        let condition = watch::Sender::new(Condition::Running);
+        let engine = Engine {
+            store,
+            pipelines,
+            queues: queues.clone(),
+            hints: hints.clone(),
+            condition: condition.subscribe(),
+        };
+        let thread = Thread { core, queues, hints, condition };
+        std::thread::Builder::new().name("milepost-engine".to_owned()).spawn(move || thread.run())?;
+        Ok(engine)
+    }
+
+    #[must_use]
+    pub fn pipelines(&self) -> &Pipelines {
+        &self.pipelines
+    }
+
+    /// Reads from the store without holding up anybody.
+    pub async fn read<T, F>(&self, read: F) -> Result<T, Refusal>
+    where
+        T: Send + 'static,
+        F: FnOnce(&dyn Store) -> Result<T, store::Error> + Send + 'static,
+    {
+        let store = self.store.clone();
+        let result = tokio::task::spawn_blocking(move || read(&*store)).await;
+        match result {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a read failed");
+                Err(Refusal::new(Code::Unavailable, "the store cannot be read now; try again"))
+            }
+            Err(_) => Err(Refusal::new(Code::Internal, "the read did not end as it should")),
+        }
+    }
+
+    /// Submits to the newest version of a pipeline.
+    pub async fn submit(
+        &self,
+        pipeline: &str,
+        application: Application,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        let pipeline = self.latest(pipeline)?;
+        let admission = admit(&pipeline, application)?;
+        submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)
+    }
+
+    pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
+        submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
+    }
+
+    /// Settles or renews a lease.
+    pub async fn settle(&self, token: Token, command: Command) -> Outcome {
+        self.ask(Ask::Tell(token.submission, command).into()).await
+    }
+
+    /// Takes up to `max` tasks, waiting for the first if there is none.
+    pub async fn claim(&self, claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
+        let over = tokio::time::sleep(wait);
+        tokio::pin!(over);
+        let bells: Vec<_> = self.declared(&claim).map(|task| self.hints.bell(&task)).collect();
+        loop {
+            // Listening starts before the look, so that work arriving in between is heard.
+            let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();
+            rings.iter_mut().for_each(|ring| {
+                ring.as_mut().enable();
+            });
+            match self.ask(Ask::Claim(claim.clone()).into()).await? {
+                Output::Tasks(tasks) if tasks.is_empty() => {}
+                Output::Tasks(tasks) => return Ok(tasks),
+                _ => return Err(unexpected()),
+            }
+            let rung = first(rings);
+            tokio::select! {
+                () = &mut over => return Ok(Vec::new()),
+                () = rung => {}
+                () = tokio::time::sleep(CLAIM_SWEEP) => {}
+                () = self.stopping() => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// Brings a definition into force.
+    pub async fn apply(&self, source: &Source) -> Result<(Arc<Pipeline>, bool), ApplyError> {
+        let pipeline = Arc::new(model::pipeline::load(source).map_err(ApplyError::Problems)?);
+        match self.ask(Ask::Apply(pipeline.clone()).into()).await? {
+            Output::Applied { changed } => Ok((pipeline, changed)),
+            _ => Err(unexpected().into()),
+        }
+    }
+
+    /// A receiver of the newest event's position: a hint that something happened.
+    #[must_use]
+    pub fn recorded(&self) -> watch::Receiver<u64> {
+        self.hints.subscribe()
+    }
+
+    /// How the engine is, now and whenever it changes.
+    #[must_use]
+    pub fn condition(&self) -> watch::Receiver<Condition> {
+        self.condition.clone()
+    }
+
+    /// Takes nothing more in, does what was asked, and ends.
+    pub async fn drain(&self) -> Condition {
+        self.queues.close();
+        let mut condition = self.condition.clone();
+        let ended = |seen: &Condition| matches!(seen, Condition::Drained | Condition::Broken(_));
+        match condition.wait_for(ended).await {
+            Ok(seen) => seen.clone(),
+            Err(_) => Condition::Broken("the engine's thread ended by itself".to_owned()),
+        }
+    }
+
+    async fn stopping(&self) {
+        let mut condition = self.condition.clone();
+        let ended = |seen: &Condition| matches!(seen, Condition::Drained | Condition::Broken(_));
+        let _ = condition.wait_for(ended).await;
+    }
+
+    async fn ask(&self, input: Input) -> Outcome {
+        let (reply, answer) = oneshot::channel();
+        self.queues.push(Job { input, reply })?;
+        answer.await.unwrap_or_else(|_| {
+            Err(Refusal::new(
+                Code::OutcomeUnknown,
+                "the engine stopped before it could answer; look before you repeat",
+            ))
+        })
+    }
+
+    fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
+        let versions = self.pipelines.current();
+        versions.latest(name).cloned().ok_or_else(|| {
+            let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
+            Refusal::new(
+                Code::UnknownPipeline,
+                format!("no pipeline `{name}`; there is {}", known.join(", ")),
+            )
+        })
+    }
+
+    /// The claimed tasks that some pipeline declares.
+    fn declared(&self, claim: &ClaimMany) -> impl Iterator<Item = model::Name> {
+        let versions = self.pipelines.current();
+        let tasks: Vec<_> = claim
+            .tasks
+            .iter()
+            .filter(|task| versions.all().any(|pipeline| pipeline.has_task(task)))
+            .cloned()
+            .collect();
+        tasks.into_iter()
+    }
+}
+
+#[derive(Debug, Error)]
+pub enum ApplyError {
+    #[error("the definition has problems")]
+    Problems(Problems),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+fn submission(output: Output) -> Result<Answered, Refusal> {
+    match output {
+        Output::Submission(answered) => Ok(*answered),
+        _ => Err(unexpected()),
+    }
+}
+
+fn unexpected() -> Refusal {
+    Refusal::new(Code::Internal, "the engine gave an answer of another kind than was asked for")
+}
+
+/// Ends with the first of them; with none, never.
+async fn first<F: Future<Output = ()> + Unpin>(mut rings: Vec<F>) {
+    std::future::poll_fn(move |context| {
+        let rung = rings.iter_mut().any(|ring| std::pin::Pin::new(ring).poll(context).is_ready());
+        if rung { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}
+
+fn load(store: &dyn Store) -> Result<Pipelines, StartError> {
+    let pipelines = Pipelines::default();
+    for (name, definition) in store.registry(DEFINITIONS)? {
+        let source = Source::from_definition(&definition).map_err(|problem| StartError::Definition {
+            name: name.clone(),
+            problems: problem.to_string(),
+        })?;
+        let pipeline = model::pipeline::load(&source)
+            .map_err(|problems| StartError::Definition { name, problems: problems.render(&source) })?;
+        pipelines.insert(Arc::new(pipeline));
+    }
+    Ok(pipelines)
+}
+
+/// The deployment's secret, made once and kept with the data.
+fn secret(store: &dyn Store) -> Result<[u8; 32], StartError> {
+    let key = RegistryKey { kind: "secret".to_owned(), name: "pseudonyms".to_owned() };
+    let take = Take { registry: vec![key.clone()], ..Take::nothing() };
+    let fresh = clock::entropy();
+    let mut kept = None;
+    store.transact(&take, &mut |taken| {
+        kept = taken.registry.get(&key).cloned();
+        let body = Json::from(serde_json::json!(fresh));
+        let missing = RegistryChange { key: key.clone(), body: Some(body) };
+        let registry = if kept.is_none() { vec![missing] } else { Vec::new() };
+        Changes { registry, ..Changes::default() }
+    })?;
+    match kept {
+        None => Ok(fresh),
+        // A new one in place of one that cannot be read would give every actor a second pseudonym.
+        Some(body) => serde_json::from_str(body.as_str())
+            .map_err(|_| store::Error::corrupt("the deployment's secret cannot be read").into()),
+    }
+}

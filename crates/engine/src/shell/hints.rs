@@ -1,0 +1,45 @@
+//! Hints: "look now". Nobody relies on one; whoever waits looks by itself every now and then.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::Name;
+use tokio::sync::{Notify, watch};
+
+#[derive(Debug)]
+pub(super) struct Hints {
+    /// One bell per task that a worker has waited for; tasks come from pipeline files, so there are few.
+    bells: Mutex<HashMap<Name, Arc<Notify>>>,
+    /// The position of the newest event.
+    seq: watch::Sender<u64>,
+}
+
+impl Hints {
+    pub(super) fn new() -> Self {
+        Hints { bells: Mutex::default(), seq: watch::Sender::new(0) }
+    }
+
+    /// The bell of a task. Only for tasks some pipeline declares: names made up by callers get none.
+    pub(super) fn bell(&self, task: &Name) -> Arc<Notify> {
+        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        bells.entry(task.clone()).or_default().clone()
+    }
+
+    /// As many bells as submissions became ready: no more workers are woken than there is work.
+    pub(super) fn ready(&self, ready: &BTreeMap<Name, usize>) {
+        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        for (task, count) in ready {
+            if let Some(bell) = bells.get(task) {
+                (0..*count).for_each(|_| bell.notify_one());
+            }
+        }
+    }
+
+    pub(super) fn recorded(&self, seq: u64) {
+        self.seq.send_replace(seq);
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.seq.subscribe()
+    }
+}

@@ -1,0 +1,9 @@
+//! The shell around the core: one thread that commits, queues before it, and those who wait after it.
+
+mod handle;
+mod hints;
+mod queue;
+mod thread;
+
+pub use handle::{ApplyError, Engine, Options, StartError};
+pub use thread::Condition;
