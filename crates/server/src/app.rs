@@ -1,0 +1,49 @@
+//! What every handler is given.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use engine::Engine;
+use tokio::sync::{Semaphore, watch};
+
+use crate::access::Access;
+use crate::options::Options;
+
+#[derive(Debug, Clone)]
+pub(crate) struct App(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) access: Access,
+    pub(crate) options: Options,
+    pub(crate) requests: Arc<Semaphore>,
+    pub(crate) waits: Arc<Semaphore>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl App {
+    pub(crate) fn new(engine: Engine, options: Options, stopping: watch::Receiver<bool>) -> Self {
+        App(Arc::new(Inner {
+            access: Access::new(engine.clone(), options.listen),
+            engine,
+            requests: Arc::new(Semaphore::new(options.requests_max)),
+            waits: Arc::new(Semaphore::new(options.waits_max)),
+            options,
+            stopping,
+        }))
+    }
+
+    /// Whether the server has begun to stop: nobody should be kept waiting any more.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+}
+
+impl Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

@@ -1,0 +1,90 @@
+//! What is around every handler: the span, the panic net, the door.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use engine::clock;
+use model::{Code, Refusal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::field::Empty;
+use tracing::{Instrument, debug_span};
+
+use crate::app::App;
+use crate::problem::Refused;
+use crate::table::{Need, Room};
+
+/// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
+pub(crate) async fn observe(request: Request, next: Next) -> Response {
+    let started = clock::instant();
+    let span = debug_span!(
+        "request", method = %request.method(), path = request.uri().path(), status = Empty, duration_ms = Empty
+    );
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let taken = clock::instant().saturating_duration_since(started);
+    span.record("status", response.status().as_u16());
+    span.record("duration_ms", u64::try_from(taken.as_millis()).unwrap_or(u64::MAX));
+    span.in_scope(|| tracing::debug!("answered"));
+    let headers = response.headers_mut();
+    // Answers hold lease tokens and other people's documents.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// A handler's panic is its request's alone.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands over the box")]
+pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+    tracing::error!(panic = text, "a handler panicked");
+    Refused(Refusal::new(Code::Internal, "the server made a mistake with this request")).into_response()
+}
+
+/// The door of one route.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    pub(crate) app: App,
+    pub(crate) need: Need,
+    pub(crate) room: Room,
+}
+
+pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: Next) -> Response {
+    let _permit = match door.room() {
+        Ok(permit) => permit,
+        Err(refusal) => return Refused(refusal).into_response(),
+    };
+    let asked = (request.method(), request.uri());
+    match door.app.access.admit(door.need, asked, request.headers()).await {
+        Ok(Some(visitor)) => {
+            request.extensions_mut().insert(visitor);
+        }
+        Ok(None) => {}
+        Err(refusal) => return Refused(refusal).into_response(),
+    }
+    let within = door.app.options.answer_within;
+    tokio::time::timeout(within, next.run(request)).await.unwrap_or_else(|_| {
+        let message = format!("no answer within {} seconds; look before you repeat", within.as_secs());
+        Refused(Refusal::new(Code::OutcomeUnknown, message)).into_response()
+    })
+}
+
+impl Door {
+    fn room(&self) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+        match self.room {
+            Room::Always => Ok(None),
+            Room::Request => take(&self.app.requests),
+            Room::Wait => take(&self.app.waits),
+        }
+    }
+}
+
+fn take(room: &Arc<Semaphore>) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    let permit = room.clone().try_acquire_owned();
+    permit
+        .map(Some)
+        .map_err(|_| Refusal::new(Code::Overloaded, "too many requests at once; try again in a moment"))
+}

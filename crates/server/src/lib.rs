@@ -1,0 +1,24 @@
+//! The HTTP API. It holds no rules: it reads a request, checks who asks, asks the engine, and writes the answer.
+//!
+//! Every route is one line of [`TABLE`]: its method, its path, who may use it, and its handler. The router is made from
+//! the table, so a route that checks nobody cannot come about by forgetting.
+
+mod access;
+mod app;
+mod body;
+mod conditions;
+mod errors_doc;
+mod frame;
+mod media;
+mod options;
+mod problem;
+mod query;
+mod routes;
+mod serve;
+mod table;
+
+pub use access::{Doors, TOKENS, doors, token_name};
+pub use errors_doc::errors_doc;
+pub use options::Options;
+pub use serve::serve;
+pub use table::{Need, Room, Route, TABLE, router};

@@ -1,0 +1,44 @@
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Where the server listens and how much it takes in.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether a server without tokens is open depends on it: on loopback it is.
+    pub listen: SocketAddr,
+    /// Connections at a time; more wait in the system's backlog.
+    pub connections_max: usize,
+    /// Requests worked on at a time; more are refused.
+    pub requests_max: usize,
+    /// Long polls at a time, counted apart, so that waiting workers do not keep others out.
+    pub waits_max: usize,
+    /// From connecting, or from the last answer, to the end of the next request's headers. Above the time for which
+    /// usual clients keep an idle connection: they should be the ones who close it, or a request could be lost.
+    pub headers_within: Duration,
+    /// From a request's headers to the end of its body.
+    pub body_within: Duration,
+    /// Above the longest wait somebody may ask for.
+    pub answer_within: Duration,
+    /// How often a long poll looks whether the server is stopping. The engine's own look for work that nobody announced
+    /// comes as often, so this costs nothing more.
+    pub wait_piece: Duration,
+    /// How long requests in flight may take to end when the server stops.
+    pub grace: Duration,
+}
+
+impl Options {
+    #[must_use]
+    pub fn new(listen: SocketAddr) -> Self {
+        Options {
+            listen,
+            connections_max: 10_000,
+            requests_max: 1_024,
+            waits_max: 8_192,
+            headers_within: Duration::from_secs(100),
+            body_within: Duration::from_secs(30),
+            answer_within: Duration::from_secs(75),
+            wait_piece: Duration::from_secs(5),
+            grace: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Refusals as the problems of RFC 9457.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::api::Problem;
+use model::refusal::Class;
+use model::{Code, Refusal};
+
+/// A refusal on its way to the caller.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Refusal);
+
+pub(crate) type Answer<T> = Result<T, Refused>;
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Refused(refusal)
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let problem = Problem::from(&self.0);
+        let body = serde_json::to_vec(&problem).expect("a problem has only string keys");
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status(problem.status);
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match self.0.code.class() {
+            Class::Unavailable => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Class::Unauthorized => {
+                headers
+                    .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"milepost\""));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+pub(crate) fn status(number: u16) -> StatusCode {
+    StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+pub(crate) fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal::new(Code::InvalidRequest, message)
+}
+
+/// Text of the caller inside a message: bounded, and without what could steer a terminal.
+pub(crate) fn quote(text: &str) -> String {
+    const CHARS_MAX: usize = 80;
+    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut quoted: String = text.chars().take(CHARS_MAX).map(plain).collect();
+    if text.chars().nth(CHARS_MAX).is_some() {
+        quoted.push_str("..");
+    }
+    format!("`{quoted}`")
+}

@@ -1,0 +1,58 @@
+//! `POST /v1/submissions/{id}/actions/{action}`: what people do to submissions.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use model::api::ActBody;
+use model::command::Act;
+use model::{Refusal, SubmissionId};
+
+use super::submissions::view;
+use super::{Asking, At, etag, id, no_submission};
+use crate::access::Visitor;
+use crate::app::App;
+use crate::problem::Answer;
+use crate::{body, conditions, media};
+
+pub(crate) async fn act(
+    State(app): State<App>,
+    asking: Asking,
+    At((text, action)): At<(String, String)>,
+    request: Request,
+) -> Answer<Response> {
+    let id = id(&text)?;
+    let headers = request.headers().clone();
+    let bytes = body::read(request, &app, body::ONE_MAX).await?;
+    let given: ActBody = if bytes.is_empty() {
+        ActBody::default()
+    } else {
+        media::require(&headers, &["application/json"])?;
+        body::strict(&bytes)?;
+        body::shape(&bytes)?
+    };
+    let route = format!("POST /v1/submissions/{id}/actions/{action}");
+    let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
+    let once = asked.once(&headers)?;
+    let act = Act {
+        caller: asking.caller.clone(),
+        action: action.into(),
+        reason: given.reason,
+        data: given.data,
+        to: given.to,
+        if_match: conditions::if_match(&headers)?,
+    };
+    check_sees(&app, &asking, id).await?;
+    let answered = app.engine.act(id, act, once).await?;
+    let view = view(&app.engine.pipelines().current(), &answered.row);
+    Ok(([etag(view.revision)], Json(view)).into_response())
+}
+
+/// A submission never changes its pipeline, so what is seen before the act holds during it.
+async fn check_sees(app: &App, visitor: &Visitor, id: SubmissionId) -> Result<(), Refusal> {
+    if visitor.pipelines.is_none() {
+        return Ok(());
+    }
+    let found = app.engine.read(move |store| store.submission(id)).await?;
+    let seen = found.is_some_and(|(row, _)| visitor.sees(&row.pipeline));
+    if seen { Ok(()) } else { Err(no_submission(&id.to_string())) }
+}

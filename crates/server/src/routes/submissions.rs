@@ -1,0 +1,130 @@
+//! Looking at submissions: one, a page of them, one's history.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{IntoResponse, Response};
+use engine::pipelines::Versions;
+use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
+use model::{Code, Refusal, Submission};
+use store::Query;
+
+use super::{Asking, At, etag, id, no_submission};
+use crate::access::Visitor;
+use crate::app::App;
+use crate::problem::{Answer, invalid, quote};
+use crate::query::Params;
+
+pub(crate) async fn show(
+    State(app): State<App>,
+    asking: Asking,
+    At(text): At<String>,
+    uri: Uri,
+) -> Answer<Response> {
+    Params::read(&uri, &[])?;
+    let id = id(&text)?;
+    let found = app.engine.read(move |store| store.submission(id)).await?;
+    let (row, documents) =
+        found.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+    let view = view(&app.engine.pipelines().current(), &row).with_documents(documents);
+    Ok(([etag(row.revision)], Json(view)).into_response())
+}
+
+pub(super) fn view(versions: &Versions, row: &Submission) -> SubmissionView {
+    let pipeline = versions.version(&row.pipeline, row.version);
+    SubmissionView::new(row, pipeline.map(|pipeline| &**pipeline))
+}
+
+const FILTERS: &[&str] =
+    &["pipeline", "state", "status", "key", "parent", "label.", "created_before", "after", "limit"];
+
+pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
+    let params = Params::read(&uri, FILTERS)?;
+    let versions = app.engine.pipelines().current();
+    let mut query = query(&params)?;
+    query.pipeline = pipeline(&asking, query.pipeline)?;
+    check_names(&versions, &query)?;
+    let page = app.engine.read(move |store| store.find(&query)).await?;
+    let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
+    Ok(Json(SubmissionPage { submissions: page.rows.iter().map(|row| view(&versions, row)).collect(), next }))
+}
+
+fn query(params: &Params) -> Result<Query, Refusal> {
+    Ok(Query {
+        pipeline: params.name("pipeline"),
+        state: params.name("state"),
+        status: params.parse("status")?,
+        key: params.name("key"),
+        parent: params.parse("parent")?,
+        labels: params.under("label."),
+        created_before: params.parse("created_before")?,
+        after: params.parse("after")?,
+        limit: params.limit()?,
+    })
+}
+
+/// The one pipeline to look at: whoever may see some only has to say which.
+fn pipeline(visitor: &Visitor, given: Option<model::Name>) -> Result<Option<model::Name>, Refusal> {
+    match (&visitor.pipelines, given) {
+        (None, given) => Ok(given),
+        (Some(_), Some(name)) => visitor.check_sees(&name).map(|()| Some(name)),
+        (Some(scope), None) => match &scope[..] {
+            [only] => Ok(Some(only.clone())),
+            _ => Err(invalid(format!(
+                "this token is for the pipelines {}; say which with `pipeline`",
+                scope.join(", ")
+            ))),
+        },
+    }
+}
+
+/// A misspelt filter finds nothing, which looks like an answer: better to say so.
+fn check_names(versions: &Versions, query: &Query) -> Result<(), Refusal> {
+    if let Some(name) = &query.pipeline
+        && versions.latest(name).is_none()
+    {
+        return Err(no_pipeline(versions, name));
+    }
+    let Some(state) = &query.state else { return Ok(()) };
+    let mut names = versions.all().map(|pipeline| &pipeline.name);
+    let has = |name: &str| versions.versions(name).any(|pipeline| pipeline.state(state).is_some());
+    let known = match &query.pipeline {
+        Some(name) => has(name),
+        None => names.any(|name| has(name)),
+    };
+    if known { Ok(()) } else { Err(invalid(format!("no state {}; see `GET /v1/pipelines`", quote(state)))) }
+}
+
+pub(super) fn no_pipeline(versions: &Versions, name: &str) -> Refusal {
+    let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
+    let there_is = if known.is_empty() {
+        "none is applied yet".to_owned()
+    } else {
+        format!("there is {}", known.join(", "))
+    };
+    Refusal::new(Code::UnknownPipeline, format!("no pipeline {}; {there_is}", quote(name)))
+}
+
+pub(crate) async fn events(
+    State(app): State<App>,
+    asking: Asking,
+    At(text): At<String>,
+    uri: Uri,
+) -> Answer<Json<EventPage>> {
+    let params = Params::read(&uri, &["after", "limit"])?;
+    let (after, limit) = (params.parse("after")?.unwrap_or(0), params.limit()?);
+    let id = id(&text)?;
+    let found = app.engine.read(move |store| {
+        let Some((row, _)) = store.submission(id)? else { return Ok(None) };
+        // One more than wanted tells whether there is more.
+        Ok(Some((row.pipeline, store.history(id, after, limit + 1)?)))
+    });
+    let (_, mut recorded) =
+        found.await?.filter(|(pipeline, _)| asking.sees(pipeline)).ok_or_else(|| no_submission(&text))?;
+    let more = recorded.len() > limit;
+    recorded.truncate(limit);
+    let events: Vec<_> =
+        recorded.iter().map(|recorded| EventView::new(recorded.seq, &recorded.event)).collect();
+    let next = events.last().filter(|_| more).map(|event| event.revision);
+    Ok(Json(EventPage { events, next }))
+}

@@ -1,0 +1,106 @@
+//! `POST /v1/pipelines/{pipeline}/submissions`: one or many.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use engine::core::{Answered, Once};
+use futures_util::future::join_all;
+use model::admit::Application;
+use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
+use model::{Caller, Code, Refusal};
+
+use super::{Asking, At, etag};
+use crate::app::App;
+use crate::problem::Answer;
+use crate::{body, conditions};
+
+/// Submissions in one call.
+const MANY: usize = 1_000;
+
+pub(crate) async fn submit(
+    State(app): State<App>,
+    asking: Asking,
+    At(pipeline): At<String>,
+    request: Request,
+) -> Answer<Response> {
+    asking.check_sees(&pipeline)?;
+    let headers = request.headers().clone();
+    let (bytes, value) = body::read_json(request, &app, body::MANY_MAX).await?;
+    let asked = conditions::Request {
+        subject: &asking.caller.name,
+        route: format!("POST /v1/pipelines/{pipeline}/submissions"),
+        body: &bytes,
+    };
+    let once = asked.once(&headers)?;
+    let to = To { app, caller: asking.caller.clone(), pipeline };
+    if value.get("submissions").is_some() {
+        return Ok(Json(to.many(body::shape(&bytes)?, once).await?).into_response());
+    }
+    if bytes.len() > body::ONE_MAX {
+        return Err(body::too_large(body::ONE_MAX).into());
+    }
+    let answered = to.one(body::shape(&bytes)?, once).await?;
+    let answer = SubmitAnswer::new(&answered.row, answered.duplicate);
+    Ok((status(&answered), [location(&answer), etag(answer.revision)], Json(answer)).into_response())
+}
+
+/// Whose submission, and where to.
+struct To {
+    app: App,
+    caller: Caller,
+    pipeline: String,
+}
+
+impl To {
+    async fn one(&self, body: SubmitBody, once: Option<Once>) -> Result<Answered, Refusal> {
+        let application = Application {
+            caller: self.caller.clone(),
+            payload: body.payload,
+            key: body.key,
+            priority: body.priority,
+            not_before: body.not_before,
+            reason: body.reason,
+            parent: None,
+        };
+        self.app.engine.submit(&self.pipeline, application, once).await
+    }
+
+    /// All at once, so that they share a commit; queued and answered in the order given.
+    async fn many(&self, many: SubmitMany, once: Option<Once>) -> Result<ManyAnswer, Refusal> {
+        let count = many.submissions.len();
+        if count > MANY {
+            let message = format!("{count} submissions in one call; send at most {MANY}");
+            return Err(Refusal::new(Code::TooLarge, message).with("max", MANY));
+        }
+        let each = many.submissions.into_iter().enumerate().map(|(index, body)| {
+            let once = once.as_ref().map(|once| conditions::one_of_many(once, index));
+            self.one(body, once)
+        });
+        let results = join_all(each).await.into_iter().map(result).collect();
+        Ok(ManyAnswer { results })
+    }
+}
+
+fn result(answered: Result<Answered, Refusal>) -> ManyResult {
+    match answered {
+        Ok(answered) => ManyResult {
+            status: status(&answered).as_u16(),
+            submission: Some(SubmitAnswer::new(&answered.row, answered.duplicate)),
+            problem: None,
+        },
+        Err(refusal) => {
+            let problem = Problem::from(&refusal);
+            ManyResult { status: problem.status, submission: None, problem: Some(problem) }
+        }
+    }
+}
+
+fn status(answered: &Answered) -> StatusCode {
+    if answered.duplicate { StatusCode::OK } else { StatusCode::CREATED }
+}
+
+fn location(answer: &SubmitAnswer) -> (HeaderName, HeaderValue) {
+    let path = format!("/v1/submissions/{}", answer.id);
+    (header::LOCATION, HeaderValue::try_from(path).expect("an id is plain ASCII"))
+}

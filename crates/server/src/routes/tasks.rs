@@ -1,0 +1,232 @@
+//! What workers ask: claim, finish, fail, snooze, renew.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use engine::core::{ClaimMany, Granted, Outcome, Output};
+use futures_util::future::join_all;
+use model::api::{
+    ClaimAnswer, ClaimBody, FailBody, FinishBody, Problem, RenewBody, SettleAnswer, SettleResult, SnoozeBody,
+    TaskView, Tasks,
+};
+use model::command::{Fail, Finish, Renew, Snooze};
+use model::submission::Failure;
+use model::{Code, Command, Millis, Name, Refusal, Token};
+
+use super::Asking;
+use crate::access::Visitor;
+use crate::app::App;
+use crate::body::{Given, MANY_MAX};
+use crate::problem::{Answer, invalid, quote};
+
+const WORKER_CHARS_MAX: usize = 128;
+const CLAIM_TASKS_MAX: usize = 100;
+const CLAIM_MAX: usize = 1_000;
+const WAIT_MAX: Millis = Millis::from_secs(60);
+const SETTLE_MAX: usize = 1_000;
+const ERROR_CODE_MAX: usize = 64;
+const ERROR_MESSAGE_CHARS_MAX: usize = 2_000;
+
+pub(crate) async fn claim(
+    State(app): State<App>,
+    asking: Asking,
+    Given(body): Given<ClaimBody>,
+) -> Answer<Json<ClaimAnswer>> {
+    let wait = body.wait.unwrap_or_default();
+    if wait > WAIT_MAX {
+        return Err(invalid(format!("`wait` is at most {WAIT_MAX}; claim again after it")).into());
+    }
+    let claim = wish(body, &asking)?;
+    let mut left = Duration::from(wait);
+    // In pieces, not cut off: a claim that is dropped could be granted to nobody.
+    loop {
+        let piece = left.min(app.options.wait_piece);
+        let granted = app.engine.claim(claim.clone(), piece).await?;
+        left -= piece;
+        if !granted.is_empty() || left.is_zero() || app.is_stopping() {
+            return Ok(Json(ClaimAnswer { tasks: granted.into_iter().map(view).collect() }));
+        }
+    }
+}
+
+fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
+    let max = body.max.unwrap_or(1);
+    if !(1..=WORKER_CHARS_MAX).contains(&body.worker.chars().count()) {
+        return Err(invalid(format!("`worker` takes 1 to {WORKER_CHARS_MAX} characters")));
+    }
+    if !(1..=CLAIM_TASKS_MAX).contains(&body.tasks.len()) {
+        return Err(invalid(format!("`tasks` takes 1 to {CLAIM_TASKS_MAX} names")));
+    }
+    if !(1..=CLAIM_MAX).contains(&max) {
+        return Err(invalid(format!("`max` must be between 1 and {CLAIM_MAX}")));
+    }
+    let labels = body.labels.unwrap_or_default();
+    Ok(ClaimMany {
+        worker: body.worker.into(),
+        tasks: names(body.tasks),
+        pipelines: visitor.narrow(names(body.pipelines.unwrap_or_default()))?,
+        labels: labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
+        max,
+    })
+}
+
+fn names(texts: Vec<String>) -> Vec<Name> {
+    texts.into_iter().map(Name::from).collect()
+}
+
+fn view(granted: Granted) -> TaskView {
+    let lease = granted.row.lease().expect("a granted row is leased");
+    let (task, lease_expires_at, lease) = (lease.task.clone(), lease.expires_at, lease.span);
+    let with = granted.pipeline.wanted_task(&granted.row).with.clone();
+    let Granted { token, row, documents, pipeline } = granted;
+    TaskView {
+        token: token.to_string(),
+        submission: row.id,
+        pipeline: row.pipeline,
+        state: row.state,
+        task,
+        with,
+        params: (&*pipeline.params).into(),
+        attempt: row.attempt,
+        payload: documents.payload,
+        payload_revision: row.payload_revision,
+        outputs: documents.outputs,
+        labels: row.labels,
+        lease,
+        lease_expires_at,
+    }
+}
+
+/// Something a worker says about a lease it holds.
+pub(crate) trait Settlement {
+    fn token(&self) -> &str;
+    fn command(self, token: Token) -> Result<Command, Refusal>;
+}
+
+/// All at once, so that they share a commit; each with its own result, in the order given.
+pub(crate) async fn settle<T: Settlement>(
+    State(app): State<App>,
+    Given(Tasks { tasks }): Given<Tasks<T>, MANY_MAX>,
+) -> Answer<Json<SettleAnswer>> {
+    if tasks.len() > SETTLE_MAX {
+        let message = format!("{} tasks in one call; send at most {SETTLE_MAX}", tasks.len());
+        return Err(Refusal::new(Code::TooLarge, message).with("max", SETTLE_MAX).into());
+    }
+    let each = tasks.into_iter().map(|task| async {
+        let text = task.token().to_owned();
+        let outcome = settle_one(&app, task).await;
+        result(text, outcome)
+    });
+    Ok(Json(SettleAnswer { results: join_all(each).await }))
+}
+
+async fn settle_one<T: Settlement>(app: &App, task: T) -> Outcome {
+    let token: Token =
+        task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
+    app.engine.settle(token, task.command(token)?).await
+}
+
+fn result(token: String, outcome: Outcome) -> SettleResult {
+    let blank = SettleResult {
+        token,
+        status: 200,
+        state: None,
+        submission_status: None,
+        repeated: false,
+        lease_expires_at: None,
+        payload_revision: None,
+        problem: None,
+    };
+    let refused = |refusal: &Refusal, blank: SettleResult| {
+        let problem = Problem::from(refusal);
+        SettleResult { status: problem.status, problem: Some(problem), ..blank }
+    };
+    match outcome {
+        Ok(Output::Settled { state, status, repeated }) => {
+            SettleResult { state: Some(state), submission_status: Some(status), repeated, ..blank }
+        }
+        Ok(Output::Renewed { expires_at, payload_revision }) => SettleResult {
+            lease_expires_at: Some(expires_at),
+            payload_revision: Some(payload_revision),
+            ..blank
+        },
+        Ok(_) => {
+            refused(&Refusal::new(Code::Internal, "the engine answered something else than was asked"), blank)
+        }
+        Err(refusal) => refused(&refusal, blank),
+    }
+}
+
+impl Settlement for FinishBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn command(self, token: Token) -> Result<Command, Refusal> {
+        let FinishBody { outcome, output, result, .. } = self;
+        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result }))
+    }
+}
+
+impl Settlement for FailBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn command(self, token: Token) -> Result<Command, Refusal> {
+        let error = self.error;
+        if !is_error_code(&error.code) {
+            let message = format!(
+                "the error code {} is none: 1 to {ERROR_CODE_MAX} of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit",
+                quote(&error.code)
+            );
+            return Err(invalid(message));
+        }
+        let message = error.message.chars().take(ERROR_MESSAGE_CHARS_MAX).collect();
+        let failure = Failure { code: error.code.into(), message };
+        Ok(Command::Fail(Fail { token, failure, retryable: error.retryable }))
+    }
+}
+
+fn is_error_code(code: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    code.len() <= ERROR_CODE_MAX
+        && code.bytes().next().is_some_and(plain)
+        && code.bytes().all(|byte| plain(byte) || b"._-".contains(&byte))
+}
+
+impl Settlement for SnoozeBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn command(self, token: Token) -> Result<Command, Refusal> {
+        Ok(Command::Snooze(Snooze { token, span: self.span }))
+    }
+}
+
+impl Settlement for RenewBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn command(self, token: Token) -> Result<Command, Refusal> {
+        Ok(Command::Renew(Renew { token }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_codes_are_short_plain_words() {
+        for code in ["a", "git-clone", "http.404", "9_lives", &"a".repeat(64)] {
+            assert!(is_error_code(code), "{code}");
+        }
+        for code in ["", "-a", ".a", "A", "a b", "é", "a\n", &"a".repeat(65)] {
+            assert!(!is_error_code(code), "{code}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Every route there is, and the router made from them.
+
+use axum::Router;
+use axum::http::{Method, Uri};
+use axum::middleware;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use engine::Engine;
+use model::api::{FailBody, FinishBody, RenewBody, SnoozeBody};
+use model::{Code, Refusal, Role};
+use tokio::sync::watch;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::app::App;
+use crate::frame::{self, Door};
+use crate::options::Options;
+use crate::problem::{Refused, quote};
+use crate::routes::{actions, health, pipelines, submissions, submit, tasks};
+
+/// One way in.
+#[derive(Debug)]
+pub struct Route {
+    pub method: Method,
+    pub path: &'static str,
+    pub need: Need,
+    pub room: Room,
+    handler: Handler,
+}
+
+type Handler = fn(MethodFilter) -> MethodRouter<App>;
+
+/// What a caller must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    Nothing,
+    /// A token, of whatever role.
+    AnyRole,
+    /// This role, or admin.
+    Role(Role),
+}
+
+/// What a request counts against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// Nothing: it is answered even when everything else is full.
+    Always,
+    Request,
+    /// A long poll: it mostly waits.
+    Wait,
+}
+
+use Need::{AnyRole, Nothing};
+use Room::{Always, Request, Wait};
+
+const SUBMITTER: Need = Need::Role(Role::Submitter);
+const WORKER: Need = Need::Role(Role::Worker);
+const ADMIN: Need = Need::Role(Role::Admin);
+
+/// The table: method, path, who may, what it counts against, handler.
+pub const TABLE: &[Route] = &[
+    route(Method::GET, "/", Nothing, Always, |get| on(get, health::welcome)),
+    route(Method::GET, "/livez", Nothing, Always, |get| on(get, health::live)),
+    route(Method::GET, "/readyz", Nothing, Always, |get| on(get, health::ready)),
+    route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
+    route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
+    route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, pipelines::apply)),
+    route(Method::POST, "/v1/pipelines/{pipeline}/submissions", SUBMITTER, Request, |post| {
+        on(post, submit::submit)
+    }),
+    route(Method::GET, "/v1/submissions", AnyRole, Request, |get| on(get, submissions::list)),
+    route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
+    route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Request, |get| on(get, submissions::events)),
+    route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
+        on(post, actions::act)
+    }),
+    route(Method::POST, "/v1/tasks:claim", WORKER, Wait, |post| on(post, tasks::claim)),
+    route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
+    route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),
+    route(Method::POST, "/v1/tasks:snooze", WORKER, Request, |post| on(post, tasks::settle::<SnoozeBody>)),
+    route(Method::POST, "/v1/tasks:renew", WORKER, Request, |post| on(post, tasks::settle::<RenewBody>)),
+];
+
+const fn route(method: Method, path: &'static str, need: Need, room: Room, handler: Handler) -> Route {
+    Route { method, path, need, room, handler }
+}
+
+/// The whole API over an engine. `serve` is this with a listener and an orderly end.
+pub fn router(engine: Engine, options: Options) -> Router {
+    let (_, never) = watch::channel(false);
+    stoppable(App::new(engine, options, never))
+}
+
+pub(crate) fn stoppable(app: App) -> Router {
+    let mut router = Router::new();
+    for route in TABLE {
+        let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
+        let door = Door { app: app.clone(), need: route.need, room: route.room };
+        let handler = (route.handler)(method).route_layer(middleware::from_fn_with_state(door, frame::enter));
+        router = router.route(route.path, handler);
+    }
+    framed(router).with_state(app)
+}
+
+fn framed(router: Router<App>) -> Router<App> {
+    router
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CatchPanicLayer::custom(frame::panicked))
+        .layer(middleware::from_fn(frame::observe))
+}
+
+async fn unknown_route(uri: Uri) -> Refused {
+    Refusal::new(
+        Code::UnknownRoute,
+        format!("there is nothing at {}; the API is under /v1", quote(uri.path())),
+    )
+    .into()
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Refused {
+    let message = format!("{} does not take {}; see `Allow`", quote(uri.path()), quote(method.as_str()));
+    Refusal::new(Code::MethodNotAllowed, message).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::{Body, to_bytes};
+    use axum::http::{Request, StatusCode};
+    use axum::routing::get;
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use std::sync::Arc;
+
+    async fn mistake() {
+        panic!("on purpose");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered() {
+        let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
+        let engine = Engine::start(store, &engine::Options::default()).unwrap();
+        let options = Options::new(([127, 0, 0, 1], 0).into());
+        let app = App::new(engine, options, watch::channel(false).1);
+        let router = framed(Router::new().route("/panic", get(mistake))).with_state(app);
+        let request = Request::builder().uri("/panic").body(Body::empty()).unwrap();
+        let response = TowerToHyperService::new(router).call(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = to_bytes(response.into_body(), 10_000).await.unwrap();
+        let problem: model::api::Problem = serde_json::from_slice(&body).unwrap();
+        assert_eq!(problem.code, "internal");
+        assert!(!problem.detail.contains("on purpose"));
+    }
+}

@@ -1,0 +1,14 @@
+//! The API over real connections: one binary, so that it is linked once.
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
+
+mod access;
+mod actions;
+mod bad_input;
+mod errors_doc;
+mod health;
+mod limits;
+mod look;
+mod pipelines;
+mod server;
+mod submit;
+mod tasks;

@@ -1,0 +1,212 @@
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::server::{Answer, Server};
+
+#[tokio::test]
+async fn a_claimed_task_has_all_its_worker_needs() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let task = server.claim("parcels.check").await;
+    assert_eq!(task["submission"], json!(id));
+    assert_eq!(
+        (&task["pipeline"], &task["state"], &task["task"]),
+        (&json!("parcels"), &json!("CHECKING"), &json!("parcels.check"))
+    );
+    assert_eq!((&task["with"], &task["params"]), (&json!({ "depth": 2 }), &json!({ "strict": true })));
+    assert_eq!(task["payload"], json!({ "ref": "r1", "owner": "ada", "weight": 5 }));
+    assert_eq!((&task["attempt"], &task["labels"]), (&json!(1), &json!({ "owner": "ada" })));
+    assert!(
+        task["token"].is_string()
+            && task["lease_expires_at"].is_string()
+            && task["payload_revision"].is_u64()
+    );
+    assert_eq!(server.claim("parcels.check").await, Value::Null, "a task is claimed once");
+}
+
+#[tokio::test]
+async fn claims_are_narrowed_by_pipeline_label_and_number() {
+    let server = Server::start().await;
+    for reference in ["r1", "r2", "r3"] {
+        server.parcel(reference).await;
+    }
+    let claim = async |more: Value| {
+        let mut body = json!({ "worker": "w", "tasks": ["parcels.check", "notes.read"], "max": 2 });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/tasks:claim", body).await.json()["tasks"].as_array().unwrap().len()
+    };
+    assert_eq!(claim(json!({ "pipelines": ["notes"] })).await, 0);
+    assert_eq!(claim(json!({ "labels": { "owner": "bob" } })).await, 0);
+    assert_eq!(claim(json!({ "labels": { "owner": "ada" }, "pipelines": ["parcels", "notes"] })).await, 2);
+    assert_eq!(claim(json!({ "max": 1_000 })).await, 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_asks_for_too_much_is_refused() {
+    let server = Server::start().await;
+    let (long, ok) = ("w".repeat(129), "ä".repeat(128));
+    for body in [
+        json!({ "worker": "", "tasks": ["t"] }),
+        json!({ "worker": long, "tasks": ["t"] }),
+        json!({ "worker": "w", "tasks": [] }),
+        json!({ "worker": "w", "tasks": vec!["t"; 101] }),
+        json!({ "worker": "w", "tasks": ["t"], "max": 0 }),
+        json!({ "worker": "w", "tasks": ["t"], "max": 1001 }),
+        json!({ "worker": "w", "tasks": ["t"], "max": -1 }),
+        json!({ "worker": "w", "tasks": ["t"], "wait": "61s" }),
+        json!({ "worker": "w", "tasks": ["t"], "wait": 1 }),
+        json!({ "worker": "w", "tasks": ["t"], "wait": "soon" }),
+        json!({ "tasks": ["t"] }),
+    ] {
+        server.post("/v1/tasks:claim", &body).await.problem(400, "invalid-request");
+    }
+    let fine = server.post("/v1/tasks:claim", json!({ "worker": ok, "tasks": ["t"] })).await;
+    assert_eq!(fine.json(), json!({ "tasks": [] }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_waiting_claim_wakes_when_work_arrives() {
+    let server = Server::with(&[], |options| options.waits_max = 1).await;
+    let waiting = waiting_claim(&server, "parcels.check").await;
+    let id = server.parcel("r1").await;
+    let answer = waiting.await.unwrap().unwrap();
+    assert_eq!((answer.status, &answer.json()["tasks"][0]["submission"]), (200, &json!(id)));
+}
+
+/// A long poll that has begun, on a server with room for one. Whatever else asks then is refused, which tells that it
+/// is there; it asks for another task, so that it cannot take what is waited for.
+pub(crate) async fn waiting_claim(server: &Server, task: &str) -> JoinHandle<reqwest::Result<Answer>> {
+    let body = |task: &str, wait: &str| json!({ "worker": "w", "tasks": [task], "wait": wait });
+    let request = server.with_json("POST", "/v1/tasks:claim", body(task, "60s"));
+    let waiting = tokio::spawn(async move {
+        loop {
+            let answer = Answer::of_try(request.try_clone().unwrap()).await?;
+            if answer.status != 503 {
+                return Ok(answer);
+            }
+        }
+    });
+    while server.post("/v1/tasks:claim", body("nothing", "0s")).await.status != 503 {
+        tokio::task::yield_now().await;
+    }
+    waiting
+}
+
+#[tokio::test]
+async fn a_finish_moves_once_however_often_it_is_sent() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let token = server.claim("parcels.check").await["token"].clone();
+    let first = server.finish(&token, "good", json!({ "score": 7 })).await;
+    assert_eq!(
+        first,
+        json!({ "token": token, "status": 200, "state": "REVIEW", "submission_status": "open" })
+    );
+    let again = server.finish(&token, "good", json!({ "score": 7 })).await;
+    assert_eq!(
+        (&again["status"], &again["repeated"], &again["state"]),
+        (&json!(200), &json!(true), &json!("REVIEW"))
+    );
+    let other = server.finish(&token, "bad", Value::Null).await;
+    assert_eq!((&other["status"], &other["problem"]["code"]), (&json!(409), &json!("stale-lease")));
+    let events = server.get(&format!("/v1/submissions/{id}/events")).await.json();
+    assert_eq!(events["events"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn every_task_of_a_call_has_its_own_result() {
+    let server = Server::start().await;
+    server.parcel("r1").await;
+    server.parcel("r2").await;
+    let first = server.claim("parcels.check").await["token"].clone();
+    let second = server.claim("parcels.check").await["token"].clone();
+    let stranger = model::Token {
+        submission: "00000000-0000-7000-8000-000000000000".parse().unwrap(),
+        lease_no: 1,
+        bits: model::token::Bits([0; 16]),
+    };
+    let finish = |token: &Value, outcome: &str| json!({ "token": token, "outcome": outcome, "output": { "score": 1 } });
+    let tasks = [
+        finish(&first, "excellent"),
+        finish(&json!("nonsense"), "good"),
+        finish(&json!(stranger.to_string()), "good"),
+        finish(&second, "bad"),
+        finish(&first, "good"),
+    ];
+    let answer = server.post("/v1/tasks:finish", json!({ "tasks": tasks })).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let results = answer.json()["results"].as_array().unwrap().clone();
+    let statuses: Vec<_> = results.iter().map(|result| result["status"].as_u64().unwrap()).collect();
+    assert_eq!(statuses, [422, 400, 404, 200, 200]);
+    assert_eq!(results[0]["problem"]["code"], "unknown-outcome");
+    assert_eq!(results[0]["problem"]["outcomes"], json!(["bad", "good"]));
+    assert_eq!(results[1]["token"], "nonsense");
+    assert_eq!(
+        (&results[3]["state"], &results[3]["submission_status"]),
+        (&json!("REFUSED"), &json!("failed"))
+    );
+    let empty = server.post("/v1/tasks:finish", json!({ "tasks": [] })).await;
+    assert_eq!(empty.json(), json!({ "results": [] }));
+}
+
+#[tokio::test]
+async fn more_than_a_thousand_tasks_are_too_many() {
+    let server = Server::start().await;
+    for (verb, rest) in [
+        ("finish", json!({ "token": "t", "outcome": "o" })),
+        ("fail", json!({ "token": "t", "error": { "code": "c", "message": "m" } })),
+        ("snooze", json!({ "token": "t", "for": "1s" })),
+        ("renew", json!({ "token": "t" })),
+    ] {
+        let path = format!("/v1/tasks:{verb}");
+        let body = |count: usize| json!({ "tasks": vec![&rest; count] });
+        assert_eq!(server.post(&path, body(1_001)).await.problem(413, "too-large")["max"], 1_000);
+        let most = server.post(&path, body(1_000)).await;
+        assert_eq!((most.status, most.json()["results"].as_array().unwrap().len()), (200, 1_000));
+        server.post(&path, json!({ "tasks": [{}] })).await.problem(400, "invalid-request");
+        server.post(&path, json!({ "tasks": {} })).await.problem(400, "invalid-request");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_kept_with_its_message_cut() {
+    let server = Server::start().await;
+    let note = server.post("/v1/pipelines/notes/submissions", json!({ "payload": {} })).await.json();
+    let token = server.claim("notes.read").await["token"].clone();
+    let fail = async |code: &str, message: &str| {
+        let error = json!({ "code": code, "message": message });
+        let answer =
+            server.post("/v1/tasks:fail", json!({ "tasks": [{ "token": token, "error": error }] })).await;
+        answer.json()["results"][0].clone()
+    };
+    for code in ["", "Bad", "-x", "a b", &"x".repeat(65)] {
+        let refused = fail(code, "m").await;
+        assert_eq!(
+            (&refused["status"], &refused["problem"]["code"]),
+            (&json!(400), &json!("invalid-request")),
+            "{code}"
+        );
+    }
+    let failed = fail("git-clone", &"é".repeat(3_000)).await;
+    assert_eq!((&failed["status"], &failed["state"]), (&json!(200), &json!("LOST")), "{failed}");
+    let shown = server.get(&format!("/v1/submissions/{}", note["id"].as_str().unwrap())).await.json();
+    assert_eq!(shown["error"], json!({ "code": "git-clone", "message": "é".repeat(2_000) }));
+}
+
+#[tokio::test]
+async fn a_lease_is_renewed_and_given_back() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let token = server.claim("parcels.check").await["token"].clone();
+    let renewed = server.post("/v1/tasks:renew", json!({ "tasks": [{ "token": token }] })).await.json();
+    assert_eq!(renewed["results"][0]["status"], 200, "{renewed}");
+    assert!(renewed["results"][0]["lease_expires_at"].is_string(), "{renewed}");
+    assert!(renewed["results"][0]["payload_revision"].is_u64(), "{renewed}");
+    let snoozed =
+        server.post("/v1/tasks:snooze", json!({ "tasks": [{ "token": token, "for": "1h" }] })).await.json();
+    assert_eq!(snoozed["results"][0]["status"], 200, "{snoozed}");
+    let shown = server.get(&format!("/v1/submissions/{id}")).await.json();
+    assert!(shown["lease"].is_null() && shown["wake_at"].is_string(), "{shown}");
+    let late = server.post("/v1/tasks:renew", json!({ "tasks": [{ "token": token }] })).await.json();
+    assert_eq!(late["results"][0]["problem"]["code"], "stale-lease", "{late}");
+}
