@@ -1,0 +1,96 @@
+use std::path::PathBuf;
+
+use clap::Args;
+use model::Pipeline;
+use model::pipeline::{Problems, Source, load};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::output::{self, Format};
+use crate::source;
+
+/// Check pipeline files: every problem, with its line
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost check pipelines/skill-review.toml
+  milepost check -o json pipelines/*.toml
+
+Exits with 1 if a file has problems.")]
+pub(crate) struct Check {
+    /// The pipeline files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl Check {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let mut report = String::new();
+        let mut list = Vec::new();
+        let mut exit = Exit::Fine;
+        for path in &self.files {
+            let source = source::read(path)?;
+            match load(&source) {
+                Ok(pipeline) => {
+                    report.push_str(&good(&source, &pipeline));
+                    list.push(good_json(&source, &pipeline));
+                }
+                Err(problems) => {
+                    exit = Exit::Negative;
+                    report.push_str(&problems.render(&source));
+                    list.push(bad_json(&source, &problems));
+                }
+            }
+        }
+        match format {
+            Format::Table => output::print(&report)?,
+            Format::Json => output::print_json(&list)?,
+        }
+        Ok(exit)
+    }
+}
+
+fn good(source: &Source, pipeline: &Pipeline) -> String {
+    let Pipeline { name, version, states, .. } = pipeline;
+    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!(
+        "{}: fine: {name}, version {version}, {}, {}\n",
+        source.file,
+        count(states.len(), "state"),
+        count(ways(pipeline), "legal move")
+    )
+}
+
+/// Pairs of states that some edge connects; the way in is not one.
+fn ways(pipeline: &Pipeline) -> usize {
+    let moves = pipeline.moves().into_iter().filter(|legal| legal.from.is_some());
+    let pairs: std::collections::BTreeSet<_> = moves.map(|legal| (legal.from, legal.to)).collect();
+    pairs.len()
+}
+
+fn good_json(source: &Source, pipeline: &Pipeline) -> Value {
+    json!({
+        "file": source.file,
+        "name": *pipeline.name,
+        "version": pipeline.version,
+        "states": pipeline.states.len(),
+        "moves": ways(pipeline),
+        "problems": [],
+    })
+}
+
+fn bad_json(source: &Source, problems: &Problems) -> Value {
+    let problems: Vec<Value> = problems
+        .located(source)
+        .map(|(at, problem)| {
+            json!({
+                "code": problem.code,
+                "message": problem.message,
+                "line": at.line,
+                "column": at.column,
+                "help": problem.help,
+            })
+        })
+        .collect();
+    json!({ "file": source.file, "problems": problems })
+}

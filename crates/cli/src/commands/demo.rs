@@ -1,0 +1,31 @@
+use std::net::SocketAddr;
+
+use clap::Args;
+
+use crate::demo;
+use crate::exit::Exit;
+use crate::logging::{self, LogFormat};
+use crate::output::Format;
+
+/// See it work: a server with a sample pipeline, sample workers and sample submissions
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Everything is kept in a temporary folder that is removed at the end. While the demo runs, the other commands work on it
+from another terminal: list, show, act, submit.")]
+pub(crate) struct Demo {
+    /// Where to listen; if the port is taken, a free one is used
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    listen: SocketAddr,
+
+    /// Stop as soon as the sample submissions have come to rest
+    #[arg(long)]
+    once: bool,
+}
+
+impl Demo {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        logging::start(LogFormat::Text, "warn")?;
+        let demo = demo::Demo { listen: self.listen, once: self.once, format };
+        tokio::runtime::Runtime::new()?.block_on(demo.run())
+    }
+}

@@ -1,0 +1,101 @@
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use server::Doors;
+use tokio::net::TcpListener;
+
+use crate::exit::Exit;
+use crate::logging::{self, LogFormat};
+use crate::node::Node;
+use crate::output::say;
+use crate::signals::Signals;
+use crate::source;
+
+/// Run a server
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost serve --pipelines pipelines
+  milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
+
+While no token exists, the server is open to this machine and listens on no address that others can reach.
+SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
+pub(crate) struct Serve {
+    /// The folder that holds the data; made if it is missing
+    #[arg(long, default_value = "milepost-data", value_name = "DIR")]
+    data: PathBuf,
+
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    listen: SocketAddr,
+
+    /// Apply every *.toml of this folder at start
+    #[arg(long, value_name = "DIR")]
+    pipelines: Option<PathBuf>,
+
+    /// How to write logs: for people, or one object a line
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    log_format: LogFormat,
+}
+
+impl Serve {
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        logging::start(self.log_format, "info")?;
+        tokio::runtime::Runtime::new()?.block_on(self.serve())?;
+        Ok(Exit::Fine)
+    }
+
+    async fn serve(&self) -> anyhow::Result<()> {
+        let signals = Signals::listen()?;
+        let node = Node::open(&self.data)?;
+        if let Some(folder) = &self.pipelines {
+            apply_all(&node, folder).await?;
+        }
+        let listener = TcpListener::bind(self.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", self.listen))?;
+        if node.doors(&listener).await? == Doors::Open {
+            tracing::warn!("there is no token yet: everybody on this machine may do everything");
+        }
+        self.announce(listener.local_addr()?);
+        let stop = async {
+            signals.asked_to_stop().await;
+            tracing::info!("stopping");
+        };
+        node.serve(listener, stop).await
+    }
+
+    /// The line that scripts wait for. It is no log: no filter hides it.
+    fn announce(&self, address: SocketAddr) {
+        match self.log_format {
+            LogFormat::Text => say!("listening on http://{address}"),
+            LogFormat::Json => {
+                say!("{}", serde_json::json!({ "message": format!("listening on http://{address}") }))
+            }
+        }
+    }
+}
+
+/// Applies the folder's pipelines in the order of their names.
+async fn apply_all(node: &Node, folder: &Path) -> anyhow::Result<()> {
+    let read = || format!("cannot read the folder {}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(read)? {
+        let path = entry.with_context(read)?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        tracing::warn!(folder = %folder.display(), "there is no pipeline file (*.toml) here");
+    }
+    for path in files {
+        let (pipeline, changed) = node.apply(&source::read(&path)?).await?;
+        let what = if changed { "applied" } else { "in force already" };
+        tracing::info!(pipeline = &*pipeline.name, version = pipeline.version, "{what}");
+    }
+    Ok(())
+}

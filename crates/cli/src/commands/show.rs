@@ -1,0 +1,121 @@
+use clap::Args;
+use client::Client;
+use model::SubmissionId;
+use model::api::{EventView, SubmissionView};
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::output::{self, Format, Table};
+use crate::remote::{ServerArgs, block_on, read_id, say_actions};
+
+/// Show a submission and everything that happened to it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost show 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57
+  milepost show 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57 -o json")]
+pub(crate) struct Show {
+    /// The submission's id
+    #[arg(value_name = "ID", value_parser = read_id)]
+    id: SubmissionId,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// What the server said to both questions.
+#[derive(Debug, Serialize)]
+struct Shown {
+    submission: SubmissionView,
+    events: Vec<EventView>,
+}
+
+impl Show {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let shown = block_on(async {
+            let submission = client.submission(self.id).await?;
+            Ok(Shown { submission, events: events(&client, self.id).await? })
+        })?;
+        match format {
+            Format::Json => output::print_json(&shown)?,
+            Format::Table => {
+                let text = format!("{}\n{}", about(&shown.submission), timeline(&shown.events));
+                output::print(&text)?;
+                say_actions(&shown.submission, &self.server);
+            }
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+async fn events(client: &Client, id: SubmissionId) -> Result<Vec<EventView>, client::Error> {
+    let mut events = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = client.events(id, after).await?;
+        events.extend(page.events);
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(events),
+        }
+    }
+}
+
+/// Its fields, without those that say nothing.
+fn about(submission: &SubmissionView) -> String {
+    let mut table = Table::bare();
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.row([name.to_owned(), value]);
+        }
+    };
+    let labels: Vec<String> =
+        submission.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let lease = submission.lease.as_ref();
+    let lease = lease.map(|lease| format!("{} by {} until {}", lease.task, lease.worker, lease.expires_at));
+    add("id", Some(submission.id.to_string()));
+    add("pipeline", Some(format!("{}, version {}", submission.pipeline, submission.version)));
+    add("state", Some(submission.state.to_string()));
+    add("status", Some(submission.status.as_str().to_owned()));
+    add("error", submission.error.as_ref().map(|error| format!("{} ({})", error.message, error.code)));
+    add("key", submission.key.as_deref().map(str::to_owned));
+    add("labels", Some(labels.join(" ")).filter(|text| !text.is_empty()));
+    add(
+        "priority",
+        Some(submission.priority).filter(|priority| *priority != 0).map(|priority| priority.to_string()),
+    );
+    add("parent", submission.parent.map(|id| id.to_string()));
+    add(
+        "attempt",
+        Some(submission.attempt).filter(|attempt| *attempt > 1).map(|attempt| attempt.to_string()),
+    );
+    add("lease", lease);
+    add("wakes at", submission.wake_at.map(|at| at.to_string()));
+    add("created", Some(submission.created_at.to_string()));
+    add("entered", Some(submission.entered_at.to_string()));
+    add("finished", submission.finished_at.map(|at| at.to_string()));
+    add("payload", submission.payload.as_ref().map(|json| json.canonical()));
+    for (state, output) in submission.outputs.iter().flatten() {
+        add("output", Some(format!("{state} {}", output.canonical())));
+    }
+    add("result", submission.result.as_ref().map(|json| json.canonical()));
+    table.render()
+}
+
+fn timeline(events: &[EventView]) -> String {
+    let mut table = Table::new(["AT", "EVENT", "FROM", "TO", "TRIGGER", "BY", "METADATA"]);
+    for event in events {
+        let (kind, name) = (event.actor.kind.as_str(), &*event.actor.name);
+        table.row([
+            event.at.to_string(),
+            event.kind.as_str().to_owned(),
+            event.from.as_deref().unwrap_or("-").to_owned(),
+            event.to.to_string(),
+            event.trigger.to_string(),
+            if kind == name { kind.to_owned() } else { format!("{kind} {name}") },
+            event.metadata.as_ref().map(|json| json.canonical()).unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}

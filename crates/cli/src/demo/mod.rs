@@ -1,0 +1,109 @@
+//! A tour: a real server on a real port, with sample workers and sample submissions.
+
+mod pipeline;
+mod samples;
+mod story;
+mod workers;
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use client::Client;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::exit::Exit;
+use crate::node::Node;
+use crate::output::{self, Format, say};
+use crate::signals::Signals;
+use samples::{SAMPLES, Walked};
+
+/// How long a sample may take to come to rest. It takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Demo {
+    pub(crate) listen: SocketAddr,
+    pub(crate) once: bool,
+    pub(crate) format: Format,
+}
+
+impl Demo {
+    pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
+        let signals = Signals::listen()?;
+        let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
+        let node = Node::open(folder.path())?;
+        node.apply(&pipeline::source()).await?;
+        let listener = bind(self.listen).await?;
+        node.doors(&listener).await?;
+        let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
+
+        let (stop_working, working) = watch::channel(false);
+        let (stop_serving, serving) = watch::channel(false);
+        let workers = tokio::spawn(workers::run(client.clone(), told(working)));
+        let mut server = tokio::spawn(node.serve(listener, told(serving)));
+        let exit = tokio::select! {
+            exit = self.tell(&client) => exit,
+            () = signals.asked_to_stop() => Ok(Exit::Fine),
+            ended = &mut server => return ended?.and(Err(anyhow!("the server has ended by itself"))),
+        };
+        stop_working.send_replace(true);
+        workers.await?.context("a sample worker stopped")?;
+        stop_serving.send_replace(true);
+        server.await??;
+        folder.close().context("cannot remove the demo's temporary folder")?;
+        exit
+    }
+
+    /// Submits the samples, shows what became of them, and stays unless told not to.
+    async fn tell(&self, client: &Client) -> anyhow::Result<Exit> {
+        let mut walked = Vec::new();
+        for sample in SAMPLES {
+            walked.push((sample, samples::submit(client, sample).await?));
+        }
+        let mut rested = Vec::new();
+        for (sample, id) in walked {
+            rested.push(samples::follow(client, sample, id, PATIENCE).await?);
+        }
+        self.show(client, &rested)?;
+        let astray = rested.iter().find(|walked| &*walked.submission.state != walked.sample.rests_in);
+        if let Some(Walked { sample, submission, .. }) = astray {
+            return Err(anyhow!("{} is in {}, not in {}", sample.skill, submission.state, sample.rests_in));
+        }
+        if !self.once {
+            std::future::pending::<()>().await;
+        }
+        Ok(Exit::Fine)
+    }
+
+    fn show(&self, client: &Client, rested: &[Walked]) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            let submissions: Vec<_> = rested.iter().map(|walked| &walked.submission).collect();
+            return output::print_json(&submissions);
+        }
+        let mut text = story::opening(client.server());
+        text.push_str(&story::table(rested));
+        if !self.once {
+            text.push_str(&story::what_to_try(client.server(), rested));
+        }
+        Ok(output::print(&text)?)
+    }
+}
+
+/// Listens where it was asked to, or nearby.
+async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
+    match TcpListener::bind(listen).await {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            say!("{listen} is taken; taking a free port instead");
+            Ok(TcpListener::bind((listen.ip(), 0)).await?)
+        }
+        bound => bound.with_context(|| format!("cannot listen on {listen}")),
+    }
+}
+
+/// Ends when it is told to.
+async fn told(mut stop: watch::Receiver<bool>) {
+    // A sender that is gone says the same.
+    let _ = stop.wait_for(|stopped| *stopped).await;
+}

@@ -1,0 +1,31 @@
+//! Logs go to stderr.
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+
+const VARIABLE: &str = "MILEPOST_LOG";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Starts logging, at `level` unless MILEPOST_LOG says otherwise.
+pub(crate) fn start(format: LogFormat, level: &str) -> anyhow::Result<()> {
+    let directives = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
+    let filter = EnvFilter::try_new(directives.as_deref().unwrap_or(level))
+        .with_context(|| format!("{VARIABLE} is no filter; write it like info or warn,engine=debug"))?;
+    // A log that cannot be written must not bring down what it is about.
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .log_internal_errors(false);
+    match format {
+        LogFormat::Text => logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
+        LogFormat::Json => logs.json().flatten_event(true).init(),
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! `milepost`: the one binary.
+
+mod commands;
+mod demo;
+mod exit;
+mod logging;
+mod node;
+mod output;
+mod remote;
+mod report;
+mod signals;
+mod source;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use commands::Command;
+use output::Format;
+
+/// Walks submissions through declared pipelines: every move checked, durable and on record.
+#[derive(Debug, Parser)]
+#[command(name = "milepost", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    /// How to print what was asked for: for people, or as the server said it
+    #[arg(short = 'o', long = "output", value_enum, global = true, default_value_t, value_name = "FORMAT")]
+    output: Format,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  milepost demo                                   see it work, without any setup
+  milepost serve --pipelines pipelines            run a server
+  milepost submit skill-review skill.json --wait  submit, and wait for the end
+  milepost list --status dead                     what got stuck
+  milepost act ID escalate                        make a move that people make
+
+Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.
+Environment: MILEPOST_SERVER, MILEPOST_TOKEN for commands that ask a server; MILEPOST_LOG filters the logs.";
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let exit = match cli.command.run(cli.output) {
+        Ok(exit) => exit,
+        Err(error) => report::report(&error),
+    };
+    ExitCode::from(exit.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

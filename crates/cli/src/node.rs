@@ -1,0 +1,73 @@
+//! A server in this process: the store, the engine over it, and the API over that.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use engine::{ApplyError, Condition, Engine, SystemClock};
+use model::Pipeline;
+use model::pipeline::Source;
+use server::Doors;
+use store_sqlite::SqliteStore;
+use tokio::net::TcpListener;
+
+use crate::exit::{Exit, Stop};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    engine: Engine,
+}
+
+impl Node {
+    /// Opens the store in a folder and starts the engine.
+    pub(crate) fn open(folder: &Path) -> anyhow::Result<Node> {
+        let store = SqliteStore::open(folder, Arc::new(SystemClock::new()))
+            .with_context(|| format!("cannot open the data folder {}", folder.display()))?;
+        let engine = Engine::start(Arc::new(store), &engine::Options::default())?;
+        Ok(Node { engine })
+    }
+
+    /// Brings a definition into force; true if that changed something.
+    pub(crate) async fn apply(&self, source: &Source) -> anyhow::Result<(Arc<Pipeline>, bool)> {
+        self.engine.apply(source).await.map_err(|error| match error {
+            ApplyError::Problems(problems) => {
+                Stop::new(Exit::Negative, problems.render(source).trim_end()).into()
+            }
+            ApplyError::Refused(refusal) => {
+                anyhow!("{} cannot be applied: {} ({})", source.file, refusal.message, refusal.code.as_str())
+            }
+        })
+    }
+
+    /// Who will be let in at this address; an error if nobody may listen there.
+    pub(crate) async fn doors(&self, listener: &TcpListener) -> anyhow::Result<Doors> {
+        let doors = server::doors(&self.engine, listener.local_addr()?).await;
+        Ok(doors.map_err(|refusal| Stop::new(Exit::Refused, refusal.message))?)
+    }
+
+    /// Serves until it is told to stop or the engine breaks; what was begun is finished.
+    pub(crate) async fn serve(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()>,
+    ) -> anyhow::Result<()> {
+        let options = server::Options::new(listener.local_addr()?);
+        let over = async {
+            tokio::select! {
+                () = stop => {}
+                () = self.broken() => {}
+            }
+        };
+        server::serve(self.engine.clone(), listener, options, over).await?;
+        match self.engine.drain().await {
+            Condition::Broken(reason) => Err(anyhow!("the store cannot be used any more: {reason}")),
+            _ => Ok(()),
+        }
+    }
+
+    async fn broken(&self) {
+        let mut condition = self.engine.condition();
+        // The sender ends with the engine's thread: then, too, there is nothing left to serve.
+        let _ = condition.wait_for(|seen| matches!(seen, Condition::Broken(_) | Condition::Drained)).await;
+    }
+}

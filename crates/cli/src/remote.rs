@@ -1,0 +1,158 @@
+//! What the commands that ask a server have in common.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use client::{Client, Rest, Waited};
+use model::api::SubmissionView;
+use model::{Json, Millis, Status, SubmissionId};
+
+use crate::exit::{Exit, Stop};
+use crate::output::say;
+
+pub(crate) const SERVER: &str = "http://127.0.0.1:8080";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct ServerArgs {
+    /// Where the server is
+    #[arg(long, env = "MILEPOST_SERVER", hide_env_values = true, default_value = SERVER, value_name = "URL")]
+    server: String,
+
+    /// The token that says who you are
+    #[arg(long, env = "MILEPOST_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+impl ServerArgs {
+    pub(crate) fn client(&self) -> anyhow::Result<Client> {
+        let token = self.token.clone().filter(|token| !token.is_empty());
+        Ok(Client::new(&self.server, token)?)
+    }
+
+    /// What to append to a command so that it asks the same server.
+    pub(crate) fn same_server(&self) -> String {
+        server_option(&self.server)
+    }
+}
+
+/// The option that leads to a server, empty for the one that is asked anyway.
+pub(crate) fn server_option(server: &str) -> String {
+    match server.trim_end_matches('/') {
+        SERVER => String::new(),
+        other => format!(" --server {other}"),
+    }
+}
+
+/// What somebody types to run this program again.
+pub(crate) fn program() -> &'static str {
+    // `cargo run` sets it, and then the binary is on nobody's path.
+    if std::env::var_os("CARGO").is_some() { "cargo run -q --" } else { "milepost" }
+}
+
+/// Runs something that waits for a server.
+pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
+}
+
+/// Makes a call safe to repeat.
+pub(crate) fn idempotency_key() -> String {
+    engine::clock::entropy().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn read_id(text: &str) -> Result<SubmissionId, String> {
+    text.parse().map_err(|_| "a submission's id looks like 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57".to_owned())
+}
+
+/// Reads a JSON document given as text, or from a file, or from stdin (`-`).
+pub(crate) fn document(text: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Json>> {
+    let (from, bytes) = match (text, file) {
+        (Some(text), _) => ("--data".to_owned(), text.as_bytes().to_vec()),
+        (None, Some(path)) if path == Path::new("-") => ("stdin".to_owned(), read_stdin()?),
+        (None, Some(path)) => {
+            let bytes = std::fs::read(path)
+                .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+            (path.display().to_string(), bytes)
+        }
+        (None, None) => return Ok(None),
+    };
+    let json =
+        Json::parse_bytes(&bytes).map_err(|error| Stop::usage(format!("{from} is no JSON: {error}")))?;
+    Ok(Some(json))
+}
+
+fn read_stdin() -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes)?;
+    Ok(bytes)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// The JSON document itself
+    #[arg(long, value_name = "JSON", conflicts_with = "file")]
+    data: Option<String>,
+
+    /// The file that holds the JSON document; `-` reads stdin
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl DataArgs {
+    pub(crate) fn read(&self) -> anyhow::Result<Option<Json>> {
+        document(self.data.as_deref(), self.file.as_deref())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WaitArgs {
+    /// Wait until it has ended, is dead or waits for a person; exit with 1 unless it went well
+    #[arg(long)]
+    pub(crate) wait: bool,
+
+    /// With --wait: how long at most, such as 30s or 5m
+    #[arg(long, requires = "wait", value_name = "SPAN")]
+    timeout: Option<Millis>,
+}
+
+impl WaitArgs {
+    pub(crate) async fn wait(&self, client: &Client, id: SubmissionId) -> anyhow::Result<Waited> {
+        Ok(client.wait(id, self.timeout.map(Duration::from)).await?)
+    }
+}
+
+/// Says how a wait ended and gives the exit for it.
+pub(crate) fn rested(waited: &Waited, server: &ServerArgs) -> Exit {
+    let submission = &waited.submission;
+    match waited.rest {
+        Rest::Ended if submission.status == Status::Succeeded => Exit::Fine,
+        Rest::Ended => Exit::Negative,
+        Rest::Dead => {
+            if let Some(error) = &submission.error {
+                say!("it is dead: {} ({})", error.message, error.code);
+            }
+            Exit::Negative
+        }
+        Rest::Person => {
+            say_actions(submission, server);
+            Exit::Fine
+        }
+        Rest::Deadline => {
+            say!(
+                "it is still on its way; look again with `{} show {}{}`",
+                program(),
+                submission.id,
+                server.same_server()
+            );
+            Exit::Negative
+        }
+    }
+}
+
+/// Says what somebody can do to a submission.
+pub(crate) fn say_actions(submission: &SubmissionView, server: &ServerArgs) {
+    let Some(first) = submission.actions.first() else { return };
+    let command = format!("{} act {} {first}{}", program(), submission.id, server.same_server());
+    say!("what people can do now: {}, with `{command}`", submission.actions.join(", "));
+}

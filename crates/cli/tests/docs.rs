@@ -1,0 +1,69 @@
+//! What the documentation shows is true: its pipelines load, and no route and no problem of a file is left out.
+
+use std::path::Path;
+
+use model::pipeline::{CODES, Source, attachments, load};
+
+/// What a part of a pipeline may be blamed for: that the rest of it is missing.
+const PARTIAL: [&str; 4] = ["missing-key", "no-way-out", "unknown-state", "unreachable-state"];
+
+fn read(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+}
+
+/// The TOML examples of a page. Whatever files they name are there and allow everything.
+fn examples(page: &str) -> Vec<Source> {
+    const FENCE: &str = "```toml\n";
+    let text = read(page);
+    let examples = text.match_indices(FENCE).map(|(at, _)| {
+        let toml = text[at + FENCE.len()..].split("```").next().unwrap_or_default();
+        let name = format!("{page}, the example at line {}", text[..at].lines().count() + 1);
+        let files = attachments(toml).into_iter().map(|path| (path, "{}".to_owned())).collect();
+        Source { files, ..Source::new(name, toml) }
+    });
+    examples.collect()
+}
+
+#[test]
+fn pipelines_in_the_documentation_load() {
+    for page in ["README.md", "docs/pipelines.md"] {
+        let examples = examples(page);
+        let complete: Vec<_> = examples.iter().filter(|source| source.toml.starts_with("name =")).collect();
+        assert!(!complete.is_empty(), "{page} shows no pipeline");
+        for source in complete {
+            load(source).unwrap_or_else(|problems| panic!("{}", problems.render(source)));
+        }
+    }
+}
+
+#[test]
+fn parts_of_pipelines_lack_nothing_but_the_rest() {
+    for source in ["README.md", "docs/pipelines.md"].into_iter().flat_map(examples) {
+        if source.toml.starts_with("name =") {
+            continue;
+        }
+        let file = &source.file;
+        assert!(source.toml.starts_with("# part\n"), "{file} begins neither with `name =` nor with `# part`");
+        let problems = load(&source).expect_err("a part is no pipeline");
+        let wrong = problems.iter().find(|problem| !PARTIAL.contains(&problem.code));
+        assert!(wrong.is_none(), "{}", problems.render(&source));
+    }
+}
+
+#[test]
+fn every_problem_of_a_file_is_listed() {
+    let page = read("docs/pipelines.md");
+    for (code, _) in CODES {
+        assert!(page.contains(&format!("| `{code}` |")), "docs/pipelines.md does not list `{code}`");
+    }
+}
+
+#[test]
+fn every_route_has_its_heading() {
+    let page = read("docs/api.md");
+    for route in server::TABLE {
+        let heading = format!("### {} {}\n", route.method, route.path);
+        assert!(page.contains(&heading), "docs/api.md has no heading `{}`", heading.trim_end());
+    }
+}

@@ -1,0 +1,75 @@
+//! What is sent, and whether it may be sent again.
+
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// One call, ready to be sent as often as needed.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) repeatable: bool,
+    pub(crate) waits: Duration,
+}
+
+impl Call {
+    /// A read: always safe to repeat.
+    pub(crate) fn get(url: Url) -> Call {
+        Call {
+            method: Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            repeatable: true,
+            waits: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn post<T: Serialize>(url: Url, body: &T) -> Result<Call, Error> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| Error::Setup(format!("cannot be sent as JSON: {error}")))?;
+        Ok(Call { method: Method::POST, body: Some(body), repeatable: false, ..Call::get(url) })
+    }
+
+    pub(crate) fn put<T: Serialize>(url: Url, body: &T) -> Result<Call, Error> {
+        Ok(Call { method: Method::PUT, ..Call::post(url, body)? })
+    }
+
+    /// Says that the server takes an exact repeat as what it is.
+    pub(crate) fn repeatable(mut self) -> Call {
+        self.repeatable = true;
+        self
+    }
+
+    /// Makes the call repeatable if there is a key.
+    pub(crate) fn idempotent(self, key: Option<&str>) -> Result<Call, Error> {
+        match key {
+            None => Ok(self),
+            Some(key) => Ok(self.header(HeaderName::from_static("idempotency-key"), key)?.repeatable()),
+        }
+    }
+
+    pub(crate) fn accepting(self, media_type: &str) -> Result<Call, Error> {
+        self.header(ACCEPT, media_type)
+    }
+
+    pub(crate) fn header(mut self, name: HeaderName, value: &str) -> Result<Call, Error> {
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| Error::Setup(format!("`{name}` has characters that no header may have")))?;
+        self.headers.insert(name, value);
+        Ok(self)
+    }
+
+    /// How long the server may wait before it answers.
+    pub(crate) fn waiting(mut self, waits: Duration) -> Call {
+        self.waits = waits;
+        self
+    }
+}

@@ -1,0 +1,220 @@
+//! One way to the server and back for every call.
+
+use std::time::Duration;
+
+use model::api::Problem;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{StatusCode, Url};
+use serde::de::DeserializeOwned;
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::retries::Retries;
+
+/// How long an answer may take, beyond what the call itself waits for.
+const PATIENCE: Duration = Duration::from_secs(30);
+const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+/// A server's wish for a pause is followed up to here.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(5);
+
+/// A client of one server. Cheap to clone; clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    retries: Retries,
+}
+
+impl Client {
+    /// A client of the server at an address such as `http://127.0.0.1:8080`.
+    ///
+    /// # Errors
+    /// When the address is not one of HTTP, or the token cannot be sent in a header.
+    pub fn new(base_url: &str, token: Option<String>) -> Result<Client, Error> {
+        // Several clients may be made; the first has installed it then.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let base = base(base_url)?;
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("milepost/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers(token.as_deref())?)
+            .connect_timeout(CONNECT_PATIENCE)
+            .redirect(reqwest::redirect::Policy::none());
+        if base.scheme() == "http" {
+            // Without TLS there is no need for the machine's certificates, which small containers do not have.
+            builder = builder.tls_certs_only([]);
+        }
+        if is_this_machine(&base) {
+            builder = builder.no_proxy();
+        }
+        let http = builder
+            .build()
+            .map_err(|error| Error::Setup(format!("the client cannot start: {}", chain(&error))))?;
+        Ok(Client { http, base, retries: Retries::default() })
+    }
+
+    /// The same client with another rule for repeating calls.
+    #[must_use]
+    pub fn with_retries(mut self, retries: Retries) -> Client {
+        self.retries = retries;
+        self
+    }
+
+    /// The server's address.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    /// The address of a path whose parts may hold any character.
+    pub(crate) fn at<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().push("v1").extend(parts);
+        }
+        url
+    }
+
+    pub(crate) async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        self.send(call).await?.json()
+    }
+
+    /// Sends, and sends again as long as that is safe and may help.
+    pub(crate) async fn send(&self, call: Call) -> Result<Answer, Error> {
+        let mut failed = 0;
+        loop {
+            let (error, wish) = match self.once(&call).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            failed += 1;
+            if failed > self.retries.times || !call.repeatable || !is_worth_repeating(&error) {
+                return Err(error);
+            }
+            let pause = self.retries.pause_after(failed);
+            let pause = wish.map_or(pause, |wish| pause.max(wish.min(RETRY_AFTER_MAX)));
+            tracing::debug!(%error, ?pause, "trying again");
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn once(&self, call: &Call) -> Result<Answer, (Error, Option<Duration>)> {
+        let mut request = self.http.request(call.method.clone(), call.url.clone());
+        request = request.timeout(call.waits + PATIENCE).headers(call.headers.clone());
+        if let Some(body) = &call.body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let response = request.send().await.map_err(|error| (self.unreachable(&error), None))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response.bytes().await.map_err(|error| (self.unreachable(&error), None))?;
+        if status.is_success() {
+            return Ok(Answer { body: body.to_vec() });
+        }
+        let wish = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        Err((refusal(status, &body), wish.map(Duration::from_secs)))
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Error {
+        Error::Unreachable { server: self.server().to_owned(), reason: chain(error) }
+    }
+}
+
+pub(crate) struct Answer {
+    body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        serde_json::from_slice(&self.body).map_err(|error| Error::Protocol(error.to_string()))
+    }
+
+    pub(crate) fn text(self) -> Result<String, Error> {
+        String::from_utf8(self.body).map_err(|_| Error::Protocol("a text that is not UTF-8".to_owned()))
+    }
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> Error {
+    match serde_json::from_slice::<Problem>(body) {
+        Ok(problem) => Error::Problem(Box::new(problem)),
+        Err(_) => Error::Protocol(format!("status {status}; is this the address of a Milepost server?")),
+    }
+}
+
+/// No answer, or one that says "later". Other refusals would come again.
+fn is_worth_repeating(error: &Error) -> bool {
+    match error {
+        Error::Unreachable { .. } => true,
+        Error::Problem(problem) => problem.status == 503,
+        Error::Protocol(_) | Error::Setup(_) => false,
+    }
+}
+
+fn base(text: &str) -> Result<Url, Error> {
+    let wrong = |why: String| Error::Setup(format!("`{text}` is no server's address: {why}"));
+    let url =
+        Url::parse(text).map_err(|error| wrong(format!("{error}; write it like http://127.0.0.1:8080")))?;
+    match url.scheme() {
+        "http" | "https" if url.query().is_none() && url.fragment().is_none() => Ok(url),
+        "http" | "https" => Err(wrong("leave out what follows the path".to_owned())),
+        _ => Err(wrong("it must begin with http:// or https://".to_owned())),
+    }
+}
+
+/// Whether requests stay on this machine: a proxy has no business with them.
+fn is_this_machine(base: &Url) -> bool {
+    match base.host_str() {
+        Some("localhost" | "[::1]") => true,
+        Some(host) => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+fn headers(token: Option<&str>) -> Result<HeaderMap, Error> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    if let Some(token) = token {
+        let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
+            .map_err(|_| Error::Setup("the token has characters that no token has".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    Ok(headers)
+}
+
+/// The innermost reason: what the operating system said, without the layers it came through.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_are_not_of_http_are_refused() {
+        for bad in ["", "127.0.0.1:8080", "localhost:8080", "ftp://x", "http://", "http://x/?a=b"] {
+            assert!(matches!(Client::new(bad, None), Err(Error::Setup(_))), "{bad}");
+        }
+        assert!(matches!(Client::new("http://x", Some("a\nb".to_owned())), Err(Error::Setup(_))));
+    }
+
+    #[test]
+    fn paths_are_put_behind_the_address_and_escaped() {
+        for base in ["http://127.0.0.1:8080/mile", "http://127.0.0.1:8080/mile/"] {
+            let client = Client::new(base, None).expect("the address is good");
+            let url = client.at(["pipelines", "a/b?c", "submissions"]);
+            assert_eq!(url.as_str(), "http://127.0.0.1:8080/mile/v1/pipelines/a%2Fb%3Fc/submissions");
+            assert_eq!(client.server(), "http://127.0.0.1:8080/mile");
+        }
+    }
+
+    #[test]
+    fn tokens_do_not_show() {
+        let client =
+            Client::new("http://127.0.0.1:8080", Some("hunter2".to_owned())).expect("the address is good");
+        assert!(!format!("{client:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong between a client and its server.
+
+use model::api::Problem;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server said no, and why.
+    #[error("{} ({})", .0.detail, .0.code)]
+    Problem(Box<Problem>),
+    /// No answer came. Whether the server did what it was asked is not known unless the connection was refused.
+    #[error("the server at {server} cannot be reached: {reason}")]
+    Unreachable { server: String, reason: String },
+    /// An answer came that is not one of Milepost's.
+    #[error("the server's answer cannot be understood: {0}")]
+    Protocol(String),
+    /// The client was given something it cannot use.
+    #[error("{0}")]
+    Setup(String),
+}
+
+impl Error {
+    /// The stable code of a refusal.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Error::Problem(problem) => Some(&problem.code),
+            _ => None,
+        }
+    }
+
+    /// Whether asking again later may help.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Error::Problem(problem) => problem.status >= 500 || problem.status == 429,
+            Error::Unreachable { .. } | Error::Protocol(_) => true,
+            Error::Setup(_) => false,
+        }
+    }
+}

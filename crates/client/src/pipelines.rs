@@ -1,0 +1,42 @@
+//! Pipelines: what is in force, and bringing new versions into force.
+
+use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView};
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+
+impl Client {
+    /// The newest version of every pipeline, with counts.
+    pub async fn pipelines(&self) -> Result<PipelineList, Error> {
+        self.json(Call::get(self.at(["pipelines"]))).await
+    }
+
+    /// The newest version of one pipeline, with counts.
+    pub async fn pipeline(&self, name: &str) -> Result<PipelineView, Error> {
+        self.json(Call::get(self.at(["pipelines", name]))).await
+    }
+
+    /// A certain version of a pipeline: submissions stay with the one they were made under.
+    pub async fn pipeline_version(&self, name: &str, version: u32) -> Result<PipelineView, Error> {
+        let mut url = self.at(["pipelines", name]);
+        url.query_pairs_mut().append_pair("version", &version.to_string());
+        self.json(Call::get(url)).await
+    }
+
+    /// The file of a pipeline's newest version.
+    pub async fn pipeline_toml(&self, name: &str) -> Result<String, Error> {
+        self.send(Call::get(self.at(["pipelines", name])).accepting("application/toml")?).await?.text()
+    }
+
+    /// The diagram of a pipeline's newest version, as Mermaid reads it.
+    pub async fn pipeline_mermaid(&self, name: &str) -> Result<String, Error> {
+        self.send(Call::get(self.at(["pipelines", name])).accepting("text/vnd.mermaid")?).await?.text()
+    }
+
+    /// Brings a definition of the pipeline `name` into force. Applying what is in force already changes nothing, so this
+    /// is safe to repeat.
+    pub async fn apply(&self, name: &str, body: &ApplyBody) -> Result<ApplyAnswer, Error> {
+        self.json(Call::put(self.at(["pipelines", name]), body)?.repeatable()).await
+    }
+}

@@ -1,0 +1,140 @@
+//! Submitting, looking, acting.
+
+use std::collections::BTreeMap;
+
+use model::api::{
+    ActBody, EventPage, ManyAnswer, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+};
+use model::{Status, SubmissionId, Time};
+use reqwest::Url;
+use reqwest::header::IF_MATCH;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+
+/// Which submissions to list. Every condition given must hold.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    pub pipeline: Option<String>,
+    pub state: Option<String>,
+    pub status: Option<Status>,
+    pub key: Option<String>,
+    pub parent: Option<SubmissionId>,
+    pub labels: BTreeMap<String, String>,
+    pub created_before: Option<Time>,
+}
+
+/// Which part of a list.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    pub limit: Option<usize>,
+    /// The `next` of the page before.
+    pub after: Option<SubmissionId>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct ActOptions {
+    /// Makes the action safe to repeat, and repeated when the server cannot be reached.
+    pub idempotency_key: Option<String>,
+    /// The revision that must still be the submission's.
+    pub revision: Option<u64>,
+}
+
+impl Client {
+    /// Submits one. With an idempotency key, the call is repeated when the server cannot be reached.
+    pub async fn submit(
+        &self,
+        pipeline: &str,
+        body: &SubmitBody,
+        idempotency_key: Option<&str>,
+    ) -> Result<SubmitAnswer, Error> {
+        let url = self.at(["pipelines", pipeline, "submissions"]);
+        self.json(Call::post(url, body)?.idempotent(idempotency_key)?).await
+    }
+
+    /// Submits many; the results are in their order.
+    pub async fn submit_many(
+        &self,
+        pipeline: &str,
+        body: &SubmitMany,
+        idempotency_key: Option<&str>,
+    ) -> Result<ManyAnswer, Error> {
+        let url = self.at(["pipelines", pipeline, "submissions"]);
+        self.json(Call::post(url, body)?.idempotent(idempotency_key)?).await
+    }
+
+    pub async fn submission(&self, id: SubmissionId) -> Result<SubmissionView, Error> {
+        self.json(Call::get(self.at(["submissions", &id.to_string()]))).await
+    }
+
+    /// A page of submissions, newest first.
+    pub async fn submissions(&self, filter: &Filter, page: &Page) -> Result<SubmissionPage, Error> {
+        let mut url = self.at(["submissions"]);
+        add_query(&mut url, filter, page);
+        self.json(Call::get(url)).await
+    }
+
+    /// A page of a submission's events after a revision, oldest first.
+    pub async fn events(&self, id: SubmissionId, after: u64) -> Result<EventPage, Error> {
+        let mut url = self.at(["submissions", &id.to_string(), "events"]);
+        if after > 0 {
+            url.query_pairs_mut().append_pair("after", &after.to_string());
+        }
+        self.json(Call::get(url)).await
+    }
+
+    /// Makes a declared move.
+    pub async fn act(
+        &self,
+        id: SubmissionId,
+        action: &str,
+        body: &ActBody,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "actions", action]);
+        let mut call = Call::post(url, body)?.idempotent(options.idempotency_key.as_deref())?;
+        if let Some(revision) = options.revision {
+            call = call.header(IF_MATCH, &format!("\"{revision}\""))?;
+        }
+        self.json(call).await
+    }
+}
+
+fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
+    let given = [
+        ("pipeline", filter.pipeline.clone()),
+        ("state", filter.state.clone()),
+        ("status", filter.status.map(|status| status.as_str().to_owned())),
+        ("key", filter.key.clone()),
+        ("parent", filter.parent.map(|id| id.to_string())),
+        ("created_before", filter.created_before.map(|at| at.to_string())),
+        ("limit", page.limit.map(|limit| limit.to_string())),
+        ("after", page.after.map(|id| id.to_string())),
+    ];
+    let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    let labels = filter.labels.iter().map(|(name, value)| (format!("label.{name}"), value.clone()));
+    let pairs: Vec<(String, String)> = given.chain(labels).collect();
+    if !pairs.is_empty() {
+        url.query_pairs_mut().extend_pairs(pairs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_given_conditions_are_sent() {
+        let mut url = Url::parse("http://x/").expect("the test's address is good");
+        add_query(&mut url, &Filter::default(), &Page::default());
+        assert_eq!(url.as_str(), "http://x/");
+        let filter = Filter {
+            status: Some(Status::Dead),
+            labels: BTreeMap::from([("owner".to_owned(), "a&b".to_owned())]),
+            ..Filter::default()
+        };
+        add_query(&mut url, &filter, &Page { limit: Some(5), after: None });
+        assert_eq!(url.as_str(), "http://x/?status=dead&limit=5&label.owner=a%26b");
+    }
+}

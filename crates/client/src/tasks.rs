@@ -1,0 +1,38 @@
+//! What workers say. Every call about tasks takes many; an exact repeat of a settlement gets the same answer again.
+
+use std::time::Duration;
+
+use model::api::{ClaimAnswer, ClaimBody, FailBody, FinishBody, RenewBody, SettleAnswer, SnoozeBody, Tasks};
+use serde::Serialize;
+
+use crate::call::Call;
+use crate::client::{Answer, Client};
+use crate::error::Error;
+
+impl Client {
+    /// Takes leases. Not repeated by itself: an answer that was lost has granted leases nobody knows of.
+    pub async fn claim(&self, body: &ClaimBody) -> Result<ClaimAnswer, Error> {
+        let waits = body.wait.map_or(Duration::ZERO, Duration::from);
+        self.send(Call::post(self.at(["tasks:claim"]), body)?.waiting(waits)).await?.json()
+    }
+
+    pub async fn finish(&self, tasks: Vec<FinishBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:finish", tasks).await?.json()
+    }
+
+    pub async fn fail(&self, tasks: Vec<FailBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:fail", tasks).await?.json()
+    }
+
+    pub async fn snooze(&self, tasks: Vec<SnoozeBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:snooze", tasks).await?.json()
+    }
+
+    pub async fn renew(&self, tasks: Vec<RenewBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:renew", tasks).await?.json()
+    }
+
+    async fn settle<T: Serialize>(&self, route: &str, tasks: Vec<T>) -> Result<Answer, Error> {
+        self.send(Call::post(self.at([route]), &Tasks { tasks })?.repeatable()).await
+    }
+}

@@ -1,0 +1,118 @@
+//! Waiting for a submission to come to rest.
+
+use std::time::Duration;
+
+use model::api::SubmissionView;
+use model::event::Kind;
+use model::{Status, SubmissionId};
+use tokio::time::Instant;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::retries::Retries;
+
+/// Soon at first, for most moves take milliseconds; then rarely, for some take days.
+const POLLS: Retries =
+    Retries { times: 0, pause: Duration::from_millis(40), pause_max: Duration::from_secs(2) };
+
+/// Why there is nothing more to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// It is in a final state.
+    Ended,
+    /// It is a dead letter.
+    Dead,
+    /// Somebody must act.
+    Person,
+    /// It is still on its way, and the time is over.
+    Deadline,
+}
+
+#[derive(Debug, Clone)]
+pub struct Waited {
+    pub submission: SubmissionView,
+    pub rest: Rest,
+}
+
+impl Client {
+    /// Waits until a submission has ended, is dead or waits for a person, at most as long as given.
+    pub async fn wait(&self, id: SubmissionId, at_most: Option<Duration>) -> Result<Waited, Error> {
+        let mut polls = Polls::new(at_most);
+        loop {
+            let submission = self.submission(id).await?;
+            if let Some(rest) = self.rest(&submission).await? {
+                return Ok(Waited { submission, rest });
+            }
+            if !polls.pause().await {
+                return Ok(Waited { submission, rest: Rest::Deadline });
+            }
+        }
+    }
+
+    /// Waits until a submission is beyond a revision; gives it as it is then, or when the time is over.
+    pub async fn wait_for_change(
+        &self,
+        id: SubmissionId,
+        revision: u64,
+        at_most: Option<Duration>,
+    ) -> Result<SubmissionView, Error> {
+        let mut polls = Polls::new(at_most);
+        loop {
+            let submission = self.submission(id).await?;
+            if submission.revision > revision || !polls.pause().await {
+                return Ok(submission);
+            }
+        }
+    }
+
+    async fn rest(&self, submission: &SubmissionView) -> Result<Option<Rest>, Error> {
+        match submission.status {
+            Status::Succeeded | Status::Failed | Status::Cancelled => Ok(Some(Rest::Ended)),
+            Status::Dead => Ok(Some(Rest::Dead)),
+            Status::Open if self.waits_for_a_person(submission).await? => Ok(Some(Rest::Person)),
+            Status::Open => Ok(None),
+        }
+    }
+
+    /// A human state waits for a person, unless somebody has acted and a task runs before the move.
+    async fn waits_for_a_person(&self, submission: &SubmissionView) -> Result<bool, Error> {
+        if submission.actions.is_empty() || submission.lease.is_some() || submission.wake_at.is_some() {
+            return Ok(false);
+        }
+        let pipeline = self.pipeline_version(&submission.pipeline, submission.version).await?;
+        let state = pipeline.states.iter().find(|state| state.name == submission.state);
+        if state.is_none_or(|state| state.kind != "human") {
+            return Ok(false);
+        }
+        let last = self.events(submission.id, submission.revision.saturating_sub(1)).await?;
+        let last = last.events.last().map(|event| event.kind);
+        Ok(!matches!(last, Some(Kind::Requested | Kind::Retried | Kind::Crashed)))
+    }
+}
+
+/// Pauses that grow, until a deadline.
+struct Polls {
+    deadline: Option<Instant>,
+    made: u32,
+}
+
+impl Polls {
+    fn new(at_most: Option<Duration>) -> Self {
+        Polls { deadline: at_most.and_then(|span| Instant::now().checked_add(span)), made: 0 }
+    }
+
+    /// False: there is no time for another look.
+    async fn pause(&mut self) -> bool {
+        self.made += 1;
+        let mut pause = POLLS.pause_after(self.made);
+        if let Some(deadline) = self.deadline {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            pause = pause.min(left);
+        }
+        tokio::time::sleep(pause).await;
+        true
+    }
+}

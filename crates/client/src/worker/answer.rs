@@ -1,0 +1,105 @@
+//! What a handler answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use model::{Json, Millis};
+
+/// A task that went well, or that is not to be done yet.
+#[derive(Debug, Clone)]
+pub struct Outcome(pub(super) Kind);
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Finished { outcome: String, output: Option<Json>, result: Option<Json> },
+    Snoozed(Millis),
+}
+
+impl Outcome {
+    /// One of the outcomes that the task's state declares under `on`.
+    #[must_use]
+    pub fn new(outcome: impl Into<String>) -> Outcome {
+        Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None })
+    }
+
+    /// "Not yet": the task is given out again after this long, and no attempt is counted.
+    #[must_use]
+    pub fn snooze(span: Duration) -> Outcome {
+        Outcome(Kind::Snoozed(Millis::new(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))))
+    }
+
+    /// What guards, metadata and later tasks see of this one.
+    #[must_use]
+    pub fn output(mut self, json: impl Into<Json>) -> Outcome {
+        if let Kind::Finished { output, .. } = &mut self.0 {
+            *output = Some(json.into());
+        }
+        self
+    }
+
+    /// What the submission as a whole came to.
+    #[must_use]
+    pub fn result(mut self, json: impl Into<Json>) -> Outcome {
+        if let Kind::Finished { result, .. } = &mut self.0 {
+            *result = Some(json.into());
+        }
+        self
+    }
+}
+
+/// An attempt that went wrong: tried again as the pipeline says, unless it is permanent.
+///
+/// Any error becomes one through `?`, under the code `error`. (So this is no `std::error::Error` itself.)
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) retryable: bool,
+}
+
+impl Failure {
+    /// `code` is what retry rules and guards look at, `message` what people read.
+    #[must_use]
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure { code: code.into(), message: message.into(), retryable: true }
+    }
+
+    /// Not worth another try.
+    #[must_use]
+    pub fn permanent(mut self) -> Failure {
+        self.retryable = false;
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let mut message = error.to_string();
+        let mut inner = error.source();
+        while let Some(source) = inner {
+            message = format!("{message}: {source}");
+            inner = source.source();
+        }
+        Failure::new("error", message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_error_is_a_failure_that_is_tried_again() {
+        fn read() -> Result<u32, Failure> {
+            Ok("x".parse::<u32>()?)
+        }
+        assert_eq!(read(), Err(Failure::new("error", "invalid digit found in string")));
+        assert!(!Failure::new("a", "b").permanent().retryable);
+    }
+}

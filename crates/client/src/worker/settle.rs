@@ -1,0 +1,122 @@
+//! Telling the server how a task ended, until it has heard.
+
+use std::time::Duration;
+
+use model::api::{ErrorBody, FailBody, FinishBody, Problem, SettleAnswer, SnoozeBody};
+
+use super::answer::{Failure, Kind, Outcome};
+use crate::client::Client;
+use crate::error::Error;
+use crate::retries::Retries;
+
+/// A settlement is good long after its lease's time if nobody else has the task: worth ten minutes of trying.
+const TRIES: Retries =
+    Retries { times: 130, pause: Duration::from_millis(200), pause_max: Duration::from_secs(5) };
+
+/// What is said about a task, the same at every try.
+#[derive(Debug, Clone)]
+pub(super) enum Settlement {
+    Finish(FinishBody),
+    Fail(FailBody),
+    Snooze(SnoozeBody),
+}
+
+impl Settlement {
+    pub(super) fn new(token: String, answer: Result<Outcome, Failure>) -> Settlement {
+        match answer {
+            Ok(Outcome(Kind::Finished { outcome, output, result })) => {
+                Settlement::Finish(FinishBody { token, outcome, output, result })
+            }
+            Ok(Outcome(Kind::Snoozed(span))) => Settlement::Snooze(SnoozeBody { token, span }),
+            Err(Failure { code, message, retryable }) => {
+                let code = error_code(&code);
+                Settlement::Fail(FailBody { token, error: ErrorBody { code, message, retryable } })
+            }
+        }
+    }
+
+    pub(super) async fn send(self, client: &Client) {
+        let mut settlement = self;
+        loop {
+            let Some(problem) = settlement.answered(client).await else { return };
+            match settlement.instead(&problem) {
+                Some(other) => settlement = other,
+                None => return,
+            }
+        }
+    }
+
+    /// The problem with it, if the server has one.
+    async fn answered(&self, client: &Client) -> Option<Problem> {
+        for failed in 1..=TRIES.times {
+            match self.once(client).await {
+                Ok(answer) => {
+                    let problem = answer.results.into_iter().next()?.problem;
+                    match problem {
+                        Some(problem) if problem.status >= 500 => {}
+                        problem => return problem,
+                    }
+                }
+                Err(error) if error.is_passing() => {}
+                Err(error) => {
+                    tracing::error!(%error, "the server refuses to hear how a task ended; its lease will expire");
+                    return None;
+                }
+            }
+            tokio::time::sleep(TRIES.pause_after(failed)).await;
+        }
+        tracing::error!("the server could not be told how a task ended; its lease will expire");
+        None
+    }
+
+    async fn once(&self, client: &Client) -> Result<SettleAnswer, Error> {
+        match self {
+            Settlement::Finish(body) => client.finish(vec![body.clone()]).await,
+            Settlement::Fail(body) => client.fail(vec![body.clone()]).await,
+            Settlement::Snooze(body) => client.snooze(vec![body.clone()]).await,
+        }
+    }
+
+    /// An answer the pipeline does not take is a fault of the worker that another try would repeat. It is told as a
+    /// failure, so that people see it where they look for failures.
+    fn instead(&self, problem: &Problem) -> Option<Settlement> {
+        let token = match self {
+            Settlement::Finish(body) => &body.token,
+            Settlement::Snooze(body) => &body.token,
+            Settlement::Fail(_) => {
+                tracing::warn!(code = problem.code, detail = problem.detail, "a failure was not taken");
+                return None;
+            }
+        };
+        if problem.code == "stale-lease" || problem.status == 404 {
+            tracing::warn!(code = problem.code, "a task's answer came too late and changes nothing");
+            return None;
+        }
+        tracing::error!(code = problem.code, detail = problem.detail, "a task's answer was refused");
+        let failure = Failure::new(problem.code.clone(), problem.detail.clone()).permanent();
+        Some(Settlement::new(token.clone(), Err(failure)))
+    }
+}
+
+/// The code as the server takes it: a failure must not be lost over its spelling.
+fn error_code(code: &str) -> String {
+    const CHARS_MAX: usize = 64;
+    let lower = code.chars().map(|c| c.to_ascii_lowercase());
+    let plain = lower.map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });
+    let plain: String = plain.skip_while(|c| !c.is_ascii_alphanumeric()).take(CHARS_MAX).collect();
+    if plain.is_empty() { "error".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::error_code;
+
+    #[test]
+    fn error_codes_are_brought_into_shape() {
+        assert_eq!(error_code("git-clone"), "git-clone");
+        assert_eq!(error_code("Bad Gateway: 502"), "bad-gateway--502");
+        assert_eq!(error_code("__x"), "x");
+        assert_eq!(error_code("é"), "error");
+        assert_eq!(error_code(&"a".repeat(100)).len(), 64);
+    }
+}
