@@ -1,0 +1,128 @@
+//! Who uses the engine: people, programs and workers, well behaved and not.
+
+mod operator;
+mod person;
+mod submitter;
+mod worker;
+
+pub(crate) use operator::Operator;
+pub(crate) use person::Person;
+pub(crate) use submitter::Submitter;
+pub(crate) use worker::{Habit, Worker, tell, token};
+
+use engine::Pipelines;
+use engine::core::{Input, Once, Outcome};
+use model::{Code, Digest, Time};
+use store::RequestKey;
+
+use crate::chance::Chance;
+use crate::check::Ledger;
+
+/// What an actor can see and use in its turn.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) chance: &'a mut Chance,
+    pub(crate) now: Time,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) pipelines: &'a Pipelines,
+    /// Refusals at the door, which the engine's core never sees.
+    pub(crate) refused: &'a mut Vec<Code>,
+}
+
+/// What an actor hears of what it asked.
+#[derive(Debug, Clone)]
+pub(crate) enum Heard {
+    Told(Box<Outcome>),
+    /// Nothing: the process or the connection is gone.
+    Silence,
+}
+
+impl Heard {
+    /// Whether what was asked may have happened or not.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Heard::Silence => true,
+            Heard::Told(outcome) => {
+                outcome.as_ref().as_ref().is_err_and(|refusal| refusal.code == Code::OutcomeUnknown)
+            }
+        }
+    }
+
+    pub(crate) fn code(&self) -> Option<Code> {
+        match self {
+            Heard::Silence => None,
+            Heard::Told(outcome) => outcome.as_ref().as_ref().err().map(|refusal| refusal.code),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Actor {
+    Operator(Operator),
+    Person(Person),
+    Submitter(Submitter),
+    Worker(Worker),
+}
+
+impl Actor {
+    /// What it asks next, if anything.
+    pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Option<Input> {
+        match self {
+            Actor::Operator(operator) => Some(operator.turn(view)),
+            Actor::Person(person) => person.turn(view),
+            Actor::Submitter(submitter) => submitter.turn(view),
+            Actor::Worker(worker) => worker.turn(view),
+        }
+    }
+
+    pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
+        match self {
+            Actor::Operator(_) => {}
+            Actor::Person(person) => person.hear(input, heard),
+            Actor::Submitter(submitter) => submitter.hear(input, heard),
+            Actor::Worker(worker) => worker.hear(input, heard),
+        }
+    }
+}
+
+/// Requests with an `Idempotency-Key`, to be sent again: unchanged, or with another body under the same key.
+#[derive(Debug, Default)]
+struct Sent {
+    inputs: Vec<Input>,
+}
+
+impl Sent {
+    const KEPT_MAX: usize = 12;
+
+    fn remember(&mut self, input: &Input) {
+        if input.once.is_some() {
+            self.inputs.push(input.clone());
+            if self.inputs.len() > Self::KEPT_MAX {
+                self.inputs.remove(0);
+            }
+        }
+    }
+
+    fn again(&self, chance: &mut Chance) -> Option<Input> {
+        if self.inputs.is_empty() {
+            return None;
+        }
+        let mut input = chance.pick(&self.inputs).clone();
+        if chance.percent(30)
+            && let Some(once) = &mut input.once
+        {
+            once.digest = Digest::of(b"another body");
+        }
+        Some(input)
+    }
+}
+
+/// A fresh key for a request.
+fn once(subject: &str, route: &str, body: &str, chance: &mut Chance) -> Once {
+    let key = RequestKey {
+        subject: subject.into(),
+        route: route.into(),
+        key: format!("k{}", chance.draw()).into(),
+    };
+    Once { key, digest: Digest::of(body.as_bytes()) }
+}

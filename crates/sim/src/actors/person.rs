@@ -1,0 +1,95 @@
+//! Somebody who acts: with and without the role, the reason, the data, and a fresh look at the submission.
+
+use engine::core::{Ask, Input};
+use model::command::Act;
+use model::{Caller, Command, Role, Submission, SubmissionId, Time};
+
+use super::{Heard, Sent, View, once};
+
+#[derive(Debug)]
+pub(crate) struct Person {
+    name: String,
+    role: Role,
+    sent: Sent,
+    open: Vec<Input>,
+}
+
+const ACTIONS: [&str; 6] = ["reject", "redrive", "cancel", "approve", "fix", "dance"];
+
+impl Person {
+    pub(crate) fn new(name: &str, role: Role) -> Self {
+        Person { name: name.to_owned(), role, sent: Sent::default(), open: Vec::new() }
+    }
+
+    pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Option<Input> {
+        if !self.open.is_empty() && view.chance.percent(50) {
+            return Some(self.open.remove(0));
+        }
+        if view.chance.percent(10) {
+            return self.sent.again(view.chance);
+        }
+        if view.chance.percent(2) {
+            let id = SubmissionId::new(Time::EPOCH, [7; 10]);
+            let act = self.act("cancel", None, view);
+            return Some(Ask::Tell(id, Command::Act(act)).into());
+        }
+        let row = self.choose(view)?;
+        let action = self.action(&row, view);
+        let act = self.act(&action, Some(&row), view);
+        let body = format!("{} {act:?}", row.id);
+        let once = view.chance.percent(30).then(|| once(&self.name, "act", &body, view.chance));
+        Some(Input { ask: Ask::Tell(row.id, Command::Act(act)), once })
+    }
+
+    /// Mostly one that waits for somebody; now and then any.
+    fn choose(&self, view: &mut View<'_>) -> Option<Submission> {
+        let waiting = view.ledger.waiting_for_somebody();
+        let all = view.ledger.ids();
+        let list = if waiting.is_empty() || view.chance.percent(30) { all } else { waiting };
+        if list.is_empty() {
+            return None;
+        }
+        view.ledger.row(*view.chance.pick(&list)).cloned()
+    }
+
+    fn action(&self, row: &Submission, view: &mut View<'_>) -> String {
+        let versions = view.pipelines.current();
+        let state =
+            versions.version(&row.pipeline, row.version).and_then(|pipeline| pipeline.state(&row.state));
+        match state {
+            Some(state) if !state.actions.is_empty() && view.chance.percent(90) => {
+                view.chance.pick(&state.actions).name.to_string()
+            }
+            _ => (*view.chance.pick(&ACTIONS)).to_owned(),
+        }
+    }
+
+    fn act(&self, action: &str, row: Option<&Submission>, view: &mut View<'_>) -> Act {
+        let chance = &mut *view.chance;
+        let revision = row.map_or(1, |row| row.revision);
+        Act {
+            caller: Caller::new(self.name.as_str(), self.role),
+            action: action.into(),
+            reason: chance
+                .percent(70)
+                .then(|| if chance.percent(5) { " ".to_owned() } else { "I looked".to_owned() }),
+            data: crate::pipelines::data(action, chance),
+            to: chance.percent(25).then(|| (*chance.pick(&["GRIND", "SIFT", "POLISH", "NOWHERE"])).into()),
+            if_match: match chance.below(10) {
+                0..3 => Some(revision),
+                3 => Some(revision + chance.below(3)),
+                _ => None,
+            },
+        }
+    }
+
+    pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
+        if heard.is_open() {
+            if input.once.is_some() {
+                self.open.push(input.clone());
+            }
+        } else {
+            self.sent.remember(input);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A worker: claims, renews or forgets to, answers in time, late, twice, differently, or never.
+
+use engine::core::{Ask, ClaimMany, Input, Output};
+use model::command::{Fail, Finish, Renew, Snooze};
+use model::submission::Failure;
+use model::token::Bits;
+use model::{Code, Command, Millis, Name, Token};
+
+use super::{Heard, View};
+use crate::pipelines::{self, CODES};
+
+/// How a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Habit {
+    /// Answers soon and renews.
+    Steady,
+    /// Renews for long before it answers.
+    Slow,
+    /// Renews and renews.
+    Sitting,
+    /// Takes work and is mostly never heard of again.
+    Dying,
+    /// Answers when the lease is long over.
+    Late,
+    /// Repeats itself, contradicts itself, and makes tokens up.
+    Careless,
+}
+
+#[derive(Debug)]
+struct Job {
+    token: Token,
+    task: Name,
+    /// Sent, and nobody knows whether it was taken.
+    open: Option<Command>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Worker {
+    name: Name,
+    habit: Habit,
+    claim: ClaimMany,
+    jobs: Vec<Job>,
+    /// Answers that were given, or come too late.
+    past: Vec<Command>,
+}
+
+const JOBS_MAX: usize = 6;
+const PAST_MAX: usize = 12;
+
+impl Worker {
+    pub(crate) fn new(claim: ClaimMany, habit: Habit) -> Self {
+        Worker { name: claim.worker.clone(), habit, claim, jobs: Vec::new(), past: Vec::new() }
+    }
+
+    pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Option<Input> {
+        let looks_back = if self.habit == Habit::Careless { 40 } else { 8 };
+        if !self.past.is_empty() && view.chance.percent(looks_back) {
+            let command = view.chance.pick(&self.past).clone();
+            let command = if view.chance.percent(70) { command } else { altered(command, view) };
+            return Some(tell(command));
+        }
+        let busy = self.jobs.len() as u64 * 25;
+        if !self.jobs.is_empty() && view.chance.percent(busy.max(60)) {
+            return self.work(view);
+        }
+        if self.jobs.len() >= JOBS_MAX {
+            return None;
+        }
+        let mut claim = self.claim.clone();
+        claim.max = view.chance.index(4) + 1;
+        Some(Ask::Claim(claim).into())
+    }
+
+    fn work(&mut self, view: &mut View<'_>) -> Option<Input> {
+        let index = view.chance.index(self.jobs.len());
+        let job = &self.jobs[index];
+        if let Some(open) = &job.open {
+            let command = open.clone();
+            return Some(tell(if view.chance.percent(90) { command } else { altered(command, view) }));
+        }
+        let (renews, leaves) = match self.habit {
+            Habit::Steady => (30, 0),
+            Habit::Slow => (70, 2),
+            Habit::Sitting => (97, 1),
+            Habit::Dying => (5, 70),
+            Habit::Late => (5, 40),
+            Habit::Careless => (15, 10),
+        };
+        if view.chance.percent(leaves) {
+            let job = self.jobs.remove(index);
+            let late = settle(&job, view);
+            self.keep(late);
+            return None;
+        }
+        if view.chance.percent(renews) {
+            return Some(tell(Command::Renew(Renew { token: job.token })));
+        }
+        Some(tell(settle(job, view)))
+    }
+
+    fn keep(&mut self, command: Command) {
+        self.past.push(command);
+        if self.past.len() > PAST_MAX {
+            self.past.remove(0);
+        }
+    }
+
+    pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
+        match &input.ask {
+            Ask::Claim(_) => {
+                if let Heard::Told(outcome) = heard
+                    && let Ok(Output::Tasks(granted)) = &**outcome
+                {
+                    let jobs = granted.iter().map(|granted| Job {
+                        token: granted.token,
+                        task: granted
+                            .row
+                            .lease()
+                            .map_or_else(|| self.name.clone(), |lease| lease.task.clone()),
+                        open: None,
+                    });
+                    self.jobs.extend(jobs);
+                }
+            }
+            Ask::Tell(_, Command::Renew(renew)) => {
+                if heard.code() == Some(Code::StaleLease)
+                    && let Some(index) = self.jobs.iter().position(|job| job.token == renew.token)
+                {
+                    self.jobs.remove(index);
+                }
+            }
+            Ask::Tell(_, command) => self.settled(command, heard),
+            Ask::Submit(_) | Ask::Apply(_) => {}
+        }
+    }
+
+    fn settled(&mut self, command: &Command, heard: &Heard) {
+        let Some(token) = token(command) else { return };
+        let Some(index) = self.jobs.iter().position(|job| job.token == token) else { return };
+        let is_over = matches!(heard, Heard::Told(outcome) if outcome.is_ok())
+            || heard.code() == Some(Code::StaleLease);
+        if is_over {
+            self.jobs.remove(index);
+            self.keep(command.clone());
+        } else if heard.is_open() {
+            self.jobs[index].open = Some(command.clone());
+        }
+    }
+}
+
+pub(crate) fn tell(command: Command) -> Input {
+    let token = token(&command).expect("workers only settle and renew");
+    Ask::Tell(token.submission, command).into()
+}
+
+/// The token a settlement or renewal carries.
+pub(crate) fn token(command: &Command) -> Option<Token> {
+    match command {
+        Command::Renew(renew) => Some(renew.token),
+        Command::Finish(finish) => Some(finish.token),
+        Command::Fail(fail) => Some(fail.token),
+        Command::Snooze(snooze) => Some(snooze.token),
+        _ => None,
+    }
+}
+
+fn settle(job: &Job, view: &mut View<'_>) -> Command {
+    let token = job.token;
+    match view.chance.below(20) {
+        0..4 => Command::Fail(fail(token, view)),
+        4 => {
+            let span = if view.chance.percent(10) { 8 * 24 * 3600 } else { view.chance.below(40) };
+            Command::Snooze(Snooze { token, span: Millis::from_secs(span) })
+        }
+        5 => Command::Finish(Finish { token, outcome: "nonsense".into(), output: None, result: None }),
+        _ => {
+            let work = pipelines::work(&job.task, view.chance);
+            let result =
+                view.chance.percent(20).then(|| model::Json::from(serde_json::json!({ "by": "worker" })));
+            Command::Finish(Finish { token, outcome: work.outcome.into(), output: work.output, result })
+        }
+    }
+}
+
+fn fail(token: Token, view: &mut View<'_>) -> Fail {
+    let code = (*view.chance.pick(&CODES)).into();
+    Fail {
+        token,
+        failure: Failure { code, message: "it went wrong".to_owned() },
+        retryable: view.chance.percent(80),
+    }
+}
+
+/// Another answer with a token that was used, or one with a token that was never given.
+fn altered(command: Command, view: &mut View<'_>) -> Command {
+    let Some(token) = token(&command) else { return command };
+    match view.chance.below(3) {
+        0 => Command::Fail(fail(Token { bits: Bits([9; 16]), ..token }, view)),
+        1 => Command::Fail(fail(token, view)),
+        _ => Command::Snooze(Snooze { token, span: Millis::from_secs(view.chance.below(5)) }),
+    }
+}

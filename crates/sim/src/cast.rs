@@ -1,0 +1,85 @@
+//! Who takes part in every run.
+
+use std::collections::BTreeMap;
+
+use engine::core::ClaimMany;
+use model::{Name, Role};
+
+use crate::actors::{Actor, Habit, Operator, Person, Submitter, Worker};
+
+/// Every task of every pipeline.
+pub(crate) const TASKS: [&str; 9] = [
+    "review.scan",
+    "review.score",
+    "review.publish",
+    "mill.grind",
+    "mill.sift",
+    "mill.polish",
+    "mill.retool",
+    "patience.fetch",
+    "patience.walk",
+];
+const PLAIN: &str = "plain.work";
+
+pub(crate) fn all_tasks() -> Vec<Name> {
+    TASKS.into_iter().chain([PLAIN]).map(Name::from).collect()
+}
+
+pub(crate) fn cast() -> Vec<Actor> {
+    let mut cast = vec![
+        Actor::Operator(Operator),
+        Actor::Person(Person::new("ada", Role::Admin)),
+        Actor::Person(Person::new("ravi", Role::Reviewer)),
+        Actor::Person(Person::new("ravi", Role::Reviewer)),
+        Actor::Person(Person::new("sam", Role::Submitter)),
+        Actor::Person(Person::new("vera", Role::Viewer)),
+    ];
+    cast.extend(["sam", "sue", "sid"].map(|name| Actor::Submitter(Submitter::new(name, Role::Submitter))));
+    cast.push(Actor::Submitter(Submitter::new("ada", Role::Admin)));
+    let habits = [
+        Habit::Steady,
+        Habit::Steady,
+        Habit::Steady,
+        Habit::Slow,
+        Habit::Slow,
+        Habit::Dying,
+        Habit::Late,
+        Habit::Careless,
+    ];
+    cast.extend(habits.into_iter().enumerate().map(|(index, habit)| worker(index, habit, ClaimAll)));
+    cast.push(worker(90, Habit::Steady, OnePipeline));
+    cast.push(worker(92, Habit::Sitting, OneTask));
+    cast.push(worker(91, Habit::Careless, OneTenant));
+    cast
+}
+
+use Wanted::{ClaimAll, OnePipeline, OneTask, OneTenant};
+
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    ClaimAll,
+    OnePipeline,
+    OneTask,
+    OneTenant,
+}
+
+fn worker(index: usize, habit: Habit, wanted: Wanted) -> Actor {
+    let mut claim = claim(&format!("worker-{index}"), 1);
+    match wanted {
+        ClaimAll => {}
+        OnePipeline => claim.pipelines = vec!["plain".into(), "patience".into()],
+        OneTask => claim.tasks = vec!["review.score".into()],
+        OneTenant => claim.labels = BTreeMap::from([("tenant".into(), "t1".into())]),
+    }
+    Actor::Worker(Worker::new(claim, habit))
+}
+
+pub(crate) fn claim(worker: &str, max: usize) -> ClaimMany {
+    ClaimMany {
+        worker: worker.into(),
+        tasks: all_tasks(),
+        pipelines: Vec::new(),
+        labels: BTreeMap::new(),
+        max,
+    }
+}

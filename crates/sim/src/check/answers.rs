@@ -1,0 +1,201 @@
+//! Answers: what was granted is there, what was refused had a reason, and trouble is blamed on trouble alone.
+
+use engine::core::{Ask, ClaimMany, Granted, Outcome, Output};
+use model::admit::Admission;
+use model::pipeline::OnDuplicate;
+use model::submission::Wait;
+use model::{Code, Command, Pipeline, Submission, SubmissionId};
+use store::OpenKey;
+
+use super::act::Acted;
+use super::explained::Causes;
+use super::ledger::Ledger;
+use super::settlement::{self, Asked};
+use super::{Checked, Seen, ensure};
+use crate::actors::{Heard, token};
+use crate::report::Report;
+
+pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -> Checked {
+    let causes = Causes::of(seen);
+    for (index, (input, heard)) in seen.inputs.iter().zip(seen.heard).enumerate() {
+        let checked = match (&input.ask, heard) {
+            (Ask::Tell(id, command), _) if token(command).is_some() => {
+                let token = token(command).expect("looked at just now");
+                settlement::check(
+                    ledger,
+                    &Asked { index, id: *id, command, token, causes: &causes },
+                    heard,
+                    report,
+                )
+            }
+            (_, Heard::Silence) => Ok(()),
+            (ask, Heard::Told(outcome)) => {
+                told(ledger, seen, ask, outcome, report).and_then(|()| match ask {
+                    Ask::Tell(id, command) if causes.is_first(*id, index) => {
+                        acted(ledger, *id, command, outcome)
+                    }
+                    _ => Ok(()),
+                })
+            }
+        };
+        let blamed = checked.and_then(|()| blame(seen, heard, report));
+        blamed.map_err(|problem| format!("{problem}; asked {:?}", input.ask))?;
+    }
+    Ok(())
+}
+
+/// Refusals that blame the store, or nobody.
+fn blame(seen: &Seen<'_>, heard: &Heard, report: &mut Report) -> Checked {
+    let Some(code) = heard.code() else { return Ok(()) };
+    report.count(format!("refused/{}", code.as_str()));
+    match code {
+        Code::Internal => Err("the engine found a fault in itself".to_owned()),
+        Code::Unavailable | Code::OutcomeUnknown if seen.faults.is_empty() => {
+            Err(format!("nothing was wrong with the store, and the answer was {}", code.as_str()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: &mut Report) -> Checked {
+    if let Ok(Output::Submission(answered)) = outcome {
+        promised(ledger, &answered.row)?;
+    }
+    match (ask, outcome) {
+        (Ask::Submit(admission), Ok(Output::Submission(answered))) => {
+            report.count(if answered.duplicate { "answer/duplicate" } else { "answer/submitted" });
+            let same = answered.row.key.as_ref() == admission.key()
+                && answered.row.pipeline == *admission.pipeline();
+            ensure!(same, "a submission was answered with one of another key");
+            Ok(())
+        }
+        (Ask::Submit(admission), Err(refusal)) => not_submitted(ledger, admission, refusal.code),
+        (Ask::Claim(claim), Ok(Output::Tasks(granted))) => {
+            ensure!(granted.len() <= claim.max, "a claim was given more than it asked for");
+            report.add("answer/granted", granted.len() as u64);
+            granted.iter().try_for_each(|granted| leased(ledger, claim, granted))
+        }
+        (Ask::Apply(pipeline), Ok(Output::Applied { .. })) => applied(seen, pipeline),
+        (Ask::Apply(pipeline), Err(refusal)) => not_applied(ledger, seen, pipeline, refusal.code),
+        (Ask::Tell(..), Ok(Output::Submission(_))) => {
+            report.count("answer/acted");
+            Ok(())
+        }
+        (Ask::Tell(..) | Ask::Claim(_), Err(_)) => Ok(()),
+        (_, Ok(other)) => Err(format!("the answer is of another kind: {other:?}")),
+    }
+}
+
+/// What was acknowledged is in the history, at that revision, with that leaf.
+fn promised(ledger: &Ledger, row: &Submission) -> Checked {
+    let known =
+        ledger.known.get(&row.id).ok_or_else(|| format!("{} was acknowledged and is not there", row.id))?;
+    let index = usize::try_from(row.revision).unwrap_or(usize::MAX).wrapping_sub(1);
+    ensure!(
+        known.history.get(index) == Some(&row.leaf),
+        "revision {} of {} was acknowledged and is not in its history",
+        row.revision,
+        row.id
+    );
+    Ok(())
+}
+
+fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked {
+    match code {
+        Code::DuplicateKey => {
+            let book = ledger.law.book(admission.pipeline(), admission.version())?;
+            ensure!(
+                book.pipeline.on_duplicate == OnDuplicate::Reject,
+                "a duplicate was refused that should be returned"
+            );
+            let key = admission.key().ok_or("a submission without a key was refused for its key")?;
+            let key = OpenKey { pipeline: admission.pipeline().clone(), key: key.clone() };
+            let was_held = ledger
+                .previous
+                .values()
+                .flatten()
+                .any(|row| store::Entries::of(row).key.as_ref() == Some(&key));
+            ensure!(
+                was_held || ledger.keys.contains_key(&key),
+                "a key was said to be taken, and nobody has it"
+            );
+            Ok(())
+        }
+        Code::GuardError | Code::IdempotencyMismatch | Code::Unavailable | Code::OutcomeUnknown => Ok(()),
+        code => Err(format!("a submission was refused with {}", code.as_str())),
+    }
+}
+
+fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted) -> Checked {
+    let id = granted.row.id;
+    let before = ledger.before(id).ok_or_else(|| format!("{id} was leased and is not there"))?;
+    let Wait::Worker { task, .. } = &before.wait else {
+        return Err(format!("{id} was leased while it waited for {:?}", before.wait));
+    };
+    ensure!(claim.tasks.contains(task), "{id} was leased for a task nobody asked for");
+    let of_pipeline = claim.pipelines.is_empty() || claim.pipelines.contains(&before.pipeline);
+    let labelled = claim.labels.iter().all(|(label, value)| before.labels.get(label) == Some(value));
+    ensure!(of_pipeline && labelled, "{id} was leased to a worker that wanted others");
+    let lease = granted.row.lease().ok_or_else(|| format!("{id} was granted without a lease"))?;
+    let token = granted.token;
+    let same = (token.submission, token.lease_no, token.bits) == (id, lease.no, lease.bits)
+        && lease.worker == claim.worker;
+    ensure!(same, "the token of {id} is not that of its lease");
+    let known = &ledger.known[&id];
+    let unchanged = known.row.revision == granted.row.revision;
+    ensure!(
+        !unchanged || granted.documents == known.documents,
+        "{id} was leased with other documents than it has"
+    );
+    Ok(())
+}
+
+fn applied(seen: &Seen<'_>, pipeline: &Pipeline) -> Checked {
+    let versions = seen.pipelines.current();
+    let in_force = versions.version(&pipeline.name, pipeline.version);
+    ensure!(
+        in_force.is_some_and(|known| known.definition == pipeline.definition),
+        "version {} of `{}` was applied and is not in force",
+        pipeline.version,
+        pipeline.name
+    );
+    Ok(())
+}
+
+fn not_applied(ledger: &Ledger, seen: &Seen<'_>, pipeline: &Pipeline, code: Code) -> Checked {
+    let stored = ledger.registry.get(&format!("{}@{}", pipeline.name, pipeline.version));
+    let versions = seen.pipelines.current();
+    let justified = match code {
+        Code::VersionExists => stored.is_some_and(|stored| *stored != pipeline.definition),
+        Code::VersionOutdated => {
+            stored.is_none()
+                && versions.latest(&pipeline.name).is_some_and(|latest| latest.version > pipeline.version)
+        }
+        Code::Unavailable | Code::OutcomeUnknown => true,
+        _ => false,
+    };
+    ensure!(justified, "a pipeline was refused with {}", code.as_str());
+    Ok(())
+}
+
+/// An action that was decided on the row as it was before the step.
+fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome) -> Checked {
+    let Command::Act(act) = command else { return Err("a command that no client sends".to_owned()) };
+    let Some(before) = ledger.before(id) else {
+        let code = outcome.as_ref().err().map(|refusal| refusal.code);
+        let fits = matches!(code, Some(Code::UnknownSubmission | Code::Unavailable | Code::OutcomeUnknown));
+        ensure!(fits, "{id} does not exist, and an action on it was answered {outcome:?}");
+        return Ok(());
+    };
+    let acted = Acted { law: &ledger.law, before, act };
+    match outcome {
+        // An older revision: the answer kept for an earlier request. Its own check has looked at it.
+        Ok(Output::Submission(answered)) if answered.row.revision <= before.revision => Ok(()),
+        Ok(Output::Submission(answered)) => acted.granted(&answered.row),
+        Ok(other) => Err(format!("an action was answered {other:?}")),
+        Err(refusal) => match refusal.code {
+            Code::Unavailable | Code::OutcomeUnknown | Code::IdempotencyMismatch => Ok(()),
+            _ => acted.refused(refusal),
+        },
+    }
+}

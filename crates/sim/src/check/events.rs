@@ -1,0 +1,99 @@
+//! Events: dense, chained, byte for byte, each a legal step from where the one before left off.
+
+use model::event::{Change, Leaf};
+use model::evolve::evolve_documents;
+use model::{Documents, Event, evolve};
+use store::Recorded;
+
+use super::ledger::{Known, Ledger};
+use super::timing::{self, Moment};
+use super::visit::Visit;
+use super::{Checked, Seen, ensure};
+use crate::faults::Commit;
+use crate::report::Report;
+
+/// The events of one commit: as the engine wrote them, and as the store tells them.
+pub(super) struct Told<'a> {
+    pub(super) seen: &'a Seen<'a>,
+    pub(super) commit: &'a Commit,
+    pub(super) recorded: &'a [Recorded],
+}
+
+pub(super) fn check(ledger: &mut Ledger, told: &Told<'_>, report: &mut Report) -> Checked {
+    let written = &told.commit.changes.events;
+    ensure!(
+        told.recorded.len() == written.len(),
+        "{} events were committed and {} are there",
+        written.len(),
+        told.recorded.len()
+    );
+    for (recorded, event) in told.recorded.iter().zip(written) {
+        let seq = ledger.events.len() as u64 + 1;
+        ensure!(recorded.seq == seq, "an event is at position {} instead of {seq}", recorded.seq);
+        same_bytes(&recorded.event, event)?;
+        ensure!(event.leaf.at == told.commit.now, "an event's time is not that of its commit");
+        one(ledger, told, event, report).map_err(|problem| format!("{problem}; at {event:?}"))?;
+        report.leaves.push(recorded.event.leaf.bytes());
+        ledger.events.push(recorded.event.clone());
+    }
+    Ok(())
+}
+
+/// The store gives back what it was given, and reading and writing it again changes nothing.
+fn same_bytes(recorded: &Event, written: &Event) -> Checked {
+    ensure!(recorded.leaf.bytes() == written.leaf.bytes(), "a leaf reads back with other bytes");
+    ensure!(recorded.detail == written.detail, "an event's detail reads back differently");
+    let (leaf, detail) = recorded.to_stored();
+    let again =
+        Event::from_stored(&leaf, &detail).map_err(|error| format!("an event does not parse: {error}"))?;
+    ensure!(again.to_stored() == (leaf, detail), "an event does not encode to the same bytes again");
+    Ok(())
+}
+
+fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report) -> Checked {
+    let leaf = &event.leaf;
+    report.count(format!("event/{}", leaf.kind.as_str()));
+    let (hash, place) = (Leaf::hash(&leaf.bytes()), ledger.events.len());
+    let Some(known) = ledger.known.get_mut(&leaf.submission) else {
+        let Change::Submitted(submitted) = &event.detail.change else {
+            return Err("a submission's first event is not its submission".to_owned());
+        };
+        ensure!(
+            leaf.revision == 1 && leaf.previous.is_none() && leaf.from.is_none(),
+            "a first event follows another"
+        );
+        ledger.law.book(&submitted.pipeline, submitted.version)?.check(event)?;
+        let row = evolve(None, event);
+        let mut documents = Documents::default();
+        evolve_documents(&mut documents, event);
+        let known = Known {
+            row: row.clone(),
+            replayed: row,
+            documents,
+            visit: Visit::default(),
+            history: vec![hash],
+            places: vec![place],
+            accepted: None,
+        };
+        ledger.known.insert(leaf.submission, known);
+        return Ok(());
+    };
+    let last = known.history.last().copied();
+    ensure!(leaf.revision == known.history.len() as u64 + 1, "revisions do not count up by one");
+    ensure!(leaf.previous == last, "an event does not name the leaf before it");
+    ensure!(
+        leaf.from.as_ref() == Some(&known.replayed.state),
+        "an event leaves a state the submission is not in"
+    );
+    let book = ledger.law.of(&known.replayed)?;
+    book.check(event)?;
+    let moment = Moment { book, known, event, told };
+    timing::check(&moment, report)?;
+    let visit = known.visit.after(&moment, report)?;
+    known.visit = visit;
+    known.replayed = evolve(Some(known.replayed.clone()), event);
+    known.history.push(hash);
+    known.places.push(place);
+    evolve_documents(&mut known.documents, event);
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The pipelines as the checker holds them: which moves are legal, and which task a submission is to have run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::event::Kind;
+use model::pipeline::{By, Move, Task};
+use model::{Event, Name, Pipeline, Right, Submission};
+
+use super::{Checked, ensure};
+
+#[derive(Debug, Default)]
+pub(crate) struct Law {
+    books: BTreeMap<(Name, u32), Book>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Book {
+    pub(crate) pipeline: Arc<Pipeline>,
+    moves: Vec<Move>,
+}
+
+impl Law {
+    pub(crate) fn add(&mut self, pipeline: &Arc<Pipeline>) {
+        let book = Book { pipeline: pipeline.clone(), moves: pipeline.moves() };
+        self.books.insert((pipeline.name.clone(), pipeline.version), book);
+    }
+
+    pub(crate) fn book(&self, pipeline: &Name, version: u32) -> Result<&Book, String> {
+        let book = self.books.get(&(pipeline.clone(), version));
+        book.ok_or_else(|| {
+            format!("a submission follows version {version} of `{pipeline}`, which was never applied")
+        })
+    }
+
+    pub(crate) fn of(&self, row: &Submission) -> Result<&Book, String> {
+        self.book(&row.pipeline, row.version)
+    }
+}
+
+impl Book {
+    /// The task a submission wants run: its granted action's, else its state's.
+    pub(crate) fn task(&self, row: &Submission) -> Option<&Task> {
+        let state = self.pipeline.state(&row.state)?;
+        match &row.request {
+            Some(request) => state.action(&request.action)?.edges.get(request.edge)?.task.as_ref(),
+            None => state.task(),
+        }
+    }
+
+    /// What can have made this event's move: never nothing.
+    pub(crate) fn ways(&self, event: &Event) -> Result<Vec<&By>, String> {
+        let leaf = &event.leaf;
+        let fits = |legal: &&Move| {
+            legal.from == leaf.from
+                && legal.to == leaf.to
+                && legal.trigger == leaf.trigger
+                && by_right(leaf, &legal.by)
+        };
+        let ways: Vec<&By> = self.moves.iter().filter(fits).map(|legal| &legal.by).collect();
+        ensure!(
+            !ways.is_empty(),
+            "no legal move of `{}` leads from {:?} to {} by {} with the right {:?}",
+            self.pipeline.name,
+            leaf.from,
+            leaf.to,
+            leaf.trigger,
+            leaf.right
+        );
+        Ok(ways)
+    }
+
+    pub(crate) fn check(&self, event: &Event) -> Checked {
+        let leaf = &event.leaf;
+        ensure!(leaf.definition == self.pipeline.digest, "the event names another definition than the row's");
+        ensure!(
+            event.detail.change.kind() == leaf.kind,
+            "the leaf says {:?}, the detail does not",
+            leaf.kind
+        );
+        match leaf.kind {
+            Kind::Submitted | Kind::Moved => self.ways(event).map(|_| ()),
+            _ => {
+                ensure!(leaf.from.as_ref() == Some(&leaf.to), "{:?} changed the state", leaf.kind);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Whether a right allows such a move at all.
+fn by_right(leaf: &model::event::Leaf, by: &By) -> bool {
+    match leaf.right {
+        Right::Role(_) if leaf.kind == Kind::Submitted => *by == By::Start,
+        Right::Role(_) => matches!(by, By::Action(_)),
+        Right::Lease(_) => matches!(by, By::Outcome(_) | By::Error),
+        Right::Rule => matches!(by, By::Pass | By::Clock | By::Ttl | By::Error),
+    }
+}

@@ -1,0 +1,210 @@
+//! The book the checker keeps, and the order in which a step is checked.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use model::submission::Wait;
+use model::{Digest, Documents, Event, Json, Pipeline, Submission, SubmissionId};
+use store::entries::Place;
+use store::{Entries, OpenKey, Recorded, RequestKey, Store};
+
+use super::events::Told;
+use super::law::Law;
+use super::once::Receipt;
+use super::settlement::Accepted;
+use super::silent::Silent;
+use super::visit::Visit;
+use super::{Checked, Seen, answers, ensure, events, explained, once, rows, silent};
+use crate::faults::Commit;
+use crate::report::Report;
+
+const PAGE: usize = 500;
+
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(super) law: Law,
+    pub(super) known: BTreeMap<SubmissionId, Known>,
+    /// Rows changed by the step being checked, as they were before it; `None` for new ones.
+    pub(super) previous: HashMap<SubmissionId, Option<Submission>>,
+    /// Every event, in sequence.
+    pub(super) events: Vec<Event>,
+    pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
+    pub(super) counts: BTreeMap<Place, u64>,
+    pub(super) receipts: BTreeMap<RequestKey, Receipt>,
+    pub(super) registry: BTreeMap<String, Json>,
+    somebody: BTreeSet<SubmissionId>,
+}
+
+/// One submission as the checker knows it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) row: Submission,
+    /// What its events alone make of it.
+    pub(super) replayed: Submission,
+    pub(super) documents: Documents,
+    pub(super) visit: Visit,
+    /// Leaf hashes by revision, the first at 0.
+    pub(super) history: Vec<Digest>,
+    /// Where its events are in the sequence, counted from 0.
+    pub(super) places: Vec<usize>,
+    pub(super) accepted: Option<Accepted>,
+}
+
+impl Ledger {
+    pub(crate) fn allow(&mut self, pipeline: &Arc<Pipeline>) {
+        self.law.add(pipeline);
+    }
+
+    pub(crate) fn ids(&self) -> Vec<SubmissionId> {
+        self.known.keys().copied().collect()
+    }
+
+    /// Those that wait for a person, a guard or a redrive.
+    pub(crate) fn waiting_for_somebody(&self) -> Vec<SubmissionId> {
+        self.somebody.iter().copied().collect()
+    }
+
+    pub(crate) fn row(&self, id: SubmissionId) -> Option<&Submission> {
+        self.known.get(&id).map(|known| &known.row)
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Submission> {
+        self.known.values().map(|known| &known.row)
+    }
+
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.events.len() as u64
+    }
+
+    /// A row as it was when the step began.
+    pub(super) fn before(&self, id: SubmissionId) -> Option<&Submission> {
+        match self.previous.get(&id) {
+            Some(before) => before.as_ref(),
+            None => self.row(id),
+        }
+    }
+
+    /// Checks one step and takes it into the book.
+    pub(crate) fn step(&mut self, store: &dyn Store, seen: &Seen<'_>, report: &mut Report) -> Checked {
+        self.previous.clear();
+        let mut recorded = self.unread(store)?;
+        for commit in seen.commits {
+            for change in &commit.changes.rows {
+                let id = change.after.id;
+                let before = self.row(id).cloned();
+                self.previous.entry(id).or_insert(before);
+            }
+            let later = recorded.split_off(commit.changes.events.len().min(recorded.len()));
+            events::check(self, &Told { seen, commit, recorded: &recorded }, report)?;
+            recorded = later;
+            self.take_rows(commit, report)?;
+        }
+        ensure!(recorded.is_empty(), "the store has {} events that no commit brought", recorded.len());
+        self.read_back(store, seen)?;
+        self.index()?;
+        for change in seen.commits.iter().flat_map(|commit| &commit.changes.registry) {
+            match &change.body {
+                Some(body) => self.registry.insert(change.key.name.clone(), body.clone()),
+                None => self.registry.remove(&change.key.name),
+            };
+        }
+        explained::check(self, seen)?;
+        once::check(self, seen, report)?;
+        answers::check(self, seen, report)?;
+        Ok(())
+    }
+
+    /// The events after those in the book.
+    fn unread(&self, store: &dyn Store) -> Result<Vec<Recorded>, String> {
+        let mut unread = Vec::new();
+        loop {
+            let after = (self.events.len() + unread.len()) as u64;
+            let page =
+                store.events(after, PAGE).map_err(|error| format!("the store cannot be read: {error}"))?;
+            let is_last = page.len() < PAGE;
+            unread.extend(page);
+            if is_last {
+                return Ok(unread);
+            }
+        }
+    }
+
+    fn take_rows(&mut self, commit: &Commit, report: &mut Report) -> Checked {
+        for change in &commit.changes.rows {
+            let id = change.after.id;
+            let known =
+                self.known.get_mut(&id).ok_or_else(|| format!("submission {id} has a row but no event"))?;
+            let before = Some(&known.row).filter(|row| row.row_version > 0);
+            ensure!(
+                change.before.as_ref() == before,
+                "submission {id} was taken as\n{:?}\nand not as it was\n{before:?}",
+                change.before
+            );
+            let version = before.map_or(0, |row| row.row_version) + 1;
+            let after = Submission { row_version: version, ..change.after.clone() };
+            if let Some(before) = before {
+                ensure!(after.lease_no >= before.lease_no, "the lease number of {id} went back");
+                let is_silent = after.revision == before.revision;
+                if is_silent && silent::check(&Silent { before, after: &after, commit }, report)? {
+                    known.visit.crashes = 0;
+                }
+            }
+            known.row = after;
+        }
+        Ok(())
+    }
+
+    /// Every row that was written is in the store as it was written, and fits its events.
+    fn read_back(&self, store: &dyn Store, seen: &Seen<'_>) -> Checked {
+        for id in self.changed() {
+            let read = store.submission(id).map_err(|error| format!("the store cannot be read: {error}"))?;
+            let (row, documents) =
+                read.ok_or_else(|| format!("submission {id} was committed and is not there"))?;
+            let known = &self.known[&id];
+            ensure!(row == known.row, "submission {id} reads back as\n{row:?}\nand not as\n{:?}", known.row);
+            ensure!(documents == known.documents, "the documents of {id} do not read back as they were set");
+            rows::check(&self.law, known, seen.now)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of this step, in an order that is the same in every run.
+    pub(super) fn changed(&self) -> Vec<SubmissionId> {
+        let mut changed: Vec<_> = self.previous.keys().copied().collect();
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Keys and counts: all old entries go before any new one comes, for a key may change hands in one commit.
+    fn index(&mut self) -> Checked {
+        for before in self.previous.values().flatten() {
+            let entries = Entries::of(before);
+            if let Some(count) = self.counts.get_mut(&entries.place) {
+                *count -= 1;
+            }
+            if let Some(key) = entries.key {
+                self.keys.remove(&key);
+            }
+        }
+        self.counts.retain(|_, count| *count > 0);
+        for id in &self.changed() {
+            let row = &self.known[id].row;
+            let entries = Entries::of(row);
+            *self.counts.entry(entries.place).or_default() += 1;
+            if let Some(key) = entries.key
+                && let Some(other) = self.keys.insert(key.clone(), *id)
+            {
+                return Err(format!(
+                    "{other} and {id} both hold the key `{}` of `{}`",
+                    key.key, key.pipeline
+                ));
+            }
+            if matches!(row.wait, Wait::Person | Wait::Guard | Wait::Redrive) {
+                self.somebody.insert(*id);
+            } else {
+                self.somebody.remove(id);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! What must be true after every step, whatever went wrong in it.
+//!
+//! The ledger is the checker's own book: rows and events as read back from the store, answers as they were given. It
+//! follows what really was committed and asks the rules of the model only where they are not what is being checked.
+
+mod act;
+mod answers;
+mod comparable;
+mod events;
+mod explained;
+mod law;
+mod ledger;
+mod once;
+mod rows;
+mod settlement;
+mod silent;
+mod sweep;
+mod timing;
+mod visit;
+
+pub(crate) use ledger::Ledger;
+
+use engine::Pipelines;
+use engine::core::Input;
+use model::Time;
+
+use crate::actors::Heard;
+use crate::faults::{Commit, Fault};
+
+/// What is wrong, in a sentence.
+pub(crate) type Checked = Result<(), String>;
+
+/// Fails with a sentence unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($sentence:tt)+) => {
+        if !$condition {
+            return Err(format!($($sentence)+));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// One step of the engine, as seen from outside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) inputs: &'a [Input],
+    /// What the engine said to each; silence if its process died.
+    pub(crate) heard: &'a [Heard],
+    /// What really was committed.
+    pub(crate) commits: &'a [Commit],
+    pub(crate) faults: &'a [Fault],
+    pub(crate) now: Time,
+    /// Whether the step looked at what is due.
+    pub(crate) due: bool,
+    pub(crate) pipelines: &'a Pipelines,
+}

@@ -1,0 +1,90 @@
+//! Idempotency keys: the first answer again, never a second effect, and another body is refused.
+
+use engine::core::{Answered, Output};
+use model::{Code, Digest, Millis, Submission, Time};
+
+use super::ledger::Ledger;
+use super::{Checked, Seen, ensure};
+use crate::actors::Heard;
+use crate::report::Report;
+
+const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
+
+#[derive(Debug)]
+pub(super) struct Receipt {
+    digest: Digest,
+    /// `None` while nobody has heard the answer.
+    row: Option<Submission>,
+    until: Time,
+}
+
+pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -> Checked {
+    for (input, heard) in seen.inputs.iter().zip(seen.heard) {
+        let Some(once) = &input.once else { continue };
+        let Heard::Told(outcome) = heard else { continue };
+        let answer = match &**outcome {
+            Ok(Output::Submission(answered)) => Ok(&**answered),
+            Ok(other) => return Err(format!("a request with a key was answered {other:?}")),
+            Err(refusal) => Err(refusal.code),
+        };
+        if matches!(answer, Err(Code::Unavailable | Code::OutcomeUnknown)) {
+            continue;
+        }
+        let live = ledger.receipts.get_mut(&once.key).filter(|receipt| receipt.until > seen.now);
+        match live {
+            Some(receipt) => repeated(receipt, &once.digest, answer, report)?,
+            None => {
+                ensure!(!matches!(answer, Err(Code::IdempotencyMismatch)), "a fresh key was said to be used");
+                if let Ok(answered) = answer {
+                    let row = Some(plain(&answered.row));
+                    let receipt = Receipt { digest: once.digest, row, until: seen.now.plus(ONCE_FOR) };
+                    ledger.receipts.insert(once.key.clone(), receipt);
+                }
+            }
+        }
+    }
+    unheard(ledger, seen);
+    Ok(())
+}
+
+fn repeated(
+    receipt: &mut Receipt,
+    digest: &Digest,
+    answer: Result<&Answered, Code>,
+    report: &mut Report,
+) -> Checked {
+    if receipt.digest != *digest {
+        ensure!(
+            answer.is_err_and(|code| code == Code::IdempotencyMismatch),
+            "a used key was taken with another body: {answer:?}"
+        );
+        return Ok(());
+    }
+    let answered = answer.map_err(|code| format!("a repeated request was refused: {}", code.as_str()))?;
+    let row = plain(&answered.row);
+    let first = receipt.row.get_or_insert_with(|| row.clone());
+    ensure!(*first == row, "a repeated request was answered\n{row:?}\nafter\n{first:?}");
+    report.count("answer/request-repeated");
+    Ok(())
+}
+
+/// Answers that were kept for requests whose sender heard nothing.
+fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
+    for change in seen.commits.iter().flat_map(|commit| &commit.changes.answers) {
+        let is_known = ledger.receipts.get(&change.key).is_some_and(|receipt| receipt.until > seen.now);
+        if is_known {
+            continue;
+        }
+        let asked =
+            seen.inputs.iter().filter_map(|input| input.once.as_ref()).find(|once| once.key == change.key);
+        if let Some(once) = asked {
+            let receipt = Receipt { digest: once.digest, row: None, until: seen.now.plus(ONCE_FOR) };
+            ledger.receipts.insert(change.key.clone(), receipt);
+        }
+    }
+}
+
+/// A stored answer does not carry the store's own version of the row.
+fn plain(row: &Submission) -> Submission {
+    Submission { row_version: 0, ..row.clone() }
+}

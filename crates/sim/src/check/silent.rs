@@ -1,0 +1,81 @@
+//! Changes without an event: claims, renewals, snoozes and delays that are over. Nothing else is silent.
+
+use model::Submission;
+use model::submission::{Cause, Lease, Wait};
+
+use super::ensure;
+use crate::faults::Commit;
+use crate::report::Report;
+
+/// A row that changed without gaining a revision.
+pub(super) struct Silent<'a> {
+    pub(super) before: &'a Submission,
+    pub(super) after: &'a Submission,
+    pub(super) commit: &'a Commit,
+}
+
+/// Checks the change; says whether the worker was heard, which ends a row of crashes.
+pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, String> {
+    let Silent { before, after, .. } = silent;
+    let id = before.id;
+    let mut expected = (*before).clone();
+    expected.row_version = after.row_version;
+    expected.timer = after.timer;
+    expected.wait = after.wait.clone();
+    let settled = after.settled != before.settled;
+    match (&before.wait, &after.wait) {
+        (Wait::Worker { task, .. }, Wait::Lease(lease)) => {
+            granted(silent, task, lease)?;
+            expected.lease_no += 1;
+        }
+        (Wait::Lease(old), Wait::Lease(new)) => {
+            let same = Lease { expires_at: new.expires_at, ..old.clone() };
+            ensure!(same == *new, "the lease of {id} changed hands without an event");
+            ensure!(new.expires_at >= old.expires_at, "a renewal of {id} shortened the lease");
+        }
+        (Wait::Lease(old), Wait::Delay { cause: Cause::Snooze, .. } | Wait::Worker { .. }) => {
+            let named = after
+                .settled
+                .as_ref()
+                .is_some_and(|settled| settled.lease_no == old.no && settled.bits == old.bits);
+            ensure!(settled && named, "the lease of {id} ended without a settlement");
+            expected.settled = after.settled.clone();
+            expected.crashes = 0;
+            report.count("moment/snoozed");
+        }
+        (Wait::Delay { until, cause }, wait) if before.wait != *wait => {
+            ensure!(*until <= silent.commit.now, "{id} went on at {} before {until}", silent.commit.now);
+            ensure!(
+                *cause == Cause::NotBefore || matches!(wait, Wait::Worker { .. }),
+                "{id} waits for {wait:?} after a delay"
+            );
+            report.count(if *cause == Cause::NotBefore {
+                "moment/not-before-over"
+            } else {
+                "moment/delay-over"
+            });
+        }
+        (old, new) => ensure!(old == new, "{id} changed from {old:?} to {new:?} without an event"),
+    }
+    ensure!(expected == **after, "{id} changed without an event:\n{expected:?}\nbecame\n{after:?}");
+    Ok(settled)
+}
+
+fn granted(silent: &Silent<'_>, task: &model::Name, lease: &Lease) -> Result<(), String> {
+    let (now, row) = (silent.commit.now, silent.before);
+    ensure!(
+        lease.no == row.lease_no + 1,
+        "a lease of {} has the number {} after {}",
+        row.id,
+        lease.no,
+        row.lease_no
+    );
+    ensure!(lease.task == *task, "{} was leased for `{}`, not for `{task}`", row.id, lease.task);
+    ensure!(
+        lease.granted_at == now && lease.expires_at == now.plus(lease.span),
+        "a lease of {} has other times",
+        row.id
+    );
+    ensure!(row.expires_at().is_none_or(|at| at > now), "{} was leased after its time to live", row.id);
+    Ok(())
+}

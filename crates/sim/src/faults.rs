@@ -1,0 +1,229 @@
+//! A store that goes wrong: around a real one, at any transaction, in every way the contract allows.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{Documents, Json, Submission, SubmissionId, Time};
+use store::{Changes, Committed, Count, Error, Page, Query, Recorded, Store, Take, Taken};
+
+use crate::chance::Chance;
+
+/// What goes wrong with a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Not even read.
+    Unreachable,
+    /// Decided, then not written.
+    WriteFailed,
+    /// Lost while committing; it was committed.
+    UnknownDone,
+    /// Lost while committing; it was not committed.
+    UnknownLost,
+    /// A race that nobody else ran, before reading.
+    EarlyConflict,
+    /// The same, after deciding.
+    LateConflict,
+    /// Beyond use until it is opened again; nothing was written.
+    Corrupt,
+    /// A sync that failed: beyond use, and what was written is found after all when it is opened again.
+    SyncFailed,
+    /// The process dies just before the commit.
+    CrashBefore,
+    /// The process dies just after the commit, before anybody is answered.
+    CrashAfter,
+}
+
+impl Fault {
+    pub const ALL: [Fault; 10] = [
+        Fault::Unreachable,
+        Fault::WriteFailed,
+        Fault::UnknownDone,
+        Fault::UnknownLost,
+        Fault::EarlyConflict,
+        Fault::LateConflict,
+        Fault::Corrupt,
+        Fault::SyncFailed,
+        Fault::CrashBefore,
+        Fault::CrashAfter,
+    ];
+
+    fn commits(self) -> bool {
+        matches!(self, Fault::UnknownDone | Fault::SyncFailed | Fault::CrashAfter)
+    }
+
+    fn reads(self) -> bool {
+        !matches!(self, Fault::Unreachable | Fault::EarlyConflict)
+    }
+
+    /// Whether the process is gone with it.
+    fn ends_the_process(self) -> bool {
+        matches!(self, Fault::Corrupt | Fault::SyncFailed | Fault::CrashBefore | Fault::CrashAfter)
+    }
+
+    fn error(self) -> Error {
+        let lost =
+            |outcome_unknown| Error::Unavailable { message: format!("simulated: {self:?}"), outcome_unknown };
+        match self {
+            Fault::Unreachable | Fault::WriteFailed => lost(false),
+            Fault::UnknownDone | Fault::UnknownLost | Fault::CrashBefore | Fault::CrashAfter => lost(true),
+            Fault::EarlyConflict | Fault::LateConflict => Error::Conflict("simulated".to_owned()),
+            Fault::Corrupt | Fault::SyncFailed => Error::corrupt("simulated"),
+        }
+    }
+}
+
+/// What one transaction really changed, whatever its caller was told.
+#[derive(Debug, Clone)]
+pub(crate) struct Commit {
+    pub(crate) now: Time,
+    /// Since when the engine could reach the store, as of this commit.
+    pub(crate) reachable_since: Time,
+    pub(crate) changes: Changes,
+}
+
+/// How the store misbehaves, and what really happened in it. Outlives any one opening of the store.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    chance: Chance,
+    /// Of a thousand transactions, so many go wrong.
+    pub(crate) per_mille: u64,
+    /// Every transaction fails while this is set.
+    pub(crate) outage: bool,
+    /// Set by a fault that ends the process: nothing works until it is started again.
+    pub(crate) process_over: bool,
+    reachable_since: Option<Time>,
+    /// Since the last look.
+    pub(crate) commits: Vec<Commit>,
+    pub(crate) faults: Vec<Fault>,
+    /// Errors of the real store that are no simulated ones and no races.
+    pub(crate) unexpected: Option<Error>,
+}
+
+impl Trouble {
+    pub(crate) fn new(chance: Chance) -> Self {
+        Trouble {
+            chance,
+            per_mille: 0,
+            outage: false,
+            process_over: false,
+            reachable_since: None,
+            commits: Vec::new(),
+            faults: Vec::new(),
+            unexpected: None,
+        }
+    }
+
+    pub(crate) fn restarted(&mut self) {
+        self.process_over = false;
+        self.reachable_since = None;
+    }
+
+    fn next(&mut self) -> Option<Fault> {
+        if self.process_over || self.outage {
+            return Some(Fault::Unreachable);
+        }
+        // Drawn in any case: switching faults off and on must not shift what is drawn later.
+        let (goes_wrong, fault) = (self.chance.per_mille(self.per_mille), *self.chance.pick(&Fault::ALL));
+        goes_wrong.then_some(fault)
+    }
+
+    fn went_wrong(&mut self, fault: Fault) -> Error {
+        self.faults.push(fault);
+        self.process_over |= fault.ends_the_process();
+        let error = fault.error();
+        if !matches!(error, Error::Conflict(_)) {
+            self.reachable_since = None;
+        }
+        error
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Faulty {
+    inner: Arc<dyn Store>,
+    trouble: Mutex<Trouble>,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: Arc<dyn Store>, trouble: Trouble) -> Self {
+        Faulty { inner, trouble: Mutex::new(trouble) }
+    }
+
+    /// The store as it is, for those who check it.
+    pub(crate) fn truth(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    pub(crate) fn trouble(&self) -> MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The trouble, to be carried over; the store is closed.
+    pub(crate) fn close(self) -> (Arc<dyn Store>, Trouble) {
+        (self.inner, self.trouble.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Store for Faulty {
+    fn transact(
+        &self,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        let fault = self.trouble().next();
+        if let Some(fault) = fault.filter(|fault| !fault.reads()) {
+            return Err(self.trouble().went_wrong(fault));
+        }
+        let keeps = fault.is_none_or(Fault::commits);
+        let mut decided = None;
+        let result = self.inner.transact(take, &mut |taken| {
+            let now = taken.now;
+            let changes = decide(taken);
+            decided = Some((now, changes.clone()));
+            if keeps { changes } else { Changes::default() }
+        });
+        let mut trouble = self.trouble();
+        match &result {
+            Err(Error::Conflict(_)) => return result,
+            Err(error) => {
+                trouble.unexpected = Some(error.clone());
+                return result;
+            }
+            Ok(_) => {}
+        }
+        if let Some((now, changes)) = decided.filter(|_| keeps) {
+            let reachable_since = trouble.reachable_since.unwrap_or(now);
+            trouble.reachable_since = Some(reachable_since);
+            if !changes.is_empty() {
+                trouble.commits.push(Commit { now, reachable_since, changes });
+            }
+        }
+        match fault {
+            None => result,
+            Some(fault) => Err(trouble.went_wrong(fault)),
+        }
+    }
+
+    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
+        self.inner.submission(id)
+    }
+
+    fn find(&self, query: &Query) -> Result<Page, Error> {
+        self.inner.find(query)
+    }
+
+    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.inner.history(id, after, limit)
+    }
+
+    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.inner.events(after, limit)
+    }
+
+    fn counts(&self) -> Result<Vec<Count>, Error> {
+        self.inner.counts()
+    }
+
+    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
+        self.inner.registry(kind)
+    }
+}

@@ -1,0 +1,236 @@
+//! The simulated world: a clock, a store with troubles, an engine that dies, and everybody who uses it.
+
+use std::sync::Arc;
+
+use engine::Pipelines;
+use engine::core::{Core, DUE_MAX, Input, Step};
+use model::Time;
+use store::Clock as _;
+use store::conformance::TestClock;
+
+use crate::actors::{Actor, Heard, View};
+use crate::chance::Chance;
+use crate::check::{Checked, Ledger, Seen, ensure};
+use crate::faults::{Commit, Fault, Faulty, Trouble};
+use crate::home::{End, Home, Kind};
+use crate::pipelines;
+use crate::report::Report;
+
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) clock: TestClock,
+    pub(crate) ledger: Ledger,
+    pub(crate) report: Report,
+    /// How many of a hundred answers never arrive.
+    pub(crate) loss: u64,
+    actors: Vec<Actor>,
+    home: Home,
+    process: Option<Process>,
+    secret: [u8; 32],
+    seeds: Chance,
+}
+
+/// Everything that is gone when the process is.
+#[derive(Debug)]
+struct Process {
+    core: Core,
+    store: Arc<Faulty>,
+    pipelines: Pipelines,
+}
+
+/// What a step came to.
+#[derive(Debug)]
+pub(crate) struct Stepped {
+    pub(crate) heard: Vec<Heard>,
+    pub(crate) next_timer: Option<Time>,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, kind: Kind, actors: Vec<Actor>) -> Result<Self, String> {
+        let mut chance = Chance::new(seed);
+        let clock = TestClock::new();
+        let home = Home::new(kind, clock.clone())?;
+        let trouble = Trouble::new(chance.fork());
+        let mut ledger = Ledger::default();
+        let versions = [pipelines::plain(2), pipelines::plain(3)];
+        pipelines::first().iter().chain(&versions).for_each(|pipeline| ledger.allow(pipeline));
+        let (secret, seeds) = (chance.seed(), chance.fork());
+        let store = home.open()?;
+        let mut world = World {
+            chance,
+            clock,
+            ledger,
+            report: Report::default(),
+            loss: 0,
+            actors,
+            home,
+            process: None,
+            secret,
+            seeds,
+        };
+        world.start(Faulty::new(store, trouble))?;
+        Ok(world)
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn process(&self) -> &Process {
+        self.process.as_ref().expect("there is a process except while it is started")
+    }
+
+    pub(crate) fn trouble(&self, change: impl FnOnce(&mut Trouble)) {
+        change(&mut self.process().store.trouble());
+    }
+
+    pub(crate) fn sweep(&self) -> Checked {
+        self.ledger.sweep(self.process().store.truth())
+    }
+
+    /// A process starts: it knows what the store knows, and nothing else.
+    fn start(&mut self, store: Faulty) -> Checked {
+        let store = Arc::new(store);
+        store.trouble().restarted();
+        let pipelines = Pipelines::default();
+        let definitions = store.truth().registry("pipeline").map_err(|error| error.to_string())?;
+        for (_, definition) in definitions {
+            pipelines.insert(pipelines::stored(&definition)?);
+        }
+        let core = Core::new(store.clone(), pipelines.clone(), self.secret);
+        self.process = Some(Process { core, store, pipelines });
+        Ok(())
+    }
+
+    /// The process dies and another takes its place. Whatever was acknowledged must still be there.
+    pub(crate) fn restart(&mut self) -> Checked {
+        let Some(Process { core, store, .. }) = self.process.take() else { return Ok(()) };
+        drop(core);
+        let store = Arc::try_unwrap(store).map_err(|_| "somebody still holds the store of a dead process")?;
+        let (store, trouble) = store.close();
+        let end = if self.chance.percent(50) { End::Clean } else { End::Killed };
+        let store = self.home.reopen(store, end)?;
+        self.report.count(format!("crash/{end:?}"));
+        self.start(Faulty::new(store, trouble))?;
+        self.sweep().map_err(|problem| format!("after a restart: {problem}"))
+    }
+
+    /// Asks everybody in turn until enough has come together.
+    pub(crate) fn gather(&mut self, wanted: usize) -> Vec<(usize, Input)> {
+        let mut gathered = Vec::new();
+        let mut refused = Vec::new();
+        let now = self.now();
+        let Some(process) = &self.process else { return gathered };
+        for _ in 0..wanted {
+            let index = self.chance.index(self.actors.len());
+            let mut view = View {
+                chance: &mut self.chance,
+                now,
+                ledger: &self.ledger,
+                pipelines: &process.pipelines,
+                refused: &mut refused,
+            };
+            gathered.extend(self.actors[index].turn(&mut view).map(|input| (index, input)));
+        }
+        for code in refused {
+            self.report.count(format!("refused/{}", code.as_str()));
+        }
+        gathered
+    }
+
+    /// One step of the engine with what the actors asked, checked, and told to them as far as answers arrive.
+    pub(crate) fn step(&mut self, asked: &[(usize, Input)], due: usize) -> Checked {
+        let inputs: Vec<Input> = asked.iter().map(|(_, input)| input.clone()).collect();
+        let stepped = self.commit(&inputs, due)?;
+        for ((actor, input), heard) in asked.iter().zip(stepped.heard) {
+            let lost = self.chance.percent(self.loss);
+            self.report.add("fault/answer-lost", u64::from(lost));
+            self.actors[*actor].hear(input, if lost { &Heard::Silence } else { &heard });
+        }
+        Ok(())
+    }
+
+    /// One step of the engine, checked. If its process died in it, another is there afterwards.
+    pub(crate) fn commit(&mut self, inputs: &[Input], due: usize) -> Result<Stepped, String> {
+        let process = self.process.as_mut().expect("there is a process except while it is started");
+        let step = process.core.step(inputs, due, &mut || self.seeds.seed());
+        let happened = Happened::take(&process.store)?;
+        let died = happened.died;
+        ensure!(
+            step.outcomes.len() == inputs.len(),
+            "{} answers to {} inputs",
+            step.outcomes.len(),
+            inputs.len()
+        );
+        ensure!(step.corrupt.is_none() || died, "the engine calls a good store corrupt: {:?}", step.corrupt);
+        let next_timer = step.next_timer;
+        let heard: Vec<Heard> = match happened.silent {
+            true => vec![Heard::Silence; inputs.len()],
+            false => step.outcomes.iter().map(|outcome| Heard::Told(Box::new(outcome.clone()))).collect(),
+        };
+        for fault in &happened.faults {
+            self.report.count(format!("fault/{fault:?}"));
+        }
+        self.report.add("commits", happened.commits.len() as u64);
+        let seen = Seen {
+            inputs,
+            heard: &heard,
+            commits: &happened.commits,
+            faults: &happened.faults,
+            now: self.clock.now(),
+            due: due > 0,
+            pipelines: &process.pipelines,
+        };
+        self.ledger.step(process.store.truth(), &seen, &mut self.report)?;
+        if happened.faults.is_empty() {
+            self.hints(&step, due, &happened.commits)?;
+        }
+        if died {
+            self.restart()?;
+        }
+        Ok(Stepped { heard, next_timer })
+    }
+
+    /// What the engine says besides its answers: needed by nobody to be right, but right.
+    fn hints(&self, step: &Step, due: usize, commits: &[Commit]) -> Checked {
+        ensure!(step.now == Some(self.now()), "the step took place at another time");
+        if commits.iter().any(|commit| !commit.changes.events.is_empty()) {
+            let last = self.ledger.last_seq();
+            ensure!(step.last_seq == Some(last), "the last event is at {last}, not at {:?}", step.last_seq);
+        }
+        if due == DUE_MAX {
+            let earliest = self.ledger.rows().filter_map(|row| row.timer).min();
+            let in_time = earliest.is_none_or(|at| step.next_timer.is_some_and(|next| next <= at));
+            ensure!(
+                in_time,
+                "a timer at {earliest:?} is forgotten; the engine looks next at {:?}",
+                step.next_timer
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What the troubled store did in a step.
+struct Happened {
+    commits: Vec<Commit>,
+    faults: Vec<Fault>,
+    /// The process is over.
+    died: bool,
+    /// It died before it could answer anybody.
+    silent: bool,
+}
+
+impl Happened {
+    fn take(store: &Faulty) -> Result<Self, String> {
+        let mut trouble = store.trouble();
+        if let Some(error) = trouble.unexpected.take() {
+            return Err(format!("the store itself failed: {error}"));
+        }
+        let faults = std::mem::take(&mut trouble.faults);
+        let silent = faults.iter().any(|fault| matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
+        let commits = std::mem::take(&mut trouble.commits);
+        Ok(Happened { commits, faults, died: trouble.process_over, silent })
+    }
+}

@@ -1,0 +1,156 @@
+//! Seeds that must hold, on every store.
+//!
+//! A failure ends with the command that replays it. More seeds: `SIM_SEED=1000 SIM_SEEDS=500 cargo test ... one_seed`.
+
+use std::sync::LazyLock;
+
+use sim::{Failure, Fault, Kind, Options, Report, attempt, run};
+
+const SEEDS: u64 = 50;
+const MEMORY_STEPS: usize = 200;
+/// Every commit of these is synced to the disk.
+const SQLITE_STEPS: usize = 80;
+
+/// Runs seeds with everything that can go wrong, and adds up what happened in them.
+fn runs(kind: Kind, steps: usize) -> (Report, Vec<Failure>) {
+    let mut total = Report::default();
+    let mut failures = Vec::new();
+    for seed in 0..SEEDS {
+        match attempt(Options { seed, kind, steps, faults: true }) {
+            Ok(report) => total.absorb(&report),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (total, failures)
+}
+
+/// Shared by the tests that look at what happened.
+static ON_MEMORY: LazyLock<(Report, Vec<Failure>)> = LazyLock::new(|| runs(Kind::Memory, MEMORY_STEPS));
+
+fn assert_none(failures: &[Failure]) {
+    let shown: Vec<String> = failures.iter().take(5).map(ToString::to_string).collect();
+    assert!(failures.is_empty(), "{} of {SEEDS} seeds failed:\n{}", failures.len(), shown.join("\n\n"));
+}
+
+#[test]
+fn one_seed() {
+    let env = |name: &str| std::env::var(name).ok();
+    let number = |name: &str, usual: u64| env(name).map_or(usual, |text| text.parse().unwrap());
+    let (first, seeds) = (number("SIM_SEED", 1), number("SIM_SEEDS", 1));
+    let steps = usize::try_from(number("SIM_STEPS", 100)).unwrap();
+    let kind = if env("SIM_STORE").as_deref() == Some("sqlite") { Kind::Sqlite } else { Kind::Memory };
+    let faults = env("SIM_FAULTS").as_deref() != Some("false");
+    let mut total = Report::default();
+    for seed in first..first + seeds {
+        match attempt(Options { seed, kind, steps, faults }) {
+            Ok(report) => total.absorb(&report),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+    println!("{:#?}", total.counts);
+}
+
+#[test]
+fn fifty_seeds_hold_on_memory() {
+    assert_none(&ON_MEMORY.1);
+}
+
+#[test]
+fn fifty_seeds_hold_on_sqlite() {
+    let (total, failures) = runs(Kind::Sqlite, SQLITE_STEPS);
+    assert_none(&failures);
+    for happened in
+        ["crash/Clean", "crash/Killed", "fault/UnknownDone", "fault/CrashAfter", "fault/SyncFailed"]
+    {
+        assert!(total.of(happened) > 0, "{happened} never happened: {:#?}", total.counts);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history_on_both_stores() {
+    for (seed, faults) in [(100, false), (101, false), (102, false), (103, true), (104, true), (105, true)] {
+        let history = |kind| {
+            attempt(Options { seed, kind, steps: 100, faults }).unwrap_or_else(|failure| panic!("{failure}"))
+        };
+        let (memory, sqlite) = (history(Kind::Memory), history(Kind::Sqlite));
+        assert!(memory.leaves.len() > 60, "seed {seed} has hardly any history: {}", memory.leaves.len());
+        let differs = memory.leaves.iter().zip(&sqlite.leaves).position(|(one, other)| one != other);
+        assert_eq!(differs, None, "seed {seed} (faults: {faults}): the histories part at this event");
+        assert_eq!(memory.counts, sqlite.counts, "seed {seed} (faults: {faults})");
+        assert_eq!(memory.leaves.len(), sqlite.leaves.len());
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_run_twice() {
+    let (first, second) = (run(7, Kind::Memory, 100), run(7, Kind::Memory, 100));
+    assert_eq!(first, second);
+    assert_ne!(first.leaves, run(8, Kind::Memory, 100).leaves, "another seed is another run");
+}
+
+#[test]
+fn everything_that_can_happen_happens() {
+    let events = ["submitted", "moved", "retried", "crashed", "died", "requested", "abandoned"];
+    let answers = [
+        "submitted",
+        "duplicate",
+        "granted",
+        "renewed",
+        "settled",
+        "settlement-repeated",
+        "acted",
+        "request-repeated",
+    ];
+    let refused = [
+        "invalid-request",
+        "schema-violation",
+        "not-admitted",
+        "guard-error",
+        "key-mismatch",
+        "unknown-outcome",
+        "reason-required",
+        "pick-required",
+        "idempotency-mismatch",
+        "too-large",
+        "role-required",
+        "unknown-submission",
+        "duplicate-key",
+        "stale-lease",
+        "action-not-allowed",
+        "guard-not-met",
+        "expired",
+        "version-exists",
+        "version-outdated",
+        "revision-mismatch",
+        "unavailable",
+        "outcome-unknown",
+    ];
+    let moments = [
+        "timeout",
+        "quarantine",
+        "retries-used-up",
+        "not-retryable",
+        "guard-error",
+        "wait-over",
+        "expired",
+        "delay-over",
+        "not-before-over",
+        "snoozed",
+    ];
+    let faults = Fault::ALL.map(|fault| format!("fault/{fault:?}"));
+    let others = ["fault/outage", "fault/answer-lost", "crash/Clean", "crash/Killed", "rest/reached"];
+    let named = |kind: &'static str, names: &[&'static str]| -> Vec<String> {
+        names.iter().map(|name| format!("{kind}/{name}")).collect()
+    };
+    let mut expected = named("event", &events);
+    expected.extend(named("answer", &answers));
+    expected.extend(named("refused", &refused));
+    expected.extend(named("moment", &moments));
+    expected.extend(faults);
+    expected.extend(others.map(str::to_owned));
+    let total = &ON_MEMORY.0;
+    let missing: Vec<_> = expected.iter().filter(|name| total.of(name) == 0).collect();
+    assert!(missing.is_empty(), "never happened: {missing:?} in {:#?}", total.counts);
+    let most: Vec<_> = expected.iter().filter(|name| total.of(name) < 3).collect();
+    assert!(most.len() < 4, "hardly ever happened: {most:?}");
+}
