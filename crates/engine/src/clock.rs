@@ -13,8 +13,8 @@ use rand::Rng;
 /// Wall time carried by the monotonic clock.
 ///
 /// It starts at the wall clock and then counts what really passes, so a step of the wall clock (someone sets it, a
-/// virtual machine wakes) neither expires leases nor stalls timers. A step that persists is followed: forwards at once
-/// when confirmed, backwards by standing still until the wall clock has caught up.
+/// virtual machine wakes) neither expires leases nor stalls timers. A step that persists is followed: forwards at once,
+/// backwards by going at half speed until the wall clock has caught up.
 #[derive(Debug)]
 pub struct SystemClock {
     state: Mutex<Carried>,
@@ -27,7 +27,6 @@ struct Carried {
     at: Instant,
     /// Since when the wall clock has disagreed by more than `STEP`.
     disagrees_since: Option<Instant>,
-    last_ms: i64,
 }
 
 /// Less than this between our time and the wall's is drift, and followed without ado.
@@ -45,7 +44,7 @@ impl SystemClock {
     #[must_use]
     pub fn new() -> Self {
         let time_ms = wall_ms();
-        let carried = Carried { time_ms, at: Instant::now(), disagrees_since: None, last_ms: time_ms };
+        let carried = Carried { time_ms, at: Instant::now(), disagrees_since: None };
         SystemClock { state: Mutex::new(carried) }
     }
 }
@@ -70,15 +69,18 @@ impl Carried {
             let since = *self.disagrees_since.get_or_insert(instant);
             instant.saturating_duration_since(since) >= PERSISTS
         };
-        if believed {
-            self.disagrees_since = None;
-            self.time_ms = wall_ms;
+        let now = match believed {
+            true if wall_ms >= carried => wall_ms,
+            // The wall is behind: ours runs at half speed until they meet. It never goes back, for what was "now" in
+            // one commit is not in the future of the next, and it never stands still, for leases must end.
+            true => self.time_ms.saturating_add(passed / 2),
+            false => carried,
+        };
+        if now > self.time_ms {
+            self.time_ms = now;
             self.at = instant;
         }
-        let now = if believed { wall_ms } else { carried };
-        // Never back: what was "now" in one commit is not in the future of the next.
-        self.last_ms = self.last_ms.max(now);
-        self.last_ms
+        now
     }
 }
 
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
 
     fn carried(at: Instant) -> Carried {
-        Carried { time_ms: 1_000_000, at, disagrees_since: None, last_ms: 1_000_000 }
+        Carried { time_ms: 1_000_000, at, disagrees_since: None }
     }
 
     #[test]
@@ -127,11 +129,16 @@ mod tests {
     }
 
     #[test]
-    fn time_never_goes_back() {
+    fn a_step_back_slows_time_and_neither_stops_nor_turns_it() {
         let start = Instant::now();
         let mut clock = carried(start);
-        assert_eq!(clock.now(500_000, start), 1_000_000);
-        let after = clock.now(530_000, start + PERSISTS);
-        assert!(after >= 1_000_000, "{after}");
+        let mut last = 1_000_000;
+        for second in 1..=3_600 {
+            let now = clock.now(500_000 + second * 1_000, start + Duration::from_secs(second.unsigned_abs()));
+            assert!(now >= last, "never back");
+            last = now;
+        }
+        let (half, whole) = (1_000_000 + 1_800_000, 1_000_000 + 3_600_000);
+        assert!(last >= half && last < whole, "an hour passed, more than half of it here: {last}");
     }
 }

@@ -212,3 +212,44 @@ fn a_version_is_applied_once_and_never_changed() {
     let between = other.replace("version = 1", "version = 2");
     assert_eq!(machine.one(apply(&between)).unwrap_err().code, Code::VersionOutdated);
 }
+
+#[test]
+fn a_receipt_holds_whatever_a_row_may_hold() {
+    const REVIEW: &str = r#"
+name = "review"
+version = 1
+title = "Review"
+key = "payload.id"
+start = "LOOK"
+[states.LOOK]
+review = "admin"
+actions.approve = { to = "DONE", task = "t.publish", data = "any.json" }
+[states.DONE]
+final = "success"
+"#;
+    let mut source = model::pipeline::Source::new("review.toml", REVIEW);
+    source.files.insert("any.json".to_owned(), "{}".to_owned());
+    let pipeline = Arc::new(model::pipeline::load(&source).unwrap());
+    let (store, _) = memory();
+    let pipelines = engine::Pipelines::default();
+    pipelines.insert(pipeline.clone());
+    let mut machine = Machine::over(store.clone());
+    machine.core = engine::core::Core::new(store, pipelines, [0; 32]);
+    let submit = || Ask::Submit(Box::new(model::admit::admit(&pipeline, support::application("a")).unwrap()));
+    let id = id_of(&machine.one(submit()));
+    let deepest = format!("{}1{}", "[".repeat(64), "]".repeat(64));
+    let act = model::command::Act {
+        caller: model::Caller::new("ada", model::Role::Admin),
+        action: "approve".into(),
+        reason: None,
+        data: Some(Json::parse(&deepest).unwrap()),
+        to: None,
+        if_match: None,
+    };
+    machine.one(Ask::Tell(id, Command::Act(act))).unwrap();
+    let key = RequestKey { subject: "bob".into(), route: "submit".into(), key: "k".into() };
+    let once = Once { key, digest: Digest::of(b"one") };
+    let input = || engine::core::Input { ask: submit(), once: Some(once.clone()) };
+    assert_eq!(id_of(&machine.one(input())), id);
+    assert_eq!(id_of(&machine.one(input())), id, "and it reads back");
+}

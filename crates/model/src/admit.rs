@@ -98,7 +98,7 @@ fn check_bounds(application: &Application) -> Result<(), Refusal> {
     }
     check_reason(application.reason.as_deref())?;
     match application.priority {
-        Some(priority) if priority.abs() > PRIORITY_MAX => Err(Refusal::new(
+        Some(priority) if !(-PRIORITY_MAX..=PRIORITY_MAX).contains(&priority) => Err(Refusal::new(
             Code::InvalidRequest,
             format!("priority must be between -{PRIORITY_MAX} and {PRIORITY_MAX}"),
         )),

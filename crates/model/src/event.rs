@@ -153,11 +153,31 @@ impl Salts {
 pub enum Change {
     Submitted(Box<Submitted>),
     Moved(Moved),
-    Retried { error: Failure, rule: Name, until: Time },
-    Crashed { task: Name, rank: i64 },
-    Died { error: Failure, kept: Option<Kept> },
-    Requested { request: Box<Request>, task: Name, rank: i64 },
-    Abandoned { error: Failure, wait: Wait },
+    Retried {
+        error: Failure,
+        rule: Name,
+        until: Time,
+    },
+    Crashed {
+        task: Name,
+        rank: i64,
+    },
+    Died {
+        error: Failure,
+        kept: Option<Kept>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spent: Option<Spent>,
+    },
+    Requested {
+        request: Box<Request>,
+        task: Name,
+        rank: i64,
+    },
+    Abandoned {
+        error: Failure,
+        wait: Wait,
+        status: Status,
+    },
 }
 
 impl Change {
@@ -201,6 +221,19 @@ pub struct Moved {
     /// Whether the state it left is now its last good one.
     #[serde(default)]
     pub good: bool,
+    /// The error is that of a state before: a pass state only handed it on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carried: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
+}
+
+/// A time to live that has done its work: it does not fire twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spent {
+    State,
+    Pipeline,
 }
 
 /// What entering a state decided: how it waits there, and what was derived on the way.

@@ -1,6 +1,6 @@
 //! The row after an event. No pipeline, no decision: the event already says everything.
 
-use crate::event::{Change, Entry, Event, Leaf, Moved, Submitted};
+use crate::event::{Change, Entry, Event, Leaf, Moved, Spent, Submitted};
 use crate::submission::{Cause, Documents, Status, Submission, Wait};
 use crate::{Digest, Right};
 
@@ -65,7 +65,8 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.crashes += 1;
             row.wait = Wait::Worker { task: task.clone(), rank: *rank };
         }
-        Change::Died { error, kept } => {
+        Change::Died { error, kept, spent } => {
+            row.spend(*spent);
             row.status = Status::Dead;
             row.failed_from = Some(row.state.clone());
             row.error = Some(error.clone());
@@ -76,9 +77,12 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.request = Some((**request).clone());
             row.anew();
             row.status = Status::Open;
+            row.finished_at = None;
             row.wait = Wait::Worker { task: task.clone(), rank: *rank };
         }
-        Change::Abandoned { error, wait } => {
+        Change::Abandoned { error, wait, status } => {
+            row.status = *status;
+            row.finished_at = status.is_final().then_some(row.entered_at);
             row.anew();
             row.request = None;
             row.error = Some(error.clone());
@@ -94,9 +98,11 @@ impl Submission {
         if moved.good {
             self.last_good = Some(left.clone());
         }
-        if moved.entry.status == Status::Failed {
+        let failed = moved.error.is_some() || moved.entry.status == Status::Failed;
+        if failed && !moved.carried {
             self.failed_from = Some(left.clone());
         }
+        self.spend(moved.spent);
         self.from = Some(left);
         self.error = moved.error.clone();
         self.enter(event, &moved.entry);
@@ -112,6 +118,14 @@ impl Submission {
         self.priority = entry.priority;
         self.state_ttl_at = entry.state_ttl_at;
         self.wait = entry.wait.clone();
+    }
+
+    fn spend(&mut self, spent: Option<Spent>) {
+        match spent {
+            None => {}
+            Some(Spent::State) => self.state_ttl_at = None,
+            Some(Spent::Pipeline) => self.ttl_at = None,
+        }
     }
 
     /// Tries are counted per visit.

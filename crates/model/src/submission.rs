@@ -139,9 +139,9 @@ pub struct Submission {
     /// An action somebody was granted, whose task runs before the move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
-    /// The last settlement, so that its exact repeat gets its answer again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settled: Option<Settled>,
+    /// The last few settlements, newest last, so that an exact repeat gets its answer again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<Settled>,
     /// The revision that last changed the payload.
     pub payload_revision: u64,
     pub created_at: Time,
@@ -187,7 +187,7 @@ impl Submission {
             error: None,
             kept: None,
             request: None,
-            settled: None,
+            settled: Vec::new(),
             payload_revision: 0,
             created_at: now,
             entered_at: now,
@@ -301,12 +301,10 @@ pub struct Request {
 /// A settlement that was taken, and what it was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    pub lease_no: u64,
-    pub bits: Bits,
+    /// Of the token and all that was said with it.
     pub digest: Digest,
     pub state: Name,
     pub status: Status,
-    pub revision: u64,
 }
 
 /// The documents of a submission, stored apart from its row and loaded only where something reads them.

@@ -246,3 +246,31 @@ fn a_lease_number_counts_grants_and_revocations_and_never_goes_back() {
     story.tell(&finish(second, "done", "{}")).unwrap();
     assert_eq!(story.row().lease_no, 3);
 }
+
+#[test]
+fn a_repeat_is_known_even_after_others_have_settled() {
+    let machine = pipeline(
+        r#"
+name = "two"
+version = 1
+title = "Two"
+start = "A"
+[states.A]
+task = "t.a"
+on.ok = "B"
+[states.B]
+task = "t.b"
+on.ok = "DONE"
+[states.DONE]
+final = "success"
+"#,
+    );
+    let mut story = Story::submitted(machine, "{}");
+    let first = story.claim_any();
+    story.finish(first, "ok", "{}").unwrap();
+    let second = story.claim_any();
+    story.finish(second, "ok", "{}").unwrap();
+    let again = story.finish(first, "ok", "{}").unwrap();
+    assert_eq!(again, Answer::Settled { state: "B".into(), status: Status::Open, repeated: true });
+    assert_eq!(story.finish(first, "ok", "[]").unwrap_err().code, Code::StaleLease);
+}

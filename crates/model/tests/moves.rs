@@ -342,3 +342,87 @@ fn neighbours_of_two_to_the_53_have_different_keys() {
     assert_eq!(key("9007199254740992"), "9007199254740992");
     assert_eq!(key("9007199254740993"), "9007199254740993");
 }
+
+#[test]
+fn a_time_to_live_fires_once_wherever_it_leads() {
+    let machine = |extra: &str| {
+        route(&format!(
+            "start = \"WORK\"\nttl = {{ after = \"1h\", to = \"LATE\"{extra} }}\n[states.WORK]\ntask = \"work.do\"\non.done = \"DONE\"\n[states.LATE]\nreview = \"admin\"\nactions.finish = \"DONE\"\nactions.lose = \"LOST\"\n"
+        ))
+    };
+    let mut story = Story::submitted(machine(""), "{}");
+    story.pass("1h");
+    (0..5).for_each(|_| story.wake());
+    assert_eq!((story.state(), story.row().revision, story.row().timer), ("LATE", 2, None));
+
+    let mut story = Story::submitted(machine(", metadata = { why = \"payload.why\" }"), "{}");
+    story.pass("1h");
+    (0..5).for_each(|_| story.wake());
+    assert_eq!((story.row().status, story.row().revision, story.row().timer), (Status::Dead, 2, None));
+}
+
+#[test]
+fn a_time_to_live_of_a_state_does_not_run_before_the_submission_may_start() {
+    let machine = route(
+        "start = \"WORK\"\n[states.WORK]\ntask = \"work.do\"\non.done = \"DONE\"\nttl = { after = \"1h\", to = \"LOST\" }\n",
+    );
+    let mut story = Story::of(machine);
+    let mut application = Story::application(support::admin(), "{}");
+    application.not_before = Some(story.now.plus(model::Millis::from_secs(7_200)));
+    let admission = model::admit::admit(&story.pipeline, application).unwrap();
+    story.tell(&Command::Submit(Box::new(admission))).unwrap();
+    story.pass("2h");
+    story.wake();
+    story.claim("work.do").unwrap();
+}
+
+#[test]
+fn a_pass_state_hands_an_error_on() {
+    let machine = route(
+        "start = \"WORK\"\n[states.WORK]\ntask = \"work.do\"\non.done = \"DONE\"\non.error = \"TRIAGE\"\n[states.TRIAGE]\nnext = \"LOST\"\n",
+    );
+    let mut story = Story::submitted(machine, "{}");
+    let token = story.claim_any();
+    story.fail(token, "broken").unwrap();
+    let row = story.row();
+    assert_eq!((&*row.state, row.failed_from.as_deref()), ("LOST", Some("WORK")));
+    assert_eq!(&*row.error.as_ref().unwrap().code, "broken");
+}
+
+#[test]
+fn a_granted_action_that_fails_leaves_an_ended_submission_ended() {
+    let machine = route(
+        "start = \"WORK\"\n[states.WORK]\ntask = \"work.do\"\non.done = \"OVER\"\n[states.OVER]\nfinal = \"success\"\nactions.undo = { to = \"LOST\", task = \"work.undo\" }\nactions.close = \"DONE\"\n",
+    );
+    let mut story = Story::submitted(machine, "{}");
+    let token = story.claim_any();
+    story.finish(token, "done", "{}").unwrap();
+    story.act("undo").unwrap();
+    let revision = story.row().revision;
+    story.act("undo").unwrap();
+    assert_eq!(story.row().revision, revision, "asking twice starts its task once");
+    let token = story.claim("work.undo").unwrap();
+    story.tell(&support::fail(token, "gone", false)).unwrap();
+    let row = story.row();
+    assert_eq!((&*row.state, row.status, row.finished_at.is_some()), ("OVER", Status::Succeeded, true));
+}
+
+#[test]
+fn who_acted_is_on_record_whatever_kind_the_edge_records() {
+    let machine = route(
+        "start = [{ to = \"LOST\", when = \"has(payload.lost)\" }, { to = \"DONE\", actor = \"system\" }]\n",
+    );
+    let story = Story::submitted(machine, "{}");
+    let event = &story.events[0];
+    assert_eq!((event.leaf.actor.kind.as_str(), &*event.detail.actor), ("system", "ada"));
+}
+
+#[test]
+fn a_priority_beyond_its_bounds_is_refused() {
+    let machine = keyed("payload.id");
+    for priority in [i64::MIN, i64::MAX, 1_000_001] {
+        let mut application = Story::application(support::admin(), r#"{"id":"a"}"#);
+        application.priority = Some(priority);
+        assert_eq!(model::admit::admit(&machine, application).unwrap_err().code, Code::InvalidRequest);
+    }
+}

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::admit::Admission;
+use model::submission::Wait;
+use model::token::Bits;
 use model::{
     Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId, Time, Token,
 };
@@ -88,7 +90,14 @@ pub(super) struct Receipt {
 
 impl Receipt {
     pub(super) fn new(once: &Once, answer: &Answered) -> Self {
-        Receipt { digest: once.digest, answer: answer.clone() }
+        let mut answer = answer.clone();
+        // What callers are never shown is not kept for them: a granted action's data, and who may settle a lease.
+        answer.row.request = None;
+        answer.row.settled.clear();
+        if let Wait::Lease(lease) = &mut answer.row.wait {
+            lease.bits = Bits([0; 16]);
+        }
+        Receipt { digest: once.digest, answer }
     }
 
     /// The first answer, if this is the first request again.

@@ -20,6 +20,8 @@ pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Resu
 
 /// Rows whose time has come that one step looks at.
 pub const DUE_MAX: usize = 256;
+/// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
+const CLAIMS_MAX: usize = 1_000;
 /// How often a batch that lost a race is decided anew before it is split.
 const CONFLICTS_MAX: u32 = 3;
 
@@ -49,8 +51,8 @@ pub struct Step {
     pub next_timer: Option<Time>,
     /// The store's time, if something was committed or looked at.
     pub now: Option<Time>,
-    /// Whether the store could not be reached or written.
-    pub unreachable: bool,
+    /// Why the store could not be reached or written.
+    pub unreachable: Option<String>,
     /// Set when the store is beyond use; the process has to stop.
     pub corrupt: Option<String>,
 }
@@ -171,7 +173,7 @@ impl Core {
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {
         self.reachable_since = None;
-        step.unreachable = true;
+        step.unreachable = Some(error.to_string());
         let refusal = match error {
             store::Error::Unavailable { outcome_unknown: true, .. } => Refusal::new(
                 Code::OutcomeUnknown,
@@ -231,7 +233,8 @@ impl Plan {
             ready.tasks == claim.tasks && ready.pipelines == claim.pipelines && ready.labels == claim.labels
         };
         if let Some(index) = self.groups.iter().position(same) {
-            self.groups[index].max += claim.max;
+            let ready = &mut self.groups[index];
+            ready.max = (ready.max + claim.max).min(CLAIMS_MAX);
             return index;
         }
         self.groups.push(Ready {

@@ -115,10 +115,19 @@ impl Engine {
     }
 
     /// Takes up to `max` tasks, waiting for the first if there is none.
-    pub async fn claim(&self, claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
+    pub async fn claim(&self, mut claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
+        if !claim.pipelines.is_empty() {
+            // Names nobody applied have no work, and looking for it would hold up everyone.
+            let versions = self.pipelines.current();
+            claim.pipelines.retain(|name| versions.latest(name).is_some());
+            if claim.pipelines.is_empty() {
+                return Ok(Vec::new());
+            }
+        }
+        let choosy = !claim.pipelines.is_empty() || !claim.labels.is_empty();
         let over = tokio::time::sleep(wait);
         tokio::pin!(over);
-        let bells: Vec<_> = self.declared(&claim).map(|task| self.hints.bell(&task)).collect();
+        let bells: Vec<_> = self.declared(&claim).map(|task| self.hints.bell(&task, choosy)).collect();
         loop {
             // Listening starts before the look, so that work arriving in between is heard.
             let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();

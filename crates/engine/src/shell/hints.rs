@@ -9,9 +9,17 @@ use tokio::sync::{Notify, watch};
 #[derive(Debug)]
 pub(super) struct Hints {
     /// One bell per task that a worker has waited for; tasks come from pipeline files, so there are few.
-    bells: Mutex<HashMap<Name, Arc<Notify>>>,
+    bells: Mutex<HashMap<Name, Bells>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
+}
+
+/// Those who take any work of a task are woken one by one. Those who take only some (a pipeline, a label) are all
+/// woken: only they can tell whether it is theirs.
+#[derive(Debug, Default)]
+struct Bells {
+    any: Arc<Notify>,
+    some: Arc<Notify>,
 }
 
 impl Hints {
@@ -20,17 +28,19 @@ impl Hints {
     }
 
     /// The bell of a task. Only for tasks some pipeline declares: names made up by callers get none.
-    pub(super) fn bell(&self, task: &Name) -> Arc<Notify> {
+    pub(super) fn bell(&self, task: &Name, choosy: bool) -> Arc<Notify> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.entry(task.clone()).or_default().clone()
+        let bells = bells.entry(task.clone()).or_default();
+        if choosy { bells.some.clone() } else { bells.any.clone() }
     }
 
     /// As many bells as submissions became ready: no more workers are woken than there is work.
     pub(super) fn ready(&self, ready: &BTreeMap<Name, usize>) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         for (task, count) in ready {
-            if let Some(bell) = bells.get(task) {
-                (0..*count).for_each(|_| bell.notify_one());
+            if let Some(bells) = bells.get(task) {
+                (0..*count).for_each(|_| bells.any.notify_one());
+                bells.some.notify_waiters();
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::command::Snooze;
-use model::{Command, Millis, Time, Token};
+use model::{Code, Command, Millis, Refusal, Time, Token};
 use tokio::sync::watch;
 
 use super::hints::Hints;
@@ -66,7 +66,7 @@ impl Thread {
             }
             if let Some(reason) = step.corrupt {
                 tracing::error!(reason, "the store cannot be used; stopping");
-                self.queues.close();
+                self.refuse_the_rest();
                 self.condition.send_replace(Condition::Broken(reason));
                 return;
             }
@@ -78,19 +78,38 @@ impl Thread {
     }
 
     /// How long to wait for input before looking at the clock again.
-    fn patience(&self, now: Option<Time>, next_timer: Option<Time>, unreachable: bool) -> Duration {
-        let condition = if unreachable { Condition::Unreachable } else { Condition::Running };
+    fn patience(&self, now: Option<Time>, next_timer: Option<Time>, unreachable: Option<String>) -> Duration {
+        let trouble = unreachable.is_some();
+        let condition = if trouble { Condition::Unreachable } else { Condition::Running };
         self.condition.send_if_modified(|seen| {
             let changed = *seen != condition;
-            if changed && condition == Condition::Unreachable {
-                tracing::warn!("the store cannot be reached; trying again");
+            match unreachable {
+                Some(reason) if changed => tracing::warn!(reason, "the store cannot be used; trying again"),
+                None if changed => tracing::info!("the store is back"),
+                _ => {}
             }
             *seen = condition;
             changed
         });
-        let Some(now) = now.filter(|_| !unreachable) else { return BACK_OFF };
+        let Some(now) = now.filter(|_| !trouble) else { return BACK_OFF };
         let until = next_timer.map_or(SWEEP, |at| Duration::from_millis(at.since(now).millis()));
         until.min(SWEEP)
+    }
+
+    /// Everyone who still waits is told, rather than left waiting.
+    fn refuse_the_rest(&self) {
+        self.queues.close();
+        loop {
+            let batch = self.queues.next(BATCH_MAX, Duration::ZERO);
+            if batch.over {
+                return;
+            }
+            for job in batch.jobs {
+                let stopping =
+                    Refusal::new(Code::Draining, "the store cannot be used and the server is stopping");
+                let _ = job.reply.send(Err(stopping));
+            }
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) fn decide(
 
     let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
     match &edge.task {
+        // Asked for already, and under way.
+        Some(_) if row.request.as_ref().is_some_and(|asked| asked.is_for(act, &to)) => {}
         Some(task) => {
             let request = Request {
                 action: act.action.clone(),
@@ -57,6 +59,13 @@ pub(super) fn decide(
         }
     }
     Ok(walk.done(Answer::Done))
+}
+
+impl Request {
+    /// Whether it is for the same thing: asking again must not start its task again.
+    fn is_for(&self, act: &Act, to: &Name) -> bool {
+        (&self.action, &self.to, &self.data) == (&act.action, to, &act.data)
+    }
 }
 
 fn check_revision(row: &Submission, act: &Act) -> Result<(), Refusal> {

@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::event::Change;
 use crate::pipeline::{Backoff, Choice, Every, Kind, Pipeline, RetryRule, Times};
 use crate::refusal::Refusal;
-use crate::submission::{Failure, Kept};
+use crate::submission::{Failure, Kept, Status};
 use crate::time::Millis;
 
 /// Leases a visit may lose in a row before the submission is set aside: it is likelier the cause than the victim.
@@ -92,7 +92,13 @@ pub(super) fn crashed(walk: &mut Walk<'_>) {
 pub(super) fn abandon(walk: &mut Walk<'_>, error: Failure, step: Step<'_>) {
     let row = walk.row();
     match walk.wait(walk.state(), row, row.entered_at, row.priority) {
-        Ok(wait) => walk.note(Change::Abandoned { error, wait }, &"abandoned".into(), step),
+        Ok(wait) => {
+            let status = match &walk.state().kind {
+                Kind::Final { outcome, .. } => outcome.status(),
+                _ => Status::Open,
+            };
+            walk.note(Change::Abandoned { error, wait, status }, &"abandoned".into(), step);
+        }
         Err(guard) => walk.die(guard_failure(&guard), None, step),
     }
 }

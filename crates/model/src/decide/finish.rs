@@ -24,7 +24,7 @@ pub(super) fn decide(
         check_bounds(finish)?;
         let walk = Walk::new(pipeline, current, context);
         match current.row.request.clone() {
-            Some(request) => Ok(perform(walk, &request, finish)),
+            Some(request) => Ok(perform(walk, settlement, &request, finish)),
             None => follow(walk, settlement, finish),
         }
     })
@@ -76,7 +76,7 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
 }
 
 /// The move an action promised, in the name and by the right of whoever was granted it.
-fn perform(mut walk: Walk<'_>, request: &Request, finish: &Finish) -> Decision {
+fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finish: &Finish) -> Decision {
     let state = walk.state();
     let action =
         state.action(&request.action).expect("a granted action exists in the version it was granted under");
@@ -88,7 +88,10 @@ fn perform(mut walk: Walk<'_>, request: &Request, finish: &Finish) -> Decision {
     let before = walk.row().revision;
     if let Err(error) = walk.go(edge, &request.to, step) {
         if walk.row().revision == before {
-            super::error::abandon(&mut walk, guard_failure(&error), Step::rule());
+            // What the worker did is done: its answer is kept even though the move could not be made.
+            let mut step = Step::by(settlement.worker(), settlement.right());
+            step.documents = documents(finish);
+            super::error::abandon(&mut walk, guard_failure(&error), step);
         } else {
             walk.die(guard_failure(&error), None, Step::rule());
         }

@@ -5,17 +5,20 @@ use super::{Answer, Current, Decision};
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::refusal::Refusal;
-use crate::submission::{Lease, Settled, Submission};
+use crate::submission::{Lease, Settled};
 use crate::token::Token;
 
 /// A settlement that passed the fence.
 pub(super) struct Settlement {
     pub(super) lease: Lease,
-    digest: Digest,
 }
 
-/// Lets a settlement through once: `settle` runs only for the lease in force. An exact repeat of the last settlement
-/// gets the answer it had, anything else a refusal.
+/// Settlements a row remembers. A lost answer is asked for again within seconds, in which a quick pipeline may have
+/// moved on a few times.
+const SETTLED_MAX: usize = 4;
+
+/// Lets a settlement through once: `settle` runs only for the lease in force. An exact repeat of one of the last
+/// settlements gets the answer it had, anything else a refusal.
 pub(super) fn fenced(
     current: Current<'_>,
     token: Token,
@@ -23,16 +26,19 @@ pub(super) fn fenced(
     settle: impl FnOnce(&Settlement) -> Result<Decision, Refusal>,
 ) -> Result<Decision, Refusal> {
     let row = current.row;
-    if let Some(settled) = &row.settled
-        && (settled.lease_no, settled.bits, settled.digest) == (token.lease_no, token.bits, digest)
-    {
+    let digest = Digest::of_parts(&[token.to_string().as_bytes(), &digest.0]);
+    if let Some(settled) = row.settled.iter().find(|settled| settled.digest == digest) {
         let answer = Answer::Settled { state: settled.state.clone(), status: settled.status, repeated: true };
         return Ok(Decision { row: row.clone(), events: Vec::new(), answer });
     }
-    let settlement = Settlement { lease: leased(row, token)?.clone(), digest };
+    let settlement = Settlement { lease: leased(row, token)?.clone() };
     let mut decision = settle(&settlement)?;
-    settlement.seal(&mut decision.row);
     let (state, status) = (decision.row.state.clone(), decision.row.status);
+    let settled = &mut decision.row.settled;
+    if settled.len() == SETTLED_MAX {
+        settled.remove(0);
+    }
+    settled.push(Settled { digest, state: state.clone(), status });
     decision.answer = Answer::Settled { state, status, repeated: false };
     Ok(decision)
 }
@@ -44,17 +50,5 @@ impl Settlement {
 
     pub(super) fn right(&self) -> Right {
         Right::Lease(self.lease.no)
-    }
-
-    /// Keeps what is needed to know a repeat and to answer it.
-    fn seal(&self, row: &mut Submission) {
-        row.settled = Some(Settled {
-            lease_no: self.lease.no,
-            bits: self.lease.bits,
-            digest: self.digest,
-            state: row.state.clone(),
-            status: row.status,
-            revision: row.revision,
-        });
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn decide(
     if let Some(until) = application.not_before.filter(|until| *until > context.now) {
         // Entered, but not looked at before its time; what the state waits for is decided then.
         entry.wait = Wait::Delay { until, cause: Cause::NotBefore };
+        entry.state_ttl_at = entry.state_ttl_at.map(|at| at.plus(until.since(context.now)));
     }
     let metadata =
         walk.sight.metadata(&seen, Moment::default(), edge, application.reason.as_deref()).map_err(refuse)?;

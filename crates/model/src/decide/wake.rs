@@ -5,6 +5,7 @@ use super::sight::Moment;
 use super::walk::{Step, Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
+use crate::event::Spent;
 use crate::expr::GuardError;
 use crate::pipeline::{Kind, Pipeline, Ttl};
 use crate::submission::{Cause, Failure, Lease, Submission, Wait};
@@ -59,9 +60,15 @@ fn lease_due(walk: &mut Walk<'_>, lease: &Lease) {
 fn expire(walk: &mut Walk<'_>) {
     let row = walk.row();
     let state_due = row.state_ttl_at.is_some_and(|at| at <= walk.context.now);
-    let ttl: Option<&Ttl> = if state_due { walk.state().ttl.as_ref() } else { walk.pipeline.ttl.as_ref() };
+    let (ttl, spent): (Option<&Ttl>, _) = if state_due {
+        (walk.state().ttl.as_ref(), Spent::State)
+    } else {
+        (walk.pipeline.ttl.as_ref(), Spent::Pipeline)
+    };
     let ttl = ttl.expect("a submission has a time to live only where its version declares one");
-    walk.go_or_die(&ttl.edge, only(&ttl.edge), Step::rule(), None);
+    let mut step = Step::rule();
+    step.spent = Some(spent);
+    walk.go_or_die(&ttl.edge, only(&ttl.edge), step, None);
 }
 
 /// A delay is over. No event: nothing was decided, a queue was joined.

@@ -6,7 +6,7 @@ use crate::Name;
 use crate::actor::{Actor, Right};
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
-use crate::event::{Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts};
+use crate::event::{Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts, Spent};
 use crate::evolve::evolve_hashed;
 use crate::expr::{GuardError, Out};
 use crate::json::Json;
@@ -25,6 +25,8 @@ pub(super) struct Step<'a> {
     pub(super) documents: NewDocuments,
     /// Whether leaving counts as the state's success.
     pub(super) success: bool,
+    /// The time to live that makes the step.
+    pub(super) spent: Option<Spent>,
 }
 
 impl<'a> Step<'a> {
@@ -41,6 +43,7 @@ impl<'a> Step<'a> {
             reason: None,
             documents: NewDocuments::default(),
             success: false,
+            spent: None,
         }
     }
 }
@@ -105,8 +108,10 @@ impl<'a> Walk<'a> {
         let metadata = self.sight.metadata(&seen, step.moment, edge, step.reason)?;
         let entry = self.entry(target, &seen, step.moment)?;
         let good = step.success && from.checkpoint && entry.status != Status::Failed;
-        let error = step.moment.error.cloned();
-        let change = Change::Moved(Moved { entry, error, good });
+        // A pass state hands an error on: where it leads, people still want to know what went wrong and where.
+        let carried = matches!(from.kind, Kind::Pass { .. }) && seen.error.is_some();
+        let error = if carried { seen.error } else { step.moment.error.cloned() };
+        let change = Change::Moved(Moved { entry, error, good, carried, spent: step.spent });
         self.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
         Ok(())
     }
@@ -128,12 +133,14 @@ impl<'a> Walk<'a> {
     /// As `go`, where nobody can be refused any more: a guard that cannot be evaluated makes a dead letter that keeps
     /// what was decided so far.
     pub(super) fn go_or_die(&mut self, edge: &Edge, to: &Name, step: Step<'_>, kept: Option<Kept>) {
-        let (documents, right, actor) = (step.documents.clone(), step.right, step.actor.clone());
+        let (documents, right, actor, spent) =
+            (step.documents.clone(), step.right, step.actor.clone(), step.spent);
         let before = self.events.len();
         if let Err(error) = self.go(edge, to, step) {
             let mut step = Step::by(actor, right);
             if self.events.len() == before {
                 step.documents = documents;
+                step.spent = spent;
             } else {
                 step = Step::rule();
             }
@@ -145,7 +152,7 @@ impl<'a> Walk<'a> {
     /// Stops where it is, as a dead letter.
     pub(super) fn die(&mut self, error: Failure, kept: Option<Kept>, step: Step<'_>) {
         let trigger = error.code.clone();
-        self.note(Change::Died { error, kept }, &trigger, step);
+        self.note(Change::Died { error, kept, spent: step.spent }, &trigger, step);
     }
 
     /// An event that leaves the submission in its state.
@@ -231,8 +238,8 @@ impl<'a> Walk<'a> {
         let id = self.row.as_ref().map(|row| row.id);
         let id = id.unwrap_or_else(|| SubmissionId::new(self.context.now, self.chance.take()));
         let actor = match fact.actor {
-            Some(kind) if kind != step.actor.kind => Actor::new(kind, kind.as_str()),
-            _ => step.actor,
+            Some(kind) => Actor { kind, ..step.actor },
+            None => step.actor,
         };
         let mut salts = Salts::default();
         let payload = self.digest(&mut salts.payload, step.documents.payload.as_ref());

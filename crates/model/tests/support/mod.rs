@@ -213,7 +213,7 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     let mut row = row.clone();
     row.row_version = 0;
     row.lease_no = 0;
-    row.settled = None;
+    row.settled.clear();
     row.crashes = 0;
     row.timer = None;
     if matches!(row.wait, Wait::Worker { .. } | Wait::Lease(_) | Wait::Delay { .. }) {

@@ -19,6 +19,8 @@ use crate::table::Need;
 use tokens::Tokens;
 pub use tokens::{TOKENS, token_name};
 
+/// The name of whoever asks an open server.
+const LOCAL: &str = "local";
 /// How long a revoked token may still be taken, and a new one be unknown.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
@@ -59,6 +61,12 @@ pub(crate) struct Visitor {
 }
 
 impl Visitor {
+    /// The name a worker is recorded under. It calls itself what it likes, below the name its token gives it.
+    pub(crate) fn worker(&self, called: String) -> Name {
+        let subject = &self.caller.name;
+        if &**subject == LOCAL { called.into() } else { format!("{subject}/{called}").into() }
+    }
+
     pub(crate) fn sees(&self, pipeline: &str) -> bool {
         self.pipelines.as_ref().is_none_or(|list| list.iter().any(|name| &**name == pipeline))
     }
@@ -112,7 +120,7 @@ impl Access {
         let tokens = self.tokens().await?;
         if tokens.is_empty() && is_loopback(self.listen) {
             local::check(method, uri, headers)?;
-            return Ok(Some(Visitor { caller: Caller::new("local", Role::Admin), pipelines: None }));
+            return Ok(Some(Visitor { caller: Caller::new(LOCAL, Role::Admin), pipelines: None }));
         }
         let visitor = bearer(headers).and_then(|token| tokens.visitor(token)).ok_or_else(|| {
             Refusal::new(Code::Unauthorized, "send a valid token as `Authorization: Bearer TOKEN`")

@@ -22,6 +22,7 @@ use crate::problem::{Answer, invalid, quote};
 
 const WORKER_CHARS_MAX: usize = 128;
 const CLAIM_TASKS_MAX: usize = 100;
+const CLAIM_FILTERS_MAX: usize = 20;
 const CLAIM_MAX: usize = 1_000;
 const WAIT_MAX: Millis = Millis::from_secs(60);
 const SETTLE_MAX: usize = 1_000;
@@ -61,11 +62,14 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
     if !(1..=CLAIM_MAX).contains(&max) {
         return Err(invalid(format!("`max` must be between 1 and {CLAIM_MAX}")));
     }
-    let labels = body.labels.unwrap_or_default();
+    let (labels, pipelines) = (body.labels.unwrap_or_default(), body.pipelines.unwrap_or_default());
+    if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {
+        return Err(invalid(format!("`pipelines` and `labels` take at most {CLAIM_FILTERS_MAX} each")));
+    }
     Ok(ClaimMany {
-        worker: body.worker.into(),
+        worker: visitor.worker(body.worker),
         tasks: names(body.tasks),
-        pipelines: visitor.narrow(names(body.pipelines.unwrap_or_default()))?,
+        pipelines: visitor.narrow(names(pipelines))?,
         labels: labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
         max,
     })

@@ -1,7 +1,6 @@
 //! Rows and the versions that fence them.
 
 use model::submission::{Cause, Failure, Kept, Request, Settled, Wait};
-use model::token::Bits;
 use model::{Caller, Digest, Role, Status, Submission};
 
 use super::sample::{Sample, at, id, json, lease};
@@ -60,14 +59,7 @@ fn full_row() -> Submission {
             reason: Some("fine".to_owned()),
             data: Some(json(r#"{"n":  9007199254740993}"#)),
         }),
-        settled: Some(Settled {
-            lease_no: 40,
-            bits: Bits([8; 16]),
-            digest: Digest::of(b"answer"),
-            state: "GOOD".into(),
-            status: Status::Open,
-            revision: 11,
-        }),
+        settled: vec![Settled { digest: Digest([5; 32]), state: "S".into(), status: Status::Open }],
         payload_revision: 9,
         entered_at: at(500),
         finished_at: Some(at(600)),

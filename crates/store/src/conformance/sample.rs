@@ -159,7 +159,8 @@ pub fn submitted(n: u64) -> Event {
 /// The event that moves a row to a state, to wait there. `evolve` gives the row after it.
 #[must_use]
 pub fn moved(row: &Submission, to: &str, entry: Entry) -> Event {
-    let mut event = event(row.id, Change::Moved(Moved { entry, error: None, good: true }));
+    let mut event =
+        event(row.id, Change::Moved(Moved { entry, error: None, good: true, carried: false, spent: None }));
     event.leaf.revision = row.revision + 1;
     event.leaf.previous = Some(row.leaf);
     event.leaf.at = row.entered_at;
