@@ -88,6 +88,8 @@ pub(crate) struct Trouble {
     pub(crate) per_mille: u64,
     /// Every transaction fails while this is set.
     pub(crate) outage: bool,
+    /// Races still to be lost in a row: enough of them, and a batch is split.
+    conflicts: u64,
     /// Set by a fault that ends the process: nothing works until it is started again.
     pub(crate) process_over: bool,
     reachable_since: Option<Time>,
@@ -104,6 +106,7 @@ impl Trouble {
             chance,
             per_mille: 0,
             outage: false,
+            conflicts: 0,
             process_over: false,
             reachable_since: None,
             commits: Vec::new(),
@@ -123,6 +126,14 @@ impl Trouble {
         }
         // Drawn in any case: switching faults off and on must not shift what is drawn later.
         let (goes_wrong, fault) = (self.chance.per_mille(self.per_mille), *self.chance.pick(&Fault::ALL));
+        let more = self.chance.below(8);
+        if self.conflicts > 0 {
+            self.conflicts -= 1;
+            return Some(Fault::LateConflict);
+        }
+        if goes_wrong && fault == Fault::LateConflict {
+            self.conflicts = more;
+        }
         goes_wrong.then_some(fault)
     }
 

@@ -92,7 +92,7 @@ fn sensible(row: &Submission) -> Option<(&'static str, Option<Json>)> {
         "TIER3_REVIEW" => return Some(("approve", Some(Json::from(json!({ "read": true }))))),
         "HELD_BACK" => "release",
         "REPAIR" => "fix",
-        "REST" => "push",
+        "REST" | "OVERDUE" => "push",
         "GATE" => "open",
         "ASK" => "fetch",
         "GRIND" => "redrive",

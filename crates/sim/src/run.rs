@@ -72,8 +72,11 @@ pub fn attempt(options: Options) -> Result<Report, Failure> {
         Ok(Err(message)) => message,
         Err(panic) => format!("panicked: {}", words(&*panic)),
     };
-    Err(Failure { options, step, message })
+    Err(Failure { options, step, message: message.chars().take(MESSAGE_MAX).collect() })
 }
+
+/// A row or two are worth reading; a whole pipeline is not.
+const MESSAGE_MAX: usize = 4_000;
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);

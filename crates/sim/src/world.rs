@@ -52,9 +52,7 @@ impl World {
         let clock = TestClock::new();
         let home = Home::new(kind, clock.clone())?;
         let trouble = Trouble::new(chance.fork());
-        let mut ledger = Ledger::default();
-        let versions = [pipelines::plain(2), pipelines::plain(3)];
-        pipelines::first().iter().chain(&versions).for_each(|pipeline| ledger.allow(pipeline));
+        let ledger = Ledger::default();
         let (secret, seeds) = (chance.seed(), chance.fork());
         let store = home.open()?;
         let mut world = World {

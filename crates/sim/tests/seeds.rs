@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use sim::{Failure, Fault, Kind, Options, Report, attempt, run};
 
 const SEEDS: u64 = 50;
-const MEMORY_STEPS: usize = 200;
+const MEMORY_STEPS: usize = 150;
 /// Every commit of these is synced to the disk.
-const SQLITE_STEPS: usize = 80;
+const SQLITE_STEPS: usize = 60;
 
 /// Runs seeds with everything that can go wrong, and adds up what happened in them.
 fn runs(kind: Kind, steps: usize) -> (Report, Vec<Failure>) {
@@ -136,6 +136,8 @@ fn everything_that_can_happen_happens() {
         "delay-over",
         "not-before-over",
         "snoozed",
+        "ttl-edge-failed",
+        "ended-again",
     ];
     let faults = Fault::ALL.map(|fault| format!("fault/{fault:?}"));
     let others = ["fault/outage", "fault/answer-lost", "crash/Clean", "crash/Killed", "rest/reached"];

@@ -77,7 +77,7 @@ impl Actor {
 
     pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
         match self {
-            Actor::Operator(_) => {}
+            Actor::Operator(operator) => operator.hear(input, heard),
             Actor::Person(person) => person.hear(input, heard),
             Actor::Submitter(submitter) => submitter.hear(input, heard),
             Actor::Worker(worker) => worker.hear(input, heard),

@@ -2,20 +2,35 @@
 
 use engine::core::{Ask, Input};
 
-use super::View;
+use super::{Heard, View};
 use crate::pipelines;
 
-#[derive(Debug)]
-pub(crate) struct Operator;
+#[derive(Debug, Default)]
+pub(crate) struct Operator {
+    /// Asked, and nobody knows whether it was done.
+    open: Vec<Input>,
+}
 
 impl Operator {
-    pub(crate) fn turn(&self, view: &mut View<'_>) -> Input {
+    pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Input {
+        if !self.open.is_empty() {
+            return self.open.remove(0);
+        }
+        let versions = view.pipelines.current();
+        let latest = versions.latest("plain").map_or(1, |pipeline| pipeline.version);
         let pipeline = match view.chance.below(10) {
-            0..4 => view.chance.pick(&pipelines::first()).clone(),
-            4..6 => pipelines::plain_altered(),
-            6..8 => pipelines::plain(3),
-            _ => pipelines::plain(2),
+            0..3 => view.chance.pick(&pipelines::first()).clone(),
+            3 => pipelines::plain_altered(),
+            4..7 => pipelines::plain(latest + 1),
+            7 => pipelines::plain(latest + 2),
+            _ => pipelines::plain(latest.saturating_sub(1).max(1)),
         };
         Ask::Apply(pipeline).into()
+    }
+
+    pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
+        if heard.is_open() {
+            self.open.push(input.clone());
+        }
     }
 }

@@ -78,6 +78,10 @@ impl Worker {
             let command = open.clone();
             return Some(tell(if view.chance.percent(90) { command } else { altered(command, view) }));
         }
+        if view.chance.percent(3) {
+            let forged = Token { bits: Bits([9; 16]), ..job.token };
+            return Some(tell(Command::Renew(Renew { token: forged })));
+        }
         let (renews, leaves) = match self.habit {
             Habit::Steady => (30, 0),
             Habit::Slow => (70, 2),

@@ -23,25 +23,37 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
                 let token = token(command).expect("looked at just now");
                 settlement::check(
                     ledger,
-                    &Asked { index, id: *id, command, token, causes: &causes },
+                    &Asked { index, id: *id, command, token, causes: &causes, now: seen.now },
                     heard,
                     report,
                 )
             }
             (_, Heard::Silence) => Ok(()),
             (ask, Heard::Told(outcome)) => {
-                told(ledger, seen, ask, outcome, report).and_then(|()| match ask {
-                    Ask::Tell(id, command) if causes.is_first(*id, index) => {
+                told(ledger, seen, ask, outcome, report).and_then(|()| match (ask, &**outcome) {
+                    (Ask::Tell(id, command), _) if causes.is_first(*id, index) => {
                         acted(ledger, *id, command, outcome)
+                    }
+                    (Ask::Claim(claim), Ok(Output::Tasks(granted))) => {
+                        granted.iter().try_for_each(|granted| {
+                            leased(ledger, claim, granted, causes.is_first(granted.row.id, index))
+                        })
                     }
                     _ => Ok(()),
                 })
             }
         };
         let blamed = checked.and_then(|()| blame(seen, heard, report));
-        blamed.map_err(|problem| format!("{problem}; asked {:?}", input.ask))?;
+        blamed.map_err(|problem| format!("{problem}; asked {}", asked(&input.ask)))?;
     }
     Ok(())
+}
+
+fn asked(ask: &Ask) -> String {
+    match ask {
+        Ask::Apply(pipeline) => format!("to apply version {} of `{}`", pipeline.version, pipeline.name),
+        other => format!("{other:?}"),
+    }
 }
 
 /// Refusals that blame the store, or nobody.
@@ -73,7 +85,7 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
         (Ask::Claim(claim), Ok(Output::Tasks(granted))) => {
             ensure!(granted.len() <= claim.max, "a claim was given more than it asked for");
             report.add("answer/granted", granted.len() as u64);
-            granted.iter().try_for_each(|granted| leased(ledger, claim, granted))
+            Ok(())
         }
         (Ask::Apply(pipeline), Ok(Output::Applied { .. })) => applied(seen, pipeline),
         (Ask::Apply(pipeline), Err(refusal)) => not_applied(ledger, seen, pipeline, refusal.code),
@@ -126,17 +138,16 @@ fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked 
     }
 }
 
-fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted) -> Checked {
-    let id = granted.row.id;
-    let before = ledger.before(id).ok_or_else(|| format!("{id} was leased and is not there"))?;
-    let Wait::Worker { task, .. } = &before.wait else {
-        return Err(format!("{id} was leased while it waited for {:?}", before.wait));
-    };
-    ensure!(claim.tasks.contains(task), "{id} was leased for a task nobody asked for");
-    let of_pipeline = claim.pipelines.is_empty() || claim.pipelines.contains(&before.pipeline);
-    let labelled = claim.labels.iter().all(|(label, value)| before.labels.get(label) == Some(value));
+/// `first`: nothing else in the step can have changed the row before it was leased.
+fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted, first: bool) -> Checked {
+    let (id, row) = (granted.row.id, &granted.row);
+    let lease = row.lease().ok_or_else(|| format!("{id} was granted without a lease"))?;
+    let waited = ledger.before(id).is_some_and(|before| matches!(before.wait, Wait::Worker { .. }));
+    ensure!(waited || !first, "{id} was leased while it waited for something else");
+    ensure!(claim.tasks.contains(&lease.task), "{id} was leased for a task nobody asked for");
+    let of_pipeline = claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline);
+    let labelled = claim.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value));
     ensure!(of_pipeline && labelled, "{id} was leased to a worker that wanted others");
-    let lease = granted.row.lease().ok_or_else(|| format!("{id} was granted without a lease"))?;
     let token = granted.token;
     let same = (token.submission, token.lease_no, token.bits) == (id, lease.no, lease.bits)
         && lease.worker == claim.worker;

@@ -40,7 +40,7 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     let mut row = row.clone();
     row.lease_no = 0;
     row.row_version = 0;
-    row.settled = None;
+    row.settled.clear();
     row.crashes = 0;
     row.timer = None;
     row.wait = Wait::Nothing;

@@ -73,7 +73,7 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
             visit: Visit::default(),
             history: vec![hash],
             places: vec![place],
-            accepted: None,
+            accepted: Vec::new(),
         };
         ledger.known.insert(leaf.submission, known);
         return Ok(());

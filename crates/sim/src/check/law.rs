@@ -21,9 +21,10 @@ pub(crate) struct Book {
 }
 
 impl Law {
+    /// The first definition under a name and version is the one that counts.
     pub(crate) fn add(&mut self, pipeline: &Arc<Pipeline>) {
-        let book = Book { pipeline: pipeline.clone(), moves: pipeline.moves() };
-        self.books.insert((pipeline.name.clone(), pipeline.version), book);
+        let book = || Book { pipeline: pipeline.clone(), moves: pipeline.moves() };
+        self.books.entry((pipeline.name.clone(), pipeline.version)).or_insert_with(book);
     }
 
     pub(crate) fn book(&self, pipeline: &Name, version: u32) -> Result<&Book, String> {

@@ -1,10 +1,10 @@
 //! The book the checker keeps, and the order in which a step is checked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
+use engine::core::Ask;
 use model::submission::Wait;
-use model::{Digest, Documents, Event, Json, Pipeline, Submission, SubmissionId};
+use model::{Digest, Documents, Event, Json, Submission, SubmissionId};
 use store::entries::Place;
 use store::{Entries, OpenKey, Recorded, RequestKey, Store};
 
@@ -47,14 +47,11 @@ pub(super) struct Known {
     pub(super) history: Vec<Digest>,
     /// Where its events are in the sequence, counted from 0.
     pub(super) places: Vec<usize>,
-    pub(super) accepted: Option<Accepted>,
+    /// The last settlements that were taken, the newest last.
+    pub(super) accepted: Vec<Accepted>,
 }
 
 impl Ledger {
-    pub(crate) fn allow(&mut self, pipeline: &Arc<Pipeline>) {
-        self.law.add(pipeline);
-    }
-
     pub(crate) fn ids(&self) -> Vec<SubmissionId> {
         self.known.keys().copied().collect()
     }
@@ -87,6 +84,11 @@ impl Ledger {
     /// Checks one step and takes it into the book.
     pub(crate) fn step(&mut self, store: &dyn Store, seen: &Seen<'_>, report: &mut Report) -> Checked {
         self.previous.clear();
+        for input in seen.inputs {
+            if let Ask::Apply(pipeline) = &input.ask {
+                self.law.add(pipeline);
+            }
+        }
         let mut recorded = self.unread(store)?;
         for commit in seen.commits {
             for change in &commit.changes.rows {
@@ -143,7 +145,7 @@ impl Ledger {
             let version = before.map_or(0, |row| row.row_version) + 1;
             let after = Submission { row_version: version, ..change.after.clone() };
             if let Some(before) = before {
-                ensure!(after.lease_no >= before.lease_no, "the lease number of {id} went back");
+                check_lease_no(before, &after)?;
                 let is_silent = after.revision == before.revision;
                 if is_silent && silent::check(&Silent { before, after: &after, commit }, report)? {
                     known.visit.crashes = 0;
@@ -207,4 +209,19 @@ impl Ledger {
         }
         Ok(())
     }
+}
+
+/// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.
+fn check_lease_no(before: &Submission, after: &Submission) -> Checked {
+    let id = before.id;
+    ensure!(after.lease_no >= before.lease_no, "the lease number of {id} went back");
+    let Some(lease) = before.lease() else { return Ok(()) };
+    let goes_on = after.lease().is_some_and(|now| now.no == lease.no);
+    let settled = after.settled != before.settled;
+    ensure!(
+        goes_on || settled || after.lease_no > lease.no,
+        "lease {} of {id} was revoked and not numbered",
+        lease.no
+    );
+    Ok(())
 }

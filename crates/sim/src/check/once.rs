@@ -1,6 +1,8 @@
 //! Idempotency keys: the first answer again, never a second effect, and another body is refused.
 
 use engine::core::{Answered, Output};
+use model::submission::Wait;
+use model::token::Bits;
 use model::{Code, Digest, Millis, Submission, Time};
 
 use super::ledger::Ledger;
@@ -84,7 +86,12 @@ fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
     }
 }
 
-/// A stored answer does not carry the store's own version of the row.
+/// A kept answer leaves out what callers are not shown: the store's own version, a granted action's data, and what
+/// settles a lease.
 fn plain(row: &Submission) -> Submission {
-    Submission { row_version: 0, ..row.clone() }
+    let mut row = Submission { row_version: 0, request: None, settled: Vec::new(), ..row.clone() };
+    if let Wait::Lease(lease) = &mut row.wait {
+        lease.bits = Bits([0; 16]);
+    }
+    row
 }

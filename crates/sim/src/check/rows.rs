@@ -1,6 +1,6 @@
 //! A row fits its events and itself.
 
-use model::pipeline::Kind;
+use model::pipeline::{After, Clock, Kind, Ttl};
 use model::submission::{Cause, Wait};
 use model::{Status, Submission, Time};
 
@@ -24,7 +24,39 @@ pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     ensure!(known.history.last() == Some(&row.leaf), "{} does not end its chain", row.id);
     ensure!(row.crashes == known.visit.crashes, "{} counts {} crashes", row.id, row.crashes);
     fits_its_state(book, row).map_err(|problem| format!("{problem}: {row:?}"))?;
+    ends_when_declared(book, known)?;
     armed(row)
+}
+
+/// Times that are written down in the pipeline, counted from where they count from.
+fn ends_when_declared(book: &Book, known: &Known) -> Checked {
+    let row = &known.row;
+    let state = book.pipeline.state(&row.state).ok_or("it is in a state that does not exist")?;
+    let fixed = |ttl: &Option<Ttl>| match ttl.as_ref().map(|ttl| &ttl.after) {
+        Some(After::Fixed(span)) => Some(*span),
+        _ => None,
+    };
+    // A time to live that has done its work is gone; that of a first state counts from when it was looked at.
+    let created =
+        fixed(&book.pipeline.ttl).zip(row.ttl_at).is_none_or(|(span, at)| at == row.created_at.plus(span));
+    let entered = fixed(&state.ttl).zip(row.state_ttl_at).is_none_or(|(span, at)| {
+        let usual = row.entered_at.plus(span);
+        at == usual || row.from.is_none() && at > usual
+    });
+    ensure!(created && entered, "{} lives longer or shorter than declared: {row:?}", row.id);
+    let (Wait::Clock { until }, Kind::Wait { clock, .. }) = (&row.wait, &state.kind) else { return Ok(()) };
+    let declared = match clock {
+        Clock::For(span) => Some(row.entered_at.plus(*span)),
+        Clock::Until(at) => Some(*at),
+        Clock::Computed(_) => None,
+    };
+    let began_late = matches!(known.replayed.wait, Wait::Delay { .. });
+    ensure!(
+        began_late || declared.is_none_or(|at| at == *until),
+        "{} waits until {until}, not until {declared:?}",
+        row.id
+    );
+    Ok(())
 }
 
 fn fits_its_state(book: &Book, row: &Submission) -> Checked {

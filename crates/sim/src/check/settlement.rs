@@ -2,7 +2,7 @@
 
 use engine::core::Output;
 use model::token::Bits;
-use model::{Code, Command, Name, Refusal, Status, SubmissionId, Token};
+use model::{Code, Command, Name, Refusal, Status, Submission, SubmissionId, Time, Token};
 
 use super::explained::Causes;
 use super::ledger::Ledger;
@@ -10,7 +10,10 @@ use super::{Checked, ensure};
 use crate::actors::Heard;
 use crate::report::Report;
 
-/// The last settlement that was taken.
+/// So many settlements a row remembers: an exact repeat of one of them gets its answer again.
+const REMEMBERED: usize = 4;
+
+/// A settlement that was taken.
 #[derive(Debug)]
 pub(super) struct Accepted {
     lease_no: u64,
@@ -28,6 +31,7 @@ pub(super) struct Asked<'a> {
     pub(super) command: &'a Command,
     pub(super) token: Token,
     pub(super) causes: &'a Causes,
+    pub(super) now: Time,
 }
 
 impl Asked<'_> {
@@ -44,6 +48,7 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
     let id = asked.id;
     let held = ledger.before(id).and_then(|row| row.lease());
     let in_force = held.is_some_and(|lease| asked.is_of(lease.no, lease.bits));
+    let expired = ledger.before(id).and_then(Submission::expires_at).is_some_and(|at| at <= asked.now);
     match output {
         Output::Renewed { expires_at, .. } => {
             ensure!(in_force, "a lease of {id} was renewed that is not in force");
@@ -51,25 +56,20 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
                 held.is_some_and(|lease| *expires_at >= lease.expires_at),
                 "a renewal of {id} shortened its lease"
             );
+            ensure!(!expired, "{id} was renewed after its time to live");
             report.count("answer/renewed");
         }
         Output::Settled { state, status, repeated: false } => {
             ensure!(in_force, "{id} was settled with a token that is not that of the lease in force");
-            let answer = (state.clone(), *status);
             let row = ledger.row(id).ok_or_else(|| format!("{id} was settled and is not there"))?;
-            let sealed = row.settled.as_ref().is_some_and(|settled| {
-                asked.is_of(settled.lease_no, settled.bits)
-                    && (&settled.state, settled.status) == (&answer.0, answer.1)
-            });
+            let sealed =
+                row.settled.last().is_some_and(|last| (&last.state, &last.status) == (state, status));
             ensure!(sealed, "{id} was settled, and its row does not know");
-            accept(ledger, asked, Some(answer))?;
+            accept(ledger, asked, Some((state.clone(), *status)))?;
             report.count("answer/settled");
         }
         Output::Settled { state, status, repeated: true } => {
-            let known = ledger.known.get_mut(&id).ok_or_else(|| format!("{id} does not exist"))?;
-            let accepted =
-                known.accepted.as_mut().filter(|accepted| asked.is_of(accepted.lease_no, accepted.bits));
-            let accepted = accepted
+            let accepted = accepted(ledger, asked)
                 .ok_or_else(|| format!("{id} was never settled by this token, yet it is a repeat"))?;
             ensure!(accepted.said.contains(&asked.said()), "another answer to {id} was taken for a repeat");
             let answer = accepted.answer.get_or_insert_with(|| (state.clone(), *status));
@@ -91,16 +91,17 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
         return Ok(());
     }
     let in_force = before.lease().is_some_and(|lease| asked.is_of(lease.no, lease.bits));
-    let row_knows =
-        before.settled.as_ref().is_some_and(|settled| asked.is_of(settled.lease_no, settled.bits));
-    let is_repeat = ledger.known.get(&id).and_then(|known| known.accepted.as_ref()).is_some_and(|accepted| {
-        asked.is_of(accepted.lease_no, accepted.bits) && accepted.said == [asked.said()]
-    });
+    let is_repeat =
+        ledger.known.get(&id).is_some_and(|known| {
+            known.accepted.iter().rev().take(REMEMBERED).any(|accepted| {
+                asked.is_of(accepted.lease_no, accepted.bits) && accepted.said == [asked.said()]
+            })
+        });
     let is_renewal = matches!(asked.command, Command::Renew(_));
     match refusal.code {
         Code::StaleLease => {
             ensure!(!in_force, "the lease in force of {id} was called stale");
-            ensure!(is_renewal || !(is_repeat && row_knows), "an exact repeat to {id} was called stale");
+            ensure!(is_renewal || !is_repeat, "an exact repeat to {id} was called stale");
         }
         Code::UnknownOutcome | Code::InvalidRequest | Code::Expired => {
             ensure!(in_force, "{id} refused a dead token with {refusal}");
@@ -115,30 +116,37 @@ fn unheard(ledger: &mut Ledger, asked: &Asked<'_>) -> Checked {
     if matches!(asked.command, Command::Renew(_)) {
         return Ok(());
     }
-    let was = ledger.before(asked.id).and_then(|row| row.settled.as_ref().map(|settled| settled.lease_no));
-    let taken = ledger
-        .row(asked.id)
-        .and_then(|row| row.settled.as_ref())
-        .is_some_and(|settled| Some(settled.lease_no) != was && asked.is_of(settled.lease_no, settled.bits));
+    let (before, after) = (ledger.before(asked.id), ledger.row(asked.id));
+    let was_its = before.and_then(Submission::lease).is_some_and(|lease| asked.is_of(lease.no, lease.bits));
+    let taken = was_its && before.map(|row| &row.settled) != after.map(|row| &row.settled);
     if taken { accept(ledger, asked, None) } else { Ok(()) }
 }
 
 fn accept(ledger: &mut Ledger, asked: &Asked<'_>, answer: Option<(Name, Status)>) -> Checked {
-    let known = ledger.known.get_mut(&asked.id).ok_or_else(|| format!("{} does not exist", asked.id))?;
-    let same = known.accepted.as_mut().filter(|accepted| asked.is_of(accepted.lease_no, accepted.bits));
-    if let Some(accepted) = same {
-        let heard = accepted.answer.is_some();
-        ensure!(!(heard && answer.is_some()), "{} was settled twice by one token", asked.id);
-        if answer.is_none() {
-            if !heard {
-                accepted.said.push(asked.said());
+    let Token { lease_no, bits, .. } = asked.token;
+    match accepted(ledger, asked) {
+        Some(known) => {
+            let heard = known.answer.is_some();
+            ensure!(!(heard && answer.is_some()), "{} was settled twice by one token", asked.id);
+            if answer.is_some() {
+                *known = Accepted { lease_no, bits, said: vec![asked.said()], answer };
+            } else if !heard {
+                known.said.push(asked.said());
             }
-            return Ok(());
+        }
+        None => {
+            let known =
+                ledger.known.get_mut(&asked.id).ok_or_else(|| format!("{} does not exist", asked.id))?;
+            known.accepted.push(Accepted { lease_no, bits, said: vec![asked.said()], answer });
         }
     }
-    let Token { lease_no, bits, .. } = asked.token;
-    known.accepted = Some(Accepted { lease_no, bits, said: vec![asked.said()], answer });
     Ok(())
+}
+
+/// What was taken under this token before.
+fn accepted<'a>(ledger: &'a mut Ledger, asked: &Asked<'_>) -> Option<&'a mut Accepted> {
+    let known = ledger.known.get_mut(&asked.id)?;
+    known.accepted.iter_mut().find(|accepted| asked.is_of(accepted.lease_no, accepted.bits))
 }
 
 /// A settlement or renewal, and what the engine said to it.

@@ -32,8 +32,9 @@ impl Moment<'_> {
         let lease = self.row().lease()?;
         let id = self.event.leaf.submission;
         let written = self.told.commit.changes.rows.iter().find(|change| change.after.id == id);
-        let settled = written.and_then(|change| change.after.settled.as_ref());
-        let given_back = settled.is_some_and(|settled| settled.lease_no == lease.no);
+        let given_back = written.is_some_and(|change| {
+            change.before.as_ref().is_some_and(|row| row.settled != change.after.settled)
+        });
         (!given_back || self.event.leaf.right == Right::Lease(lease.no)).then_some(lease)
     }
 

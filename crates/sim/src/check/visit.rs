@@ -75,6 +75,11 @@ impl Visit {
     /// Giving up is right only when nothing is left to try.
     fn check_end(&self, moment: &Moment<'_>, report: &mut Report) -> Checked {
         let code = moment.failure().ok_or("it gave up without an error")?;
+        match &moment.event.detail.change {
+            Change::Died { spent: Some(_), .. } => report.count("moment/ttl-edge-failed"),
+            Change::Abandoned { status, .. } if status.is_final() => report.count("moment/ended-again"),
+            _ => {}
+        }
         let leaf = &moment.event.leaf;
         match code {
             "guard-error" => {
