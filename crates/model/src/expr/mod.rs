@@ -5,8 +5,8 @@
 //! a payload's author must not be able to hurt the pipeline:
 //!
 //! - every evaluation runs on a fixed budget (`fuel`), so time and memory are bounded whatever the payload;
-//! - numbers are compared and computed exactly, whether a worker wrote `92`, `92.5` or `18446744073709551615`, and
-//!   what cannot be exact is an error, never rounded;
+//! - integers are compared and computed exactly, whether a worker wrote `92` or `18446744073709551615`, and what cannot
+//!   be exact is an error; a decimal counts as the double next to it;
 //! - JSON is read in place: an expression on `output.score` never copies the payload beside it;
 //! - errors name paths and types but never repeat a value, for they end up in logs and events.
 //!
