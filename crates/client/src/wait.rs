@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use model::api::SubmissionView;
-use model::event::Kind;
 use model::{Status, SubmissionId};
 use tokio::time::Instant;
 
@@ -40,7 +39,7 @@ impl Client {
         let mut polls = Polls::new(at_most);
         loop {
             let submission = self.submission(id).await?;
-            if let Some(rest) = self.rest(&submission).await? {
+            if let Some(rest) = rest(&submission) {
                 return Ok(Waited { submission, rest });
             }
             if !polls.pause().await {
@@ -64,29 +63,14 @@ impl Client {
             }
         }
     }
+}
 
-    async fn rest(&self, submission: &SubmissionView) -> Result<Option<Rest>, Error> {
-        match submission.status {
-            Status::Succeeded | Status::Failed | Status::Cancelled => Ok(Some(Rest::Ended)),
-            Status::Dead => Ok(Some(Rest::Dead)),
-            Status::Open if self.waits_for_a_person(submission).await? => Ok(Some(Rest::Person)),
-            Status::Open => Ok(None),
-        }
-    }
-
-    /// A human state waits for a person, unless somebody has acted and a task runs before the move.
-    async fn waits_for_a_person(&self, submission: &SubmissionView) -> Result<bool, Error> {
-        if submission.actions.is_empty() || submission.lease.is_some() || submission.wake_at.is_some() {
-            return Ok(false);
-        }
-        let pipeline = self.pipeline_version(&submission.pipeline, submission.version).await?;
-        let state = pipeline.states.iter().find(|state| state.name == submission.state);
-        if state.is_none_or(|state| state.kind != "human") {
-            return Ok(false);
-        }
-        let last = self.events(submission.id, submission.revision.saturating_sub(1)).await?;
-        let last = last.events.last().map(|event| event.kind);
-        Ok(!matches!(last, Some(Kind::Requested | Kind::Retried | Kind::Crashed)))
+/// How a submission rests, if it does.
+fn rest(submission: &SubmissionView) -> Option<Rest> {
+    match submission.status {
+        Status::Succeeded | Status::Failed | Status::Cancelled => Some(Rest::Ended),
+        Status::Dead => Some(Rest::Dead),
+        Status::Open => (submission.waits_for == "person").then_some(Rest::Person),
     }
 }
 

@@ -249,6 +249,23 @@ pub enum Wait {
     Nothing,
 }
 
+impl Wait {
+    /// The one word for it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Wait::Worker { .. } => "worker",
+            Wait::Lease(_) => "lease",
+            Wait::Delay { .. } => "delay",
+            Wait::Clock { .. } => "clock",
+            Wait::Person => "person",
+            Wait::Guard => "guard",
+            Wait::Redrive => "redrive",
+            Wait::Nothing => "nothing",
+        }
+    }
+}
+
 /// Why a submission is delayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -96,6 +96,8 @@ pub struct SubmissionView {
     pub failed_from: Option<Name>,
     pub last_good: Option<Name>,
     pub error: Option<Failure>,
+    /// The one thing it waits for: a worker, a lease, a person, ...
+    pub waits_for: String,
     pub wake_at: Option<Time>,
     pub lease: Option<LeaseView>,
     /// What can be done to it now, by somebody with the role.
@@ -148,6 +150,7 @@ impl SubmissionView {
             failed_from: row.failed_from.clone(),
             last_good: row.last_good.clone(),
             error: row.error.clone(),
+            waits_for: row.wait.as_str().to_owned(),
             wake_at,
             lease,
             actions: state
