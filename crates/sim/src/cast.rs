@@ -28,6 +28,7 @@ pub(crate) fn all_tasks() -> Vec<Name> {
 pub(crate) fn cast() -> Vec<Actor> {
     let mut cast = vec![
         Actor::Operator(Operator::default()),
+        Actor::Operator(Operator::default()),
         Actor::Person(Person::new("ada", Role::Admin)),
         Actor::Person(Person::new("ravi", Role::Reviewer)),
         Actor::Person(Person::new("ravi", Role::Reviewer)),

@@ -153,6 +153,4 @@ fn everything_that_can_happen_happens() {
     let total = &ON_MEMORY.0;
     let missing: Vec<_> = expected.iter().filter(|name| total.of(name) == 0).collect();
     assert!(missing.is_empty(), "never happened: {missing:?} in {:#?}", total.counts);
-    let most: Vec<_> = expected.iter().filter(|name| total.of(name) < 3).collect();
-    assert!(most.len() < 4, "hardly ever happened: {most:?}");
 }
