@@ -1,9 +1,12 @@
 //! Values as they are stored.
 
-use model::{Event, Json, Submission, SubmissionId};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use model::{Event, Json, Name, Submission, SubmissionId};
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
-use store::Recorded;
+use store::{OwedTo, Recorded};
 use uuid::Uuid;
 
 use crate::error::{Fault, Result};
@@ -52,6 +55,31 @@ pub(crate) fn submission(row: &Row<'_>, column: usize, row_version: u64) -> Resu
 pub(crate) fn json(row: &Row<'_>, column: usize) -> Result<Json> {
     let text = std::str::from_utf8(bytes(row, column)?);
     text.map(Json::from_stored).map_err(|_| Fault::corrupt("a stored document is not text"))
+}
+
+pub(crate) fn target_text(target: &OwedTo) -> String {
+    serde_json::to_string(target).expect("a target has only string keys")
+}
+
+pub(crate) fn target(row: &Row<'_>, column: usize) -> Result<OwedTo> {
+    serde_json::from_slice(bytes(row, column)?)
+        .map_err(|error| Fault::corrupt(format!("whom an owed row concerns cannot be read: {error}")))
+}
+
+/// The labels of a row as an event keeps them; null when there are none.
+pub(crate) fn labels_text(labels: &BTreeMap<Name, Name>) -> Option<String> {
+    let text = || serde_json::to_string(labels).expect("labels are strings");
+    (!labels.is_empty()).then(text)
+}
+
+/// Whether an event's labels have all of these.
+pub(crate) fn has_labels(row: &Row<'_>, column: usize, wanted: &BTreeMap<Name, Name>) -> Result<bool> {
+    if row.get_ref(column)? == ValueRef::Null {
+        return Ok(wanted.is_empty());
+    }
+    let labels: BTreeMap<Cow<'_, str>, Cow<'_, str>> = serde_json::from_slice(bytes(row, column)?)
+        .map_err(|error| Fault::corrupt(format!("the labels of an event cannot be read: {error}")))?;
+    Ok(wanted.iter().all(|(label, value)| labels.get(&**label).is_some_and(|found| *found == **value)))
 }
 
 /// An event out of its position, leaf and detail.

@@ -28,6 +28,7 @@ enum List<'a> {
     Every,
     Place { pipeline: Name, state: Name, status: Status },
     Label { name: &'a str, value: &'a str },
+    Lane { pipeline: Name, lane: &'a str },
     Parent(SubmissionId),
 }
 
@@ -49,6 +50,10 @@ impl Index for List<'_> {
             List::Label { name, value } => connection
                 .prepare_cached(sql::LABEL_PAGE)?
                 .query_map((name, value, from, limit), newest)?
+                .collect(),
+            List::Lane { pipeline, lane } => connection
+                .prepare_cached(sql::LANE_LINE_PAGE)?
+                .query_map((pipeline, lane, from, limit), newest)?
                 .collect(),
             List::Parent(parent) => connection
                 .prepare_cached(sql::PARENT_PAGE)?
@@ -91,12 +96,18 @@ fn first(query: &Query) -> Option<Newest> {
 fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>> {
     let mut parts = Vec::new();
     let placed = query.pipeline.is_some() || query.state.is_some() || query.status.is_some();
-    let places = match placed || query.key.is_some() {
+    let places: Vec<_> = match placed || query.key.is_some() || query.lane.is_some() {
         true => reading::counts(connection)?.into_iter().filter(|place| covers(query, place)).collect(),
         false => Vec::new(),
     };
     if let Some(key) = &query.key {
-        parts.push(Walk::along_known(holders(connection, key, &places)?));
+        parts.push(Walk::along_known(holders(connection, sql::OPEN_KEY_HOLDER, key, &places)?));
+    }
+    if let Some(lane) = &query.lane {
+        let holders = holders(connection, sql::LANE_HOLDER, lane, &places)?;
+        let lines =
+            pipelines(&places).map(|pipeline| Walk::along(List::Lane { pipeline: pipeline.clone(), lane }));
+        parts.push(Walk::Any(lines.chain([Walk::along_known(holders)]).collect()));
     }
     if let Some(parent) = query.parent {
         parts.push(Walk::along(List::Parent(parent)));
@@ -120,13 +131,17 @@ fn covers(query: &Query, place: &Count) -> bool {
         && query.status.is_none_or(|status| status == place.status)
 }
 
-/// Who holds the key, in each pipeline that can matter.
-fn holders(connection: &Connection, key: &str, places: &[Count]) -> Result<Vec<Newest>> {
-    let mut holder = connection.prepare_cached(sql::OPEN_KEY_HOLDER)?;
-    let mut pipelines: Vec<&Name> = places.iter().map(|place| &place.pipeline).collect();
-    pipelines.dedup();
-    let ids = pipelines.into_iter().filter_map(|pipeline| {
-        let id = holder.query_row((pipeline, key), |row| Ok(Reverse(u128::from_be_bytes(row.get(0)?))));
+/// The pipelines that can matter.
+fn pipelines(places: &[Count]) -> impl Iterator<Item = &Name> {
+    let of = places.chunk_by(|one, next| one.pipeline == next.pipeline);
+    of.filter_map(|places| places.first()).map(|place| &place.pipeline)
+}
+
+/// Who holds a key or a lane of this name, in each pipeline that can matter.
+fn holders(connection: &Connection, query: &str, name: &str, places: &[Count]) -> Result<Vec<Newest>> {
+    let mut holder = connection.prepare_cached(query)?;
+    let ids = pipelines(places).filter_map(|pipeline| {
+        let id = holder.query_row((pipeline, name), |row| Ok(Reverse(u128::from_be_bytes(row.get(0)?))));
         id.optional().map_err(Fault::from).transpose()
     });
     ids.collect()

@@ -15,6 +15,7 @@ mod ready;
 mod rows;
 mod schema;
 mod sql;
+mod standing;
 mod taking;
 mod walk;
 mod writer;
@@ -27,7 +28,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Documents, Json, Submission, SubmissionId};
-use store::{Changes, Clock, Committed, Count, Error, Page, Query, Recorded, Store, Take, Taken};
+use store::{
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, Store,
+    Take, Taken,
+};
 
 use folder::Folder;
 use readers::Readers;
@@ -85,8 +89,12 @@ impl Store for SqliteStore {
         self.readers.read(|connection| reading::history(connection, id, after, limit))
     }
 
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.readers.read(|connection| reading::events(connection, after, limit))
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.readers.read(|connection| reading::feed(connection, feed))
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.readers.read(|connection| standing::line(connection, lane, limit))
     }
 
     fn counts(&self) -> Result<Vec<Count>, Error> {

@@ -2,7 +2,7 @@
 
 use model::{Documents, Json, Submission, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};
-use store::{Count, Recorded};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Recorded};
 
 use crate::codec;
 use crate::error::{Fault, Result};
@@ -49,9 +49,41 @@ fn lost(seq: u64) -> Result<Recorded> {
     Err(Fault::corrupt(format!("event {seq} is not there")))
 }
 
-pub(crate) fn events(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Recorded>> {
-    let mut page = connection.prepare_cached(sql::EVENT_PAGE)?;
-    page.query_and_then((codec::signed(after), codec::limit(limit)), codec::recorded)?.collect()
+/// Where the sequence of events begins and ends.
+pub(crate) struct Bounds {
+    /// The last position that was retired.
+    pub(crate) retired: u64,
+    pub(crate) last: u64,
+}
+
+pub(crate) fn bounds(connection: &Connection) -> Result<Bounds> {
+    let mut bounds = connection.prepare_cached(sql::EVENT_BOUNDS)?;
+    Ok(bounds.query_row([], |row| {
+        Ok(Bounds { retired: codec::unsigned(row, 0)?, last: codec::unsigned(row, 1)? })
+    })?)
+}
+
+pub(crate) fn feed(connection: &Connection, feed: &Feed) -> Result<FeedPage> {
+    let Bounds { retired, last } = bounds(connection)?;
+    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1 };
+    let from = feed.after.max(retired);
+    let to = last.min(from.saturating_add(FEED_SCAN_MAX));
+    if feed.limit == 0 || from >= to {
+        return Ok(page);
+    }
+    let mut events = connection.prepare_cached(sql::EVENT_PAGE)?;
+    let mut rows = events.query((codec::signed(from), codec::signed(to), &feed.pipeline, &feed.state))?;
+    while let Some(row) = rows.next()? {
+        if feed.labels.is_empty() || codec::has_labels(row, 3, &feed.labels)? {
+            page.events.push(codec::recorded(row)?);
+        }
+        if page.events.len() == feed.limit {
+            page.next = codec::unsigned(row, 0)?;
+            return Ok(page);
+        }
+    }
+    page.next = to;
+    Ok(page)
 }
 
 /// By pipeline, then state.

@@ -64,6 +64,8 @@ fn create(connection: &mut Connection) -> Result<()> {
     transaction.execute_batch(sql::SCHEMA)?;
     transaction.execute(sql::META_INSERT, ("version", VERSION))?;
     transaction.execute(sql::META_INSERT, ("min_compatible", MIN_COMPATIBLE))?;
+    // The last position whose event was retired.
+    transaction.execute(sql::META_INSERT, ("retired", 0))?;
     transaction.commit()?;
     Ok(())
 }

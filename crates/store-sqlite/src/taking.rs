@@ -1,16 +1,18 @@
 //! Reading everything a take names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use model::{SubmissionId, Time};
-use rusqlite::{Connection, OptionalExtension};
-use store::{Owed, OwedId, Stored, Take, Taken};
+use rusqlite::Connection;
+use store::entries::{unheld_key, unheld_lane};
+use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo, READY_BYTES_MAX, Stored, Take, Taken};
 
 use crate::codec;
 use crate::error::Result;
 use crate::ready::Dealer;
 use crate::rows::Rows;
 use crate::sql;
+use crate::standing;
 use crate::writing::Tip;
 
 /// What was read, and what writing needs to know of it.
@@ -21,7 +23,8 @@ pub(crate) struct Reading {
 
 pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Result<Reading> {
     let mut taken = Taken { now, ..Taken::default() };
-    read_holders(connection, take, &mut taken)?;
+    standing::read_holders(connection, &take.keys, &mut taken)?;
+    standing::read_lanes(connection, &take.lanes, &mut taken)?;
     read_answers(connection, take, &mut taken)?;
     read_registry(connection, take, &mut taken)?;
     read_due(connection, take, &mut taken)?;
@@ -32,19 +35,6 @@ pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Resul
     }
     let tips = read_rows(connection, take, &mut taken)?;
     Ok(Reading { taken, tips })
-}
-
-fn read_holders(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<()> {
-    if take.keys.is_empty() {
-        return Ok(());
-    }
-    let mut holder = connection.prepare_cached(sql::OPEN_KEY_HOLDER)?;
-    for key in &take.keys {
-        if let Some(id) = holder.query_row((&key.pipeline, &key.key), |row| codec::id(row, 0)).optional()? {
-            taken.holders.insert(key.clone(), id);
-        }
-    }
-    Ok(())
 }
 
 fn read_answers(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<()> {
@@ -99,33 +89,88 @@ fn read_owed(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Res
     while let Some(row) = rows.next()? {
         let id =
             OwedId { submission: codec::id(row, 0)?, revision: codec::unsigned(row, 1)?, no: row.get(2)? };
-        taken.owed.push(Owed { id, body: codec::json(row, 3)? });
+        taken.owed.push(Owed { id, to: codec::target(row, 3)?, body: codec::json(row, 4)? });
     }
     Ok(())
 }
 
-/// The rows of everything named so far. Those that go to a worker come first: they always bring their documents.
+/// The rows of everything named, then of whoever stands in relation to them. Those that go to a worker come first:
+/// they always bring their documents.
 fn read_rows(
     connection: &Connection,
     take: &Take<'_>,
     taken: &mut Taken,
 ) -> Result<HashMap<SubmissionId, Tip>> {
-    let mut rows = Rows::new(connection)?;
-    let mut tips = HashMap::new();
+    let mut reader = RowReader { rows: Rows::new(connection)?, take, tips: HashMap::new() };
+    let mut bytes = 0;
     for &id in taken.ready.iter().flatten() {
-        let found = rows.indexed(id)?;
-        tips.insert(id, found.tip());
-        let documents = Some(rows.documents(id)?);
-        taken.rows.insert(id, Stored { row: found.row, documents });
-    }
-    for &id in take.ids.iter().chain(taken.holders.values()).chain(&taken.due) {
-        if taken.rows.contains_key(&id) {
-            continue;
+        if bytes >= READY_BYTES_MAX {
+            break;
         }
-        let Some(found) = rows.get(id)? else { continue };
-        tips.insert(id, found.tip());
-        let documents = if (take.documents)(&found.row) { Some(rows.documents(id)?) } else { None };
-        taken.rows.insert(id, Stored { row: found.row, documents });
+        let found = reader.rows.indexed(id)?;
+        reader.tips.insert(id, found.tip());
+        let documents = reader.rows.documents(id)?;
+        bytes += documents.bytes();
+        taken.rows.insert(id, Stored { row: found.row, documents: Some(documents) });
     }
-    Ok(tips)
+    for ids in &mut taken.ready {
+        ids.retain(|id| taken.rows.contains_key(id));
+    }
+    let owed = read_targets(connection, taken)?;
+    for &id in take.ids.iter().chain(&taken.due).chain(&owed) {
+        reader.read(id, &mut taken.rows)?;
+    }
+    let (keys, lanes) = unheld(taken);
+    standing::read_holders(connection, &keys, taken)?;
+    standing::read_lanes(connection, &lanes, taken)?;
+    let seated = taken.lanes.values().flat_map(|view| [view.holder, view.first]).flatten();
+    for id in taken.holders.values().chain(taken.waiters.values()).copied().chain(seated) {
+        reader.read(id, &mut taken.rows)?;
+    }
+    Ok(reader.tips)
+}
+
+struct RowReader<'c, 't> {
+    rows: Rows<'c>,
+    take: &'t Take<'t>,
+    tips: HashMap<SubmissionId, Tip>,
+}
+
+impl RowReader<'_, '_> {
+    fn read(&mut self, id: SubmissionId, taken: &mut HashMap<SubmissionId, Stored>) -> Result<()> {
+        if taken.contains_key(&id) {
+            return Ok(());
+        }
+        let Some(found) = self.rows.get(id)? else { return Ok(()) };
+        self.tips.insert(id, found.tip());
+        let wanted = (self.take.documents)(&found.row);
+        let documents = if wanted { Some(self.rows.documents(id)?) } else { None };
+        taken.insert(id, Stored { row: found.row, documents });
+        Ok(())
+    }
+}
+
+/// Looks up whom the owed rows concern, and names those that are taken in their own right.
+fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<SubmissionId>> {
+    let targets: BTreeSet<OwedTo> = taken.owed.iter().map(|owed| owed.to.clone()).collect();
+    let mut named = Vec::new();
+    for target in &targets {
+        match target {
+            OwedTo::Submission(id) => named.push(*id),
+            OwedTo::Key(key) => {
+                standing::read_holders(connection, [key], taken)?;
+                standing::read_waiter(connection, key, taken)?;
+            }
+            OwedTo::Lane(lane) => standing::read_lanes(connection, [lane], taken)?,
+            OwedTo::Parked(hold) => standing::read_parked(connection, hold, taken)?,
+        }
+    }
+    named.extend(taken.parked.values().flatten());
+    Ok(named)
+}
+
+/// The keys and lanes that rows have and do not hold: most have none.
+fn unheld(taken: &Taken) -> (BTreeSet<OpenKey>, BTreeSet<LaneKey>) {
+    let rows = || taken.rows.values().map(|stored| &stored.row);
+    (rows().filter_map(unheld_key).collect(), rows().filter_map(unheld_lane).collect())
 }

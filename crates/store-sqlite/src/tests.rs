@@ -86,6 +86,29 @@ fn index_that_lost_an_entry_is_noticed() {
 }
 
 #[test]
+fn erased_documents_are_gone_from_the_file() {
+    let (store, folder) = open();
+    for n in 1..=3 {
+        insert(&store, n, 50_000).unwrap();
+    }
+    let file = folder.path().join("milepost.db");
+    let written = |store| {
+        drop(store);
+        std::fs::read(&file)
+            .unwrap()
+            .windows(64)
+            .filter(|bytes| bytes.iter().all(|byte| *byte == b'x'))
+            .count()
+    };
+    assert!(written(store) > 140_000, "closing moves everything to the file");
+    let store = SqliteStore::open(folder.path(), Arc::new(TestClock::new())).unwrap();
+    let forgotten = vec![store.submission(id(3)).unwrap().unwrap().0];
+    let mut changes = Some(Changes { erased: vec![id(1), id(2)], forgotten, ..Changes::default() });
+    store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+    assert_eq!(written(store), 0);
+}
+
+#[test]
 fn log_is_moved_before_it_grows_far() {
     let (store, folder) = open();
     let log = folder.path().join("milepost.db-wal");

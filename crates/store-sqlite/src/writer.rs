@@ -7,9 +7,9 @@ use store::{Changes, Clock, Committed, Error, Take, Taken};
 
 use crate::checkpoint::Checkpoint;
 use crate::connection;
-use crate::error::{Fault, Result};
+use crate::error::Fault;
+use crate::reading;
 use crate::schema;
-use crate::sql;
 use crate::taking;
 use crate::writing::{self, Circumstances};
 
@@ -27,8 +27,8 @@ impl Writer {
     pub(crate) fn open(database: &Path) -> Result<Self, Error> {
         let mut connection = connection::open_writer(database).map_err(Fault::before_commit)?;
         schema::migrate(&mut connection)?;
-        let last_seq = last_seq(&connection).map_err(Fault::before_commit)?;
-        Ok(Writer { connection, last_seq, checkpoint: Checkpoint::default(), stopped: None })
+        let bounds = reading::bounds(&connection).map_err(Fault::before_commit)?;
+        Ok(Writer { connection, last_seq: bounds.last, checkpoint: Checkpoint::default(), stopped: None })
     }
 
     pub(crate) fn transact(
@@ -81,8 +81,4 @@ impl Writer {
             self.stopped = Some(error);
         }
     }
-}
-
-fn last_seq(connection: &Connection) -> Result<u64> {
-    Ok(connection.query_row(sql::EVENT_LAST, [], |row| crate::codec::unsigned(row, 0))?)
 }

@@ -67,6 +67,8 @@ fn the_sqlite_store_does_what_the_memory_store_does() {
                 let seen = differential(&memory, &*sqlite.open(), &how);
                 assert!(seen.commits > 100 && seen.conflicts > 20 && seen.events > 200, "{seen:?}");
                 assert!(seen.ready > 20 && seen.due > 20 && seen.owed > 20, "{seen:?}");
+                assert!(seen.waiters > 20 && seen.lanes > 100 && seen.parked > 20, "{seen:?}");
+                assert!(seen.erased > 5 && seen.forgotten > 5 && seen.retirements > 3, "{seen:?}");
             });
         }
     });

@@ -1,13 +1,15 @@
 //! What a transaction commits.
 
 use model::event::Event;
-use model::{Json, Submission, SubmissionId, Time};
+use model::{Json, Name, Submission, SubmissionId, Time};
+use serde::{Deserialize, Serialize};
 
-use crate::take::{RegistryKey, RequestKey};
+use crate::take::{LaneKey, OpenKey, RegistryKey, RequestKey};
 
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// Each row at most once. Keys are looked at once all are written: one may pass from row to row in a commit.
+    /// Each row at most once, forgotten ones included. Keys and lanes are looked at once all are written: one may
+    /// pass from row to row in a commit.
     pub rows: Vec<RowChange>,
     /// In the order they happened; they get the next positions of the sequence in this order.
     pub events: Vec<Event>,
@@ -18,7 +20,18 @@ pub struct Changes {
     /// Owed rows this commit has applied. One that is gone already is no fault.
     pub paid: Vec<OwedId>,
     pub registry: Vec<RegistryChange>,
+    /// Submissions whose documents are erased, those of this commit included. Events stay; so does the row.
+    pub erased: Vec<SubmissionId>,
+    /// Rows removed for good, with their documents and entries, as they were taken: the store checks that
+    /// `row_version` still stands. Events stay.
+    pub forgotten: Vec<Submission>,
+    /// Events before this position are let go: the past is retired, oldest first, at most `RETIRED_MAX` events a
+    /// commit. `FeedPage::oldest` says how far it came; the rest goes when it is asked for again.
+    pub retired_before: Option<u64>,
 }
+
+/// How many events one commit retires.
+pub const RETIRED_MAX: u64 = 5_000;
 
 impl Changes {
     #[must_use]
@@ -30,6 +43,9 @@ impl Changes {
             && self.owed.is_empty()
             && self.paid.is_empty()
             && self.registry.is_empty()
+            && self.erased.is_empty()
+            && self.forgotten.is_empty()
+            && self.retired_before.is_none()
     }
 }
 
@@ -70,7 +86,22 @@ pub struct OwedId {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owed {
     pub id: OwedId,
+    /// Whom it concerns: taking the owed row takes these too.
+    pub to: OwedTo,
     pub body: Json,
+}
+
+/// Whom an owed row concerns.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OwedTo {
+    Submission(SubmissionId),
+    /// Whoever waits longest for a key.
+    Key(OpenKey),
+    /// Whoever is first in line of a lane.
+    Lane(LaneKey),
+    /// Whatever a hold or limit parked.
+    Parked(Name),
 }
 
 #[derive(Debug, Clone)]

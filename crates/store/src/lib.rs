@@ -13,13 +13,17 @@ pub mod query;
 pub mod take;
 
 pub use changes::{
-    AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, RegistryChange, RowChange,
+    AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
+    RowChange,
 };
 pub use entries::Entries;
 pub use error::Error;
 pub use memory::MemoryStore;
-pub use query::{Count, Page, Query, Recorded};
-pub use take::{OpenKey, Ready, RegistryKey, RequestKey, Stored, Take, Taken};
+pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Line, Page, Query, Recorded};
+pub use take::{
+    LaneKey, LaneView, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored, Take,
+    Taken,
+};
 
 use model::{Documents, Json, Submission, SubmissionId, Time};
 
@@ -47,8 +51,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// A submission's events after a revision, oldest first.
     fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error>;
 
-    /// All events after a position, in sequence. No later call shows an event at or before a position already read.
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error>;
+    /// Events after a position that fit a filter, in sequence. No later call shows an event at or before a position
+    /// already read. Passes over at most `FEED_SCAN_MAX` events, so that a narrow filter never stalls.
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error>;
+
+    /// A lane's holder and at most `limit` of those in line.
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error>;
 
     /// How many submissions are where, in no order; a place without any is not listed. Maintained by `transact`,
     /// never counted by scanning.

@@ -14,6 +14,8 @@ pub struct Query {
     /// Finds the submission that holds the key: one that has not ended.
     pub key: Option<Name>,
     pub parent: Option<SubmissionId>,
+    /// Those that hold this lane or are in line for it.
+    pub lane: Option<Name>,
     pub labels: BTreeMap<Name, Name>,
     /// Created earlier than this, not at it.
     pub created_before: Option<Time>,
@@ -51,4 +53,40 @@ pub struct Count {
     pub state: Name,
     pub status: Status,
     pub count: u64,
+}
+
+/// Which events a reader wants. All of it must hold.
+#[derive(Debug, Clone, Default)]
+pub struct Feed {
+    /// The position read so far.
+    pub after: u64,
+    /// The pipeline of the submission.
+    pub pipeline: Option<Name>,
+    /// The state the event leads to.
+    pub state: Option<Name>,
+    /// Labels of the submission, as of the event: as the commit left them that recorded it. An event of a submission
+    /// without a row has neither labels nor a pipeline.
+    pub labels: BTreeMap<Name, Name>,
+    pub limit: usize,
+}
+
+/// How many events one read of a feed passes over before it says how far it came.
+pub const FEED_SCAN_MAX: u64 = 10_000;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FeedPage {
+    pub events: Vec<Recorded>,
+    /// What has been read, events that did not fit the filter included: where to go on. The position of the last
+    /// event that was looked at; where none was, what was asked for.
+    pub next: u64,
+    /// The oldest position still there; where none is, the next one to come. A reader that was before it has missed
+    /// something.
+    pub oldest: u64,
+}
+
+/// A lane's holder and those in line, first first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    pub holder: Option<SubmissionId>,
+    pub waiting: Vec<SubmissionId>,
 }

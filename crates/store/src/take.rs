@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::changes::Owed;
@@ -21,6 +23,8 @@ pub struct Take<'a> {
     /// At most so many owed rows, oldest first.
     pub owed: usize,
     pub registry: Vec<RegistryKey>,
+    /// Lanes whose holder and first in line are wanted, rows included.
+    pub lanes: Vec<LaneKey>,
     /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
     pub documents: &'a dyn Fn(&Submission) -> bool,
 }
@@ -43,16 +47,31 @@ impl Take<'_> {
             due: 0,
             owed: 0,
             registry: Vec::new(),
+            lanes: Vec::new(),
             documents: &|_| true,
         }
     }
 }
 
 /// A key is unique among the submissions of a pipeline that have not ended.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OpenKey {
     pub pipeline: Name,
     pub key: Name,
+}
+
+/// A lane has one holder at a time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LaneKey {
+    pub pipeline: Name,
+    pub lane: Name,
+}
+
+/// Who has a lane, and who is next: the smallest (created_at, tie, id) of those in line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LaneView {
+    pub holder: Option<SubmissionId>,
+    pub first: Option<SubmissionId>,
 }
 
 /// An `Idempotency-Key` as used by one subject on one route.
@@ -88,15 +107,33 @@ pub struct Stored {
     pub documents: Option<Documents>,
 }
 
+/// A take reads no more documents of ready rows once it has this much of them: a thousand may bring a megabyte each.
+pub const READY_BYTES_MAX: usize = 8 << 20;
+
+/// How many parked rows one owed row brings at a time.
+pub const PARKED_MAX: usize = 256;
+
 /// What was read, as of one instant.
 #[derive(Debug, PartialEq)]
 pub struct Taken {
     pub now: Time,
-    /// Every row any part of the take named, by id.
+    /// Every row any part of the take named, by id: by id itself, as ready or due, or by an owed row (a submission, or
+    /// what a hold parked). And those that the maps below name for them, which bring nobody else along.
     pub rows: HashMap<SubmissionId, Stored>,
+    /// Of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold theirs (they
+    /// ended, or wait for it): who holds them. Rows included.
     pub holders: HashMap<OpenKey, SubmissionId>,
+    /// Of the keys owed rows name: who waits longest for them (smallest id). Rows included.
+    pub waiters: HashMap<OpenKey, SubmissionId>,
+    /// Of the lanes asked for, of the lanes owed rows name, and of the lanes of named rows that do not hold theirs.
+    /// Rows included, an entry for each even where nobody is there.
+    pub lanes: HashMap<LaneKey, LaneView>,
+    /// Of the holds and limits owed rows name: at most `PARKED_MAX` of what they parked, smallest id first. Rows
+    /// included, an entry for each even where nothing is parked.
+    pub parked: HashMap<Name, Vec<SubmissionId>>,
     pub answers: HashMap<RequestKey, Json>,
-    /// One list for each `Ready`, in its order.
+    /// One list for each `Ready`, in its order. Shorter than asked for where the documents of the rows before were
+    /// `READY_BYTES_MAX` or more: the rest is there for the next take.
     pub ready: Vec<Vec<SubmissionId>>,
     pub due: Vec<SubmissionId>,
     pub owed: Vec<Owed>,
@@ -112,6 +149,9 @@ impl Default for Taken {
             now: Time::EPOCH,
             rows: HashMap::new(),
             holders: HashMap::new(),
+            waiters: HashMap::new(),
+            lanes: HashMap::new(),
+            parked: HashMap::new(),
             answers: HashMap::new(),
             ready: Vec::new(),
             due: Vec::new(),

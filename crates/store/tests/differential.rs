@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use model::{Documents, Json, Submission, SubmissionId};
 use store::conformance::{Differential, TestClock, differential};
-use store::{Changes, Committed, Count, Error, MemoryStore, Page, Query, Recorded, Store, Take, Taken};
+use store::{
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Line, MemoryStore, Page, Query,
+    Recorded, Store, Take, Taken,
+};
 
 #[test]
 fn two_memory_stores_do_the_same() {
@@ -16,12 +19,14 @@ fn two_memory_stores_do_the_same() {
         assert!(seen.commits > 100 && seen.conflicts > 20 && seen.events > 200, "{seen:?}");
         assert!(seen.ready > 20 && seen.due > 20 && seen.owed > 20, "{seen:?}");
         assert!(seen.answers > 10 && seen.holders > 20 && seen.rows > 100, "{seen:?}");
+        assert!(seen.waiters > 20 && seen.lanes > 100 && seen.parked > 20, "{seen:?}");
+        assert!(seen.erased > 5 && seen.forgotten > 5 && seen.retirements > 3, "{seen:?}");
     }
 }
 
 #[test]
 fn every_kind_of_error_is_found_out() {
-    let faults: [(&str, Fault); 9] = [
+    let faults: [(&str, Fault<Taken>); 13] = [
         ("due in the wrong order", |taken| taken.due.reverse()),
         ("ready in the wrong order", |taken| taken.ready.iter_mut().for_each(|ids| ids.reverse())),
         ("owed in the wrong order", |taken| taken.owed.reverse()),
@@ -30,16 +35,40 @@ fn every_kind_of_error_is_found_out() {
         ("holders forgotten", |taken| taken.holders.clear()),
         ("registry forgotten", |taken| taken.registry.clear()),
         ("next timer forgotten", |taken| taken.next_timer = None),
+        ("waiters forgotten", |taken| taken.waiters.clear()),
+        ("lanes without a first", |taken| taken.lanes.values_mut().for_each(|view| view.first = None)),
+        ("lanes nobody asked for", |taken| {
+            let lane = LaneKey { pipeline: "alpha".into(), lane: "other".into() };
+            taken.lanes.insert(lane, LaneView::default());
+        }),
+        ("parked in the wrong order", |taken| taken.parked.values_mut().for_each(|ids| ids.reverse())),
         ("versions wrong", |taken| taken.rows.values_mut().for_each(|stored| stored.row.row_version += 1)),
     ];
     for (name, fault) in faults {
         let clock = TestClock::new();
-        let faulty = Faulty { inner: memory(&clock), taking: fault, rows_kept: usize::MAX };
+        let faulty = Faulty { inner: memory(&clock), taking: fault, writing: |_| () };
         assert!(differs(&faulty, &clock), "{name} went unnoticed");
     }
-    let clock = TestClock::new();
-    let forgetful = Faulty { inner: memory(&clock), taking: |_| (), rows_kept: 1 };
-    assert!(differs(&forgetful, &clock), "rows left out of commits went unnoticed");
+}
+
+#[test]
+fn whatever_a_commit_leaves_out_is_found_out() {
+    let faults: [(&str, Fault<Changes>); 9] = [
+        ("rows", |changes| changes.rows.truncate(1)),
+        ("documents", |changes| changes.documents.clear()),
+        ("answers", |changes| changes.answers.clear()),
+        ("owed rows", |changes| changes.owed.clear()),
+        ("payments", |changes| changes.paid.clear()),
+        ("registry entries", |changes| changes.registry.clear()),
+        ("erasures", |changes| changes.erased.clear()),
+        ("forgotten rows", |changes| changes.forgotten.clear()),
+        ("retirements", |changes| changes.retired_before = None),
+    ];
+    for (name, fault) in faults {
+        let clock = TestClock::new();
+        let faulty = Faulty { inner: memory(&clock), taking: |_| (), writing: fault };
+        assert!(differs(&faulty, &clock), "{name} left out of commits went unnoticed");
+    }
 }
 
 fn memory(clock: &TestClock) -> MemoryStore {
@@ -51,15 +80,14 @@ fn differs(faulty: &Faulty, clock: &TestClock) -> bool {
     catch_unwind(AssertUnwindSafe(|| differential(&memory(clock), faulty, &how))).is_err()
 }
 
-type Fault = fn(&mut Taken);
+type Fault<T> = fn(&mut T);
 
 /// A store that is right but for one thing.
 #[derive(Debug)]
 struct Faulty {
     inner: MemoryStore,
-    taking: Fault,
-    /// Of each commit, so many rows are written and the others are lost.
-    rows_kept: usize,
+    taking: Fault<Taken>,
+    writing: Fault<Changes>,
 }
 
 impl Store for Faulty {
@@ -71,7 +99,7 @@ impl Store for Faulty {
         self.inner.transact(take, &mut |mut taken| {
             (self.taking)(&mut taken);
             let mut changes = decide(taken);
-            changes.rows.truncate(self.rows_kept);
+            (self.writing)(&mut changes);
             changes
         })
     }
@@ -88,8 +116,12 @@ impl Store for Faulty {
         self.inner.history(id, after, limit)
     }
 
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.events(after, limit)
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.inner.feed(feed)
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.inner.line(lane, limit)
     }
 
     fn counts(&self) -> Result<Vec<Count>, Error> {

@@ -1,1 +1,1 @@
-SELECT submission, revision, no, body FROM owed ORDER BY seq LIMIT ?1
+SELECT submission, revision, no, target, body FROM owed ORDER BY seq LIMIT ?1

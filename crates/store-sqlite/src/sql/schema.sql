@@ -21,12 +21,17 @@ CREATE TABLE document (
   PRIMARY KEY (submission, name)
 ) STRICT, WITHOUT ROWID;
 
--- Append-only. `prev` is the submission's event before this one, 0 for its first: a history is walked back along it.
+-- Appended at the end and retired at the beginning. `prev` is the submission's event before this one, 0 for its first: a history is walked back along it.
 -- An index by submission instead would be written at random places at every move, which costs 30 % of the moves.
 CREATE TABLE event (
   seq INTEGER PRIMARY KEY,
   prev INTEGER NOT NULL,
   revision INTEGER NOT NULL,
+  -- What feeds are filtered by, as the event's commit left it: the pipeline of the submission, the state of the leaf,
+  -- the labels as JSON. Null where there is no row, or no label.
+  pipeline TEXT,
+  state TEXT NOT NULL,
+  labels TEXT,
   leaf BLOB NOT NULL,
   detail BLOB NOT NULL
 ) STRICT;
@@ -79,6 +84,39 @@ CREATE TABLE open_key (
   PRIMARY KEY (pipeline, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE key_wait (
+  pipeline TEXT NOT NULL,
+  key TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, key, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lane_holder (
+  pipeline TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, lane)
+) STRICT, WITHOUT ROWID;
+
+-- In the order of their turn.
+CREATE TABLE lane_line (
+  pipeline TEXT NOT NULL,
+  lane TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  tie TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, lane, since, tie, id)
+) STRICT, WITHOUT ROWID;
+
+-- For pages of a lane, which are in the order of ids.
+CREATE UNIQUE INDEX lane_line_id ON lane_line (pipeline, lane, id);
+
+CREATE TABLE parked (
+  hold TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (hold, id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE label (
   name TEXT NOT NULL,
   value TEXT NOT NULL,
@@ -92,12 +130,13 @@ CREATE TABLE parent (
   PRIMARY KEY (parent, id)
 ) STRICT, WITHOUT ROWID;
 
--- `seq` is the order in which they are pulled.
+-- `seq` is the order in which they are pulled; `target` whom it concerns, as JSON.
 CREATE TABLE owed (
   seq INTEGER PRIMARY KEY,
   submission BLOB NOT NULL,
   revision INTEGER NOT NULL,
   no INTEGER NOT NULL,
+  target TEXT NOT NULL,
   body TEXT NOT NULL,
   UNIQUE (submission, revision, no)
 ) STRICT;

@@ -4,7 +4,7 @@ use model::Time;
 use rusqlite::Connection;
 use store::{AnswerChange, Changes, DocumentChange, Owed, OwedId, RegistryChange};
 
-use crate::codec::{blob, limit, signed};
+use crate::codec::{blob, limit, signed, target_text};
 use crate::error::Result;
 use crate::sql;
 
@@ -43,8 +43,9 @@ fn write_answers(connection: &Connection, answers: &[AnswerChange]) -> Result<()
 
 fn write_owed(connection: &Connection, owed: &[Owed]) -> Result<()> {
     let mut insert = connection.prepare_cached(sql::OWED_INSERT)?;
-    for Owed { id, body } in owed {
-        insert.execute((blob(&id.submission), signed(id.revision), id.no, body.as_str()))?;
+    for Owed { id, to, body } in owed {
+        let target = target_text(to);
+        insert.execute((blob(&id.submission), signed(id.revision), id.no, target, body.as_str()))?;
     }
     Ok(())
 }

@@ -5,31 +5,36 @@ use std::collections::BTreeMap;
 use model::{Name, Submission};
 use rusqlite::{CachedStatement, Connection, Params};
 use store::entries::{Place, ReadyEntry};
-use store::{Entries, RowChange};
+use store::{Changes, Entries, RowChange};
 
+use super::holdings;
 use crate::codec::blob;
 use crate::error::{Fault, Result};
 use crate::sql;
 
-pub(super) fn write(connection: &Connection, rows: &[RowChange]) -> Result<()> {
-    let changes: Vec<Change<'_>> = rows.iter().map(Change::of).collect();
+pub(super) fn write(connection: &Connection, changes: &Changes) -> Result<()> {
+    let forgotten = changes.forgotten.iter().map(Change::gone);
+    let changes: Vec<Change<'_>> = changes.rows.iter().map(Change::of).chain(forgotten).collect();
     write_places(connection, &changes)?;
     write_ready(connection, &changes)?;
     write_ready_labels(connection, &changes)?;
     write_timers(connection, &changes)?;
-    write_keys(connection, &changes)?;
+    holdings::write(connection, &changes)?;
     write_labels(connection, &changes)?;
     write_parents(connection, &changes)
 }
 
-struct Change<'a> {
+pub(super) struct Change<'a> {
+    row: &'a Submission,
+    /// `None`: a new row.
     before: Option<Side<'a>>,
-    after: Side<'a>,
+    /// `None`: forgotten.
+    after: Option<Side<'a>>,
 }
 
-struct Side<'a> {
+pub(super) struct Side<'a> {
     row: &'a Submission,
-    entries: Entries,
+    pub(super) entries: Entries,
 }
 
 impl<'a> Side<'a> {
@@ -45,32 +50,41 @@ impl<'a> Side<'a> {
 
 impl<'a> Change<'a> {
     fn of(change: &'a RowChange) -> Self {
-        Change { before: change.before.as_ref().map(Side::of), after: Side::of(&change.after) }
+        let (before, after) = (change.before.as_ref().map(Side::of), Some(Side::of(&change.after)));
+        Change { row: &change.after, before, after }
+    }
+
+    fn gone(row: &'a Submission) -> Self {
+        Change { row, before: Some(Side::of(row)), after: None }
     }
 
     /// A part of both sides, if it is not the same on both.
-    fn differing<'s, T: PartialEq>(
+    pub(super) fn differing<'s, T: PartialEq>(
         &'s self,
         part: impl Fn(&'s Side<'a>) -> Option<T>,
     ) -> (Option<T>, Option<T>) {
-        let (before, after) = (self.before.as_ref().and_then(&part), part(&self.after));
+        let (before, after) = (self.before.as_ref().and_then(&part), self.after.as_ref().and_then(&part));
         if before == after { (None, None) } else { (before, after) }
     }
 
-    fn id(&self) -> &[u8; 16] {
-        blob(&self.after.row.id)
+    pub(super) fn id(&self) -> &[u8; 16] {
+        blob(&self.row.id)
     }
 
     fn pipeline(&self) -> &str {
-        &self.after.row.pipeline
+        &self.row.pipeline
     }
 }
 
 /// Removes an entry that is known to be there.
-fn remove(delete: &mut CachedStatement<'_>, change: &Change<'_>, entry: impl Params) -> Result<()> {
+pub(super) fn remove(
+    delete: &mut CachedStatement<'_>,
+    change: &Change<'_>,
+    entry: impl Params,
+) -> Result<()> {
     match delete.execute(entry)? {
         1 => Ok(()),
-        _ => Err(Fault::corrupt(format!("an index lacks an entry of submission {}", change.after.row.id))),
+        _ => Err(Fault::corrupt(format!("an index lacks an entry of submission {}", change.row.id))),
     }
 }
 
@@ -153,23 +167,6 @@ fn write_timers(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// All old keys go before any new one comes: a key may change hands in one commit.
-fn write_keys(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
-    let mut delete = connection.prepare_cached(sql::OPEN_KEY_DELETE)?;
-    let mut insert = connection.prepare_cached(sql::OPEN_KEY_INSERT)?;
-    for change in changes {
-        if let (Some(open), _) = change.differing(|side| side.entries.key.as_ref()) {
-            remove(&mut delete, change, (&open.pipeline, &open.key, change.id()))?;
-        }
-    }
-    for change in changes {
-        if let (_, Some(open)) = change.differing(|side| side.entries.key.as_ref()) {
-            insert.execute((&open.pipeline, &open.key, change.id()))?;
-        }
-    }
-    Ok(())
-}
-
 fn write_labels(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut delete = connection.prepare_cached(sql::LABEL_DELETE)?;
     let mut insert = connection.prepare_cached(sql::LABEL_INSERT)?;
@@ -185,12 +182,16 @@ fn write_labels(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// A parent is for life.
+/// A parent is for life: it is written with a new row and goes with a forgotten one.
 fn write_parents(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut insert = connection.prepare_cached(sql::PARENT_INSERT)?;
-    for change in changes.iter().filter(|change| change.before.is_none()) {
-        if let Some(parent) = &change.after.row.parent {
+    for change in changes {
+        let Some(parent) = &change.row.parent else { continue };
+        if change.before.is_none() {
             insert.execute((blob(parent), change.id()))?;
+        } else if change.after.is_none() {
+            let mut delete = connection.prepare_cached(sql::PARENT_DELETE)?;
+            remove(&mut delete, change, (blob(parent), change.id()))?;
         }
     }
     Ok(())

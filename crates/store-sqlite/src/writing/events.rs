@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
-use model::{Event, SubmissionId};
+use model::{Event, Name, Submission, SubmissionId};
 use rusqlite::Connection;
 
 use super::Tip;
-use crate::codec::signed;
+use crate::codec::{labels_text, signed};
 use crate::error::{Fault, Result};
 use crate::rows::Rows;
 use crate::sql;
 
 pub(super) struct Log<'c> {
     pub(super) connection: &'c Connection,
+    /// The rows of this commit, as they will be.
+    pub(super) written: HashMap<SubmissionId, &'c Submission>,
     /// Where the events of the rows that were taken end.
     pub(super) tips: HashMap<SubmissionId, Tip>,
     /// The newest event of each submission that got one.
@@ -37,9 +39,21 @@ impl Log<'_> {
             }
             self.last_seq += 1;
             let (leaf, detail) = event.to_stored();
-            insert.execute((signed(self.last_seq), signed(tip.seq), signed(revision), leaf, detail))?;
+            let (pipeline, labels) = match self.written.get(&id) {
+                Some(row) => about(row),
+                // Most often it has no row.
+                None => rows.get(id)?.map_or((None, None), |found| about(&found.row)),
+            };
+            let (seq, prev) = (signed(self.last_seq), signed(tip.seq));
+            let state = &event.leaf.to;
+            insert.execute((seq, prev, signed(revision), pipeline, state, labels, leaf, detail))?;
             self.newest.insert(id, Tip { seq: self.last_seq, revision });
         }
         Ok(())
     }
+}
+
+/// What feeds filter by that is not in the event.
+fn about(row: &Submission) -> (Option<Name>, Option<String>) {
+    (Some(row.pipeline.clone()), labels_text(&row.labels))
 }

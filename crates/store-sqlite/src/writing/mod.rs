@@ -3,6 +3,8 @@
 mod aside;
 mod entries;
 mod events;
+mod forgetting;
+mod holdings;
 mod rows;
 
 use std::collections::HashMap;
@@ -34,13 +36,19 @@ pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstan
     let mut newest = HashMap::new();
     let mut committed = Committed::default();
     if !changes.events.is_empty() {
-        let mut log = events::Log { connection, tips, newest, last_seq };
+        let written = changes.rows.iter().map(|change| (change.after.id, &change.after)).collect();
+        let mut log = events::Log { connection, written, tips, newest, last_seq };
         log.append(&changes.events)?;
         newest = log.newest;
         committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };
     }
+    forgetting::forget_rows(connection, changes)?;
     rows::write(connection, &changes.rows, newest)?;
-    entries::write(connection, &changes.rows)?;
+    entries::write(connection, changes)?;
     aside::write(connection, changes, now)?;
+    forgetting::erase_documents(connection, changes)?;
+    if let Some(before) = changes.retired_before {
+        forgetting::retire_events(connection, before)?;
+    }
     Ok(committed)
 }

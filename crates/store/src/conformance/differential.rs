@@ -3,8 +3,8 @@
 use super::TestClock;
 use super::random::Random;
 use super::sight::{KINDS, assert_same, look};
-use super::steps::find_all;
-use crate::{Committed, Error, Store, Taken};
+use super::steps::{feed_all, find_all};
+use crate::{Changes, Committed, Error, LaneView, Store, Taken};
 
 /// How often readers compare, in steps: reading is slower than writing and differences do not go away.
 const READ_EVERY: usize = 5;
@@ -29,6 +29,13 @@ pub struct Seen {
     pub owed: usize,
     pub answers: usize,
     pub holders: usize,
+    pub waiters: usize,
+    /// Lanes somebody holds or is in line for.
+    pub lanes: usize,
+    pub parked: usize,
+    pub erased: usize,
+    pub forgotten: usize,
+    pub retirements: usize,
 }
 
 /// Applies one random history to two empty stores and compares everything on the way.
@@ -66,6 +73,9 @@ fn transact(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str, 
     assert_eq!(first, second, "what is taken: {place}");
     assert_eq!(reaction(&outcome_a), reaction(&outcome_b), "outcomes {outcome_a:?}, {outcome_b:?}: {place}");
     seen.add(&outcome_a, &first.expect("decide was called"));
+    if outcome_a.is_ok() {
+        seen.let_go(&decided.expect("decide was called"));
+    }
 }
 
 /// What a caller acts on: the kind of an error, not its words.
@@ -86,8 +96,11 @@ fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &
     assert_eq!(a.submission(id), b.submission(id), "a submission: {place}");
     let (after, limit) = (random.below(4), random.size());
     assert_eq!(a.history(id, after, limit), b.history(id, after, limit), "a history: {place}");
-    let (after, limit) = (random.below(200), random.size());
-    assert_eq!(a.events(after, limit), b.events(after, limit), "events: {place}");
+    let feed = random.feed();
+    assert_eq!(a.feed(&feed), b.feed(&feed), "a page of {feed:?}: {place}");
+    assert_eq!(feed_all(a, &feed), feed_all(b, &feed), "all pages of {feed:?}: {place}");
+    let (lane, limit) = (random.lane(), random.size());
+    assert_eq!(a.line(&lane, limit), b.line(&lane, limit), "the line of {lane:?}: {place}");
     for kind in KINDS {
         assert_eq!(a.registry(kind), b.registry(kind), "the registry of {kind}: {place}");
     }
@@ -112,5 +125,14 @@ impl Seen {
         self.owed += taken.owed.len();
         self.answers += taken.answers.len();
         self.holders += taken.holders.len();
+        self.waiters += taken.waiters.len();
+        self.lanes += taken.lanes.values().filter(|view| **view != LaneView::default()).count();
+        self.parked += taken.parked.values().map(Vec::len).sum::<usize>();
+    }
+
+    fn let_go(&mut self, changes: &Changes) {
+        self.erased += changes.erased.len();
+        self.forgotten += changes.forgotten.len();
+        self.retirements += usize::from(changes.retired_before.is_some());
     }
 }

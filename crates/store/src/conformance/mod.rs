@@ -10,8 +10,11 @@ mod crowd;
 mod differential;
 mod documents;
 mod events;
+mod feeds;
 mod find;
 mod keys;
+mod lanes;
+mod letting_go;
 mod owed;
 mod random;
 mod ready;
@@ -22,6 +25,7 @@ pub mod sample;
 mod sight;
 mod steps;
 mod timers;
+mod waits;
 mod whole;
 
 pub use clock::TestClock;
@@ -62,8 +66,12 @@ pub fn promises() -> Vec<Promise> {
     let themes = [
         rows::PROMISES,
         keys::PROMISES,
+        lanes::PROMISES,
+        waits::PROMISES,
         whole::PROMISES,
         events::PROMISES,
+        feeds::PROMISES,
+        letting_go::PROMISES,
         documents::PROMISES,
         ready::PROMISES,
         timers::PROMISES,

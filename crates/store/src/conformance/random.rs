@@ -1,15 +1,17 @@
 //! Takes, changes and queries as chance has them, all out of a small world so that they meet.
 
-use model::submission::{Cause, Wait};
+use std::collections::BTreeSet;
+
+use model::submission::{Cause, Seat, Wait};
 use model::{Status, Submission, SubmissionId, Time, evolve};
 
 use super::TestClock;
 use super::chance::Chance;
 use super::sample::{PIPELINES, Sample, TASKS, at, entry, id, json, labels, lease, moved, names, submitted};
-use super::sight::{KEYS, REQUESTS, open_keys, registry_keys, request};
+use super::sight::{HOLDS, KEYS, LANES, REQUESTS, lane_keys, open_keys, registry_keys, request};
 use crate::{
-    AnswerChange, Changes, Clock, DocumentChange, Owed, OwedId, Query, Ready, RegistryChange, RowChange,
-    Take, Taken,
+    AnswerChange, Changes, Clock, DocumentChange, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready,
+    RegistryChange, RowChange, Take, Taken,
 };
 
 const STATES: [&str; 3] = ["A", "B", "C"];
@@ -22,6 +24,10 @@ pub(super) struct Random<'a> {
     clock: &'a TestClock,
     /// How many rows were made: the number of the next.
     rows: u64,
+    /// How many events were made, those of conflicts included.
+    events: u64,
+    /// Rows that may be gone: a new one under their id would repeat their revisions.
+    gone: BTreeSet<SubmissionId>,
 }
 
 fn reads_documents(row: &Submission) -> bool {
@@ -30,7 +36,7 @@ fn reads_documents(row: &Submission) -> bool {
 
 impl<'a> Random<'a> {
     pub(super) fn new(seed: u64, clock: &'a TestClock) -> Self {
-        Random { chance: Chance::new(seed), clock, rows: 0 }
+        Random { chance: Chance::new(seed), clock, rows: 0, events: 0, gone: BTreeSet::new() }
     }
 
     pub(super) fn below(&mut self, end: u64) -> u64 {
@@ -66,6 +72,7 @@ impl<'a> Random<'a> {
             due: self.size(),
             owed: self.size(),
             registry: self.chance.some(&registry_keys()),
+            lanes: self.chance.some(&lane_keys()),
             documents: &reads_documents,
         }
     }
@@ -86,8 +93,11 @@ impl<'a> Random<'a> {
         let mut taken_rows: Vec<_> = taken.rows.values().map(|stored| &stored.row).collect();
         taken_rows.sort_by_key(|row| row.id);
         for row in taken_rows {
-            if self.chance.one_in(2) {
-                self.change_row(row, &mut changes);
+            match self.chance.below(24) {
+                0..12 => self.change_row(row, &mut changes),
+                12 => changes.forgotten.push(row.clone()),
+                13 => changes.erased.push(row.id),
+                _ => (),
             }
         }
         for _ in 0..self.chance.below(3) {
@@ -103,6 +113,11 @@ impl<'a> Random<'a> {
         changes.paid =
             taken.owed.iter().filter(|_| self.chance.one_in(2)).map(|owed| owed.id.clone()).collect();
         self.change_the_rest(&mut changes);
+        self.events += changes.events.len() as u64;
+        if self.chance.one_in(30) {
+            changes.retired_before = Some(self.chance.below(self.events / 2 + 1));
+        }
+        self.gone.extend(changes.forgotten.iter().map(|row| row.id));
         changes
     }
 
@@ -128,13 +143,25 @@ impl<'a> Random<'a> {
     }
 
     fn edited(&mut self, mut row: Submission) -> Submission {
-        match self.chance.below(4) {
+        match self.chance.below(8) {
             0 => row.wait = lease("scan", row.lease_no),
             1 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
             2 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
+            3 | 4 => row.seat = if self.chance.one_in(3) { None } else { Some(self.seat()) },
+            5 => row.parked = self.chance.one_in(2).then(|| self.chance.pick(&HOLDS).into()),
+            6 => row.key_waits = self.chance.one_in(2),
             _ => row.attempt += 1,
         }
         row
+    }
+
+    fn seat(&mut self) -> Seat {
+        Seat {
+            lane: self.chance.pick(&LANES).into(),
+            tie: self.chance.pick(&["", "a", "b"]).into(),
+            holds: self.chance.one_in(3),
+            away: false,
+        }
     }
 
     fn situation(&mut self) -> (Status, Wait) {
@@ -155,8 +182,9 @@ impl<'a> Random<'a> {
     }
 
     fn new_row(&mut self, changes: &mut Changes) {
-        let clashes = self.rows > 0 && self.chance.one_in(20);
-        let n = if clashes { self.chance.below(self.rows) } else { self.rows };
+        let known = self.chance.below(self.rows + 1);
+        let clashes = known < self.rows && self.chance.one_in(20) && !self.gone.contains(&id(known));
+        let n = if clashes { known } else { self.rows };
         if !clashes {
             self.rows += 1;
             changes.events.push(submitted(n));
@@ -166,7 +194,14 @@ impl<'a> Random<'a> {
             row = row.wait(self.worker());
         }
         if self.chance.one_in(3) {
-            row = row.key(self.chance.pick(&KEYS));
+            let key = self.chance.pick(&KEYS);
+            row = if self.chance.one_in(2) { row.key(key) } else { row.waits_for_key(key) };
+        }
+        if self.chance.one_in(3) {
+            row = row.seat(self.seat());
+        }
+        if self.chance.one_in(6) {
+            row = row.parked(self.chance.pick(&HOLDS));
         }
         if self.chance.one_in(2) {
             row = row.label("owner", self.chance.pick(&OWNERS)).label("tier", self.chance.pick(&OWNERS));
@@ -188,7 +223,8 @@ impl<'a> Random<'a> {
         for _ in 0..self.chance.below(2) {
             let (submission, revision, no) =
                 (self.known_id(), self.chance.below(3), u32::from(self.chance.one_in(2)));
-            changes.owed.push(Owed { id: OwedId { submission, revision, no }, body: self.body() });
+            let (to, body) = (self.owed_to(), self.body());
+            changes.owed.push(Owed { id: OwedId { submission, revision, no }, to, body });
         }
         if self.chance.one_in(3) {
             let key = self.chance.pick(&registry_keys());
@@ -197,14 +233,42 @@ impl<'a> Random<'a> {
         }
     }
 
+    fn owed_to(&mut self) -> OwedTo {
+        match self.chance.below(4) {
+            0 => OwedTo::Submission(self.known_id()),
+            1 => OwedTo::Key(self.chance.pick(&open_keys())),
+            2 => OwedTo::Lane(self.lane()),
+            _ => OwedTo::Parked(self.chance.pick(&HOLDS).into()),
+        }
+    }
+
+    pub(super) fn lane(&mut self) -> LaneKey {
+        self.chance.pick(&lane_keys())
+    }
+
+    pub(super) fn feed(&mut self) -> Feed {
+        let mut some = |from: &[&'static str]| self.chance.one_in(3).then(|| self.chance.pick(from).into());
+        let (pipeline, state) = (some(&PIPELINES), some(&STATES));
+        let owner = self.chance.pick(&OWNERS);
+        Feed {
+            after: self.chance.below(self.events + 10),
+            pipeline,
+            state,
+            labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
+            limit: self.size() * 10,
+        }
+    }
+
     pub(super) fn query(&mut self) -> Query {
         let mut some = |from: &[&'static str]| self.chance.one_in(3).then(|| self.chance.pick(from).into());
-        let (pipeline, state, key) = (some(&PIPELINES), some(&STATES), some(&KEYS));
+        let (pipeline, state) = (some(&PIPELINES), some(&STATES));
+        let (key, lane) = (some(&KEYS), some(&LANES));
         let owner = self.chance.pick(&OWNERS);
         Query {
             pipeline,
             state,
             key: if self.chance.one_in(3) { key } else { None },
+            lane,
             status: self.chance.one_in(3).then(|| self.chance.pick(&Status::ALL)),
             parent: self.chance.one_in(5).then(|| self.known_id()),
             labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },

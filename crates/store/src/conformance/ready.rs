@@ -3,10 +3,10 @@
 use model::submission::Wait;
 use model::{Name, Status};
 
-use super::sample::{Sample, id, labels, lease, names};
+use super::sample::{Sample, id, json, labels, lease, names};
 use super::steps::{claim, claimed, commit, insert, take, update};
 use super::{Fixture, Promise, promise};
-use crate::{Changes, Ready, Take};
+use crate::{Changes, DocumentChange, Ready, Take};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("ready rows come lowest rank first, ties by id", lowest_rank_first),
@@ -18,11 +18,25 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("ready rows are filtered by every label asked for", by_label),
     promise("task, pipeline and label filters hold together", combined),
     promise("a match is found behind thousands of others", behind_others),
+    promise("a take reads a bounded amount of documents for claims", bounded_documents),
     promise("a claim gets no more rows than it asked for", max_respected),
     promise("a leased row is not ready, and is again once it waits for a worker", leased_rows_vanish),
     promise("a row that ended, died or waits for something else is not ready", others_not_ready),
     promise("a row is found under its new labels and not under its old ones", labels_move),
 ];
+
+fn bounded_documents(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, (1..=12).map(|n| Sample::row(n).ready("scan", 0).build()));
+    let large = format!("\"{}\"", "x".repeat(1 << 20));
+    let body = json(&large);
+    let document = |n| DocumentChange { submission: id(n), name: "payload".to_owned(), body: body.clone() };
+    let documents = (1..=12).map(document).collect();
+    commit(&*store, Changes { documents, ..Changes::default() });
+    let first: Vec<_> = (1..=8).map(id).collect();
+    assert_eq!(claimed(&*store, claim(&["scan"], 12)), first, "as many as eight megabytes are");
+    assert_eq!(claimed(&*store, claim(&["scan"], 3)), first[..3]);
+}
 
 fn lowest_rank_first(fixture: &dyn Fixture) {
     let store = fixture.open();

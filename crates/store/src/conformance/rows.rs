@@ -1,6 +1,6 @@
 //! Rows and the versions that fence them.
 
-use model::submission::{Cause, Failure, Kept, Request, Settled, Wait};
+use model::submission::{Cause, Children, Failure, Kept, Request, Seat, Settled, Wait};
 use model::{Caller, Digest, Role, Status, Submission};
 
 use super::sample::{Sample, at, id, json, lease};
@@ -46,6 +46,10 @@ fn full_row() -> Submission {
         requeues: 4,
         priority: -5,
         priority_given: Some(-5),
+        key_waits: true,
+        seat: Some(Seat { lane: "Lane 1".into(), tie: "b".into(), holds: true, away: false }),
+        parked: name("hold-3"),
+        children: Children { total: 9, open: 4, succeeded: 3, failed: 2, cancelled: 0 },
         from: name("BEFORE"),
         failed_from: name("BROKEN"),
         last_good: name("GOOD"),
@@ -59,7 +63,8 @@ fn full_row() -> Submission {
             reason: Some("fine".to_owned()),
             data: Some(json(r#"{"n":  9007199254740993}"#)),
         }),
-        settled: vec![Settled { digest: Digest([5; 32]), state: "S".into(), status: Status::Open }],
+        sealed: true,
+        settled: vec![Settled { digest: Digest::of(b"answer"), state: "GOOD".into(), status: Status::Open }],
         payload_revision: 9,
         entered_at: at(500),
         finished_at: Some(at(600)),

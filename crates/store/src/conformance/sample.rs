@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::event::{Change, Detail, Entry, Kind, Leaf, Moved, NewDocuments, Pseudonym, Salts, Submitted};
-use model::submission::{Lease, Wait};
+use model::submission::{Lease, Seat, Wait};
 use model::token::Bits;
 use model::{
     Actor, ActorKind, Digest, Event, Json, Millis, Name, Right, Role, Status, Submission, SubmissionId, Time,
@@ -81,6 +81,36 @@ impl Sample {
         self
     }
 
+    /// Queued behind whoever has this key.
+    #[must_use]
+    pub fn waits_for_key(self, key: &str) -> Self {
+        let mut sample = self.key(key);
+        sample.row.key_waits = true;
+        sample
+    }
+
+    #[must_use]
+    pub fn holds_lane(self, lane: &str) -> Self {
+        self.seat(Seat { lane: lane.into(), tie: "".into(), holds: true, away: false })
+    }
+
+    #[must_use]
+    pub fn in_line(self, lane: &str, tie: &str) -> Self {
+        self.seat(Seat { lane: lane.into(), tie: tie.into(), holds: false, away: false })
+    }
+
+    #[must_use]
+    pub fn seat(mut self, seat: Seat) -> Self {
+        self.row.seat = Some(seat);
+        self
+    }
+
+    #[must_use]
+    pub fn parked(mut self, hold: &str) -> Self {
+        self.row.parked = Some(hold.into());
+        self
+    }
+
     #[must_use]
     pub fn label(mut self, label: &str, value: &str) -> Self {
         self.row.labels.insert(label.into(), value.into());
@@ -141,6 +171,7 @@ pub fn lease(task: &str, no: u64) -> Wait {
 #[must_use]
 pub fn submitted(n: u64) -> Event {
     let change = Change::Submitted(Box::new(Submitted {
+        key_waits: false,
         pipeline: PIPELINES[0].into(),
         version: 1,
         key: None,
@@ -159,8 +190,10 @@ pub fn submitted(n: u64) -> Event {
 /// The event that moves a row to a state, to wait there. `evolve` gives the row after it.
 #[must_use]
 pub fn moved(row: &Submission, to: &str, entry: Entry) -> Event {
-    let mut event =
-        event(row.id, Change::Moved(Moved { entry, error: None, good: true, carried: false, spent: None }));
+    let mut event = event(
+        row.id,
+        Change::Moved(Moved { entry, error: None, good: true, reopened: false, carried: false, spent: None }),
+    );
     event.leaf.revision = row.revision + 1;
     event.leaf.previous = Some(row.leaf);
     event.leaf.at = row.entered_at;
@@ -171,7 +204,7 @@ pub fn moved(row: &Submission, to: &str, entry: Entry) -> Event {
 
 #[must_use]
 pub fn entry(wait: Wait, status: Status) -> Entry {
-    Entry { wait, status, priority: 3, state_ttl_at: None }
+    Entry { wait, status, priority: 3, state_ttl_at: None, seat: None, erase_at: None }
 }
 
 fn event(submission: SubmissionId, change: Change) -> Event {

@@ -6,14 +6,16 @@ use model::{Documents, Json, Submission, SubmissionId};
 
 use super::sample::{PIPELINES, TASKS, names};
 use super::steps;
-use crate::take::{OpenKey, RegistryKey, RequestKey};
-use crate::{Count, Query, Ready, Recorded, Store, Take, Taken};
+use crate::take::{LaneKey, OpenKey, RegistryKey, RequestKey};
+use crate::{Count, Feed, FeedPage, Line, Query, Ready, Recorded, Store, Take, Taken};
 
 /// More than any check writes.
 pub(super) const ALL: usize = 100_000;
 
 /// What checks call things, so that a look at a store can name them all.
 pub(super) const KEYS: [&str; 4] = ["k1", "k2", "k3", "k4"];
+pub(super) const LANES: [&str; 3] = ["l1", "l2", "l3"];
+pub(super) const HOLDS: [&str; 2] = ["h1", "h2"];
 pub(super) const KINDS: [&str; 2] = ["cursor", "hold"];
 pub(super) const ENTRIES: [&str; 3] = ["first", "second", "third"];
 pub(super) const REQUESTS: [&str; 3] = ["r1", "r2", "r3"];
@@ -22,7 +24,10 @@ pub(super) const REQUESTS: [&str; 3] = ["r1", "r2", "r3"];
 pub(super) struct Sight {
     pub(super) rows: BTreeMap<SubmissionId, (Submission, Documents)>,
     pub(super) events: Vec<Recorded>,
+    /// The first page of them: where the past begins, and how far a reader comes.
+    pub(super) feed: FeedPage,
     pub(super) histories: Vec<Recorded>,
+    pub(super) lines: Vec<Line>,
     pub(super) counts: Vec<Count>,
     pub(super) registry: Vec<(String, Json)>,
     pub(super) taken: Taken,
@@ -44,8 +49,10 @@ pub(super) fn look(store: &dyn Store) -> Sight {
     let registry = KINDS.iter().flat_map(|kind| store.registry(kind).expect("reading works")).collect();
     Sight {
         rows: rows.collect(),
-        events: store.events(0, ALL).expect("reading works"),
+        events: steps::feed_all(store, &Feed { limit: ALL, ..Feed::default() }),
+        feed: steps::feed(store, &Feed { limit: 10, ..Feed::default() }),
         histories: histories.collect(),
+        lines: lane_keys().iter().map(|lane| store.line(lane, ALL).expect("reading works")).collect(),
         counts,
         registry,
         taken: steps::take(store, &everything()),
@@ -68,6 +75,7 @@ pub(super) fn everything() -> Take<'static> {
         due: ALL,
         owed: ALL,
         registry: registry_keys(),
+        lanes: lane_keys(),
         documents: &|_| true,
     }
 }
@@ -78,6 +86,14 @@ pub(super) fn open_key(pipeline: &str, key: &str) -> OpenKey {
 
 pub(super) fn open_keys() -> Vec<OpenKey> {
     PIPELINES.iter().flat_map(|pipeline| KEYS.map(|key| open_key(pipeline, key))).collect()
+}
+
+pub(super) fn lane_key(pipeline: &str, lane: &str) -> LaneKey {
+    LaneKey { pipeline: pipeline.into(), lane: lane.into() }
+}
+
+pub(super) fn lane_keys() -> Vec<LaneKey> {
+    PIPELINES.iter().flat_map(|pipeline| LANES.map(|lane| lane_key(pipeline, lane))).collect()
 }
 
 pub(super) fn request(key: &str) -> RequestKey {
@@ -97,6 +113,8 @@ pub(super) fn registry_keys() -> Vec<RegistryKey> {
 pub(super) fn assert_same(one: &Sight, other: &Sight, why: &str) {
     assert_eq!(one.rows, other.rows, "rows and documents: {why}");
     assert_eq!(one.events, other.events, "events: {why}");
+    assert_eq!(one.feed, other.feed, "the feed: {why}");
+    assert_eq!(one.lines, other.lines, "lines: {why}");
     assert_eq!(one.histories, other.histories, "histories: {why}");
     assert_eq!(one.counts, other.counts, "counts: {why}");
     assert_eq!(one.registry, other.registry, "registry: {why}");

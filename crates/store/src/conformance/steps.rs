@@ -3,7 +3,10 @@
 use model::{Documents, Submission, SubmissionId};
 
 use super::sample::names;
-use crate::{Changes, Committed, Error, Query, Ready, RowChange, Store, Take, Taken};
+use crate::{
+    Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, Query, Ready, Recorded, RowChange, Store, Take,
+    Taken,
+};
 
 /// Commits changes that depend on nothing.
 pub(super) fn try_commit(store: &dyn Store, changes: Changes) -> Result<Committed, Error> {
@@ -76,6 +79,41 @@ pub(super) fn claimed(store: &dyn Store, ready: Ready) -> Vec<SubmissionId> {
 pub(super) fn found(store: &dyn Store, query: &Query) -> Vec<SubmissionId> {
     let page = store.find(query).expect("finding works");
     page.rows.iter().map(|row| row.id).collect()
+}
+
+/// One page of a feed, which keeps what every page promises.
+pub(super) fn feed(store: &dyn Store, feed: &Feed) -> FeedPage {
+    let page = store.feed(feed).expect("reading works");
+    assert!(page.events.len() <= feed.limit, "a page is no longer than asked for");
+    let seqs: Vec<_> = page.events.iter().map(|recorded| recorded.seq).collect();
+    assert!(seqs.is_sorted_by(|one, next| one < next), "in sequence: {seqs:?}");
+    assert!(seqs.first().is_none_or(|first| *first > feed.after && *first >= page.oldest));
+    assert!(seqs.last().is_none_or(|last| *last <= page.next), "what is shown has been read");
+    let from = feed.after.max(page.oldest - 1);
+    assert!(
+        page.next >= feed.after && page.next <= from + FEED_SCAN_MAX,
+        "it passes over no more than it may"
+    );
+    page
+}
+
+/// Every event that fits, page after page.
+pub(super) fn feed_all(store: &dyn Store, wanted: &Feed) -> Vec<Recorded> {
+    let mut wanted = wanted.clone();
+    let mut events = Vec::new();
+    loop {
+        let page = feed(store, &wanted);
+        if page.next == wanted.after {
+            return events;
+        }
+        wanted.after = page.next;
+        events.extend(page.events);
+    }
+}
+
+/// All events after a position, no more than so many.
+pub(super) fn events(store: &dyn Store, after: u64, limit: usize) -> Vec<Recorded> {
+    feed(store, &Feed { after, limit, ..Feed::default() }).events
 }
 
 /// Every match, page after page.

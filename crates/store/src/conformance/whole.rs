@@ -2,20 +2,23 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use model::submission::Seat;
 use model::{Status, Submission, evolve};
 
 use super::sample::{Sample, entry, id, json, moved, submitted};
-use super::sight::{assert_same, look, registry_key, request};
+use super::sight::{assert_same, lane_key, look, open_key, registry_key, request};
 use super::steps::{assert_conflict, change, commit, read, take, try_commit};
 use super::{Fixture, Promise, promise};
 use crate::{
-    AnswerChange, Changes, Clock, Committed, DocumentChange, Owed, OwedId, RegistryChange, RowChange, Store,
-    Take,
+    AnswerChange, Changes, Clock, Committed, DocumentChange, Owed, OwedId, OwedTo, RegistryChange, RowChange,
+    Store, Take,
 };
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("a conflict over a version commits nothing in part", version_conflict),
     promise("a conflict over a key commits nothing in part", key_conflict),
+    promise("a conflict over a lane commits nothing in part", lane_conflict),
+    promise("a conflict over a row to forget commits nothing in part", forgotten_conflict),
     promise("empty changes commit nothing and burn no position", empty_changes),
     promise("decide is called exactly once", decided_once),
     promise("a panic in decide leaves the store unchanged and usable", panic_in_decide),
@@ -35,15 +38,30 @@ pub(super) fn furnish(fixture: &dyn Fixture, store: &dyn Store) {
         Sample::row(2).ready("scan", 5).parent(id(1)).new_row(),
         Sample::row(3).timer(now).pipeline("beta").new_row(),
         Sample::row(4).status(Status::Failed).new_row(),
+        Sample::row(20).holds_lane("l1").waits_for_key("k1").new_row(),
+        Sample::row(21).in_line("l1", "b").parent(id(20)).new_row(),
+        Sample::row(22).ready("scan", 1).parked("h1").new_row(),
+        Sample::row(23).key("k3").holds_lane("l2").timer(now).label("owner", "bob").new_row(),
     ];
+    let to = [
+        OwedTo::Key(open_key("alpha", "k1")),
+        OwedTo::Lane(lane_key("alpha", "l1")),
+        OwedTo::Parked("h1".into()),
+    ];
+    let owed = (0..).zip([OwedTo::Submission(id(2))].into_iter().chain(to));
     let changes = Changes {
         rows,
         events: (1..=4).map(submitted).collect(),
-        documents: vec![document(1, "payload", r#"{ "n": 1 }"#), document(2, "output/START", "[ ]")],
+        documents: vec![
+            document(1, "payload", r#"{ "n": 1 }"#),
+            document(2, "output/START", "[ ]"),
+            document(22, "payload", "{}"),
+            document(23, "payload", "{}"),
+        ],
         answers: vec![AnswerChange { key: request("r1"), body: json("{\"id\": 1}"), expires_at }],
-        owed: vec![Owed { id: owed_id(0), body: json("{\"end\":true}") }],
-        paid: Vec::new(),
+        owed: owed.map(|(no, to)| Owed { id: owed_id(no), to, body: json("{\"end\":true}") }).collect(),
         registry: vec![RegistryChange { key: registry_key("hold", "first"), body: Some(json("{}")) }],
+        ..Changes::default()
     };
     commit(store, changes);
 }
@@ -62,6 +80,8 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
         rows: vec![
             RowChange { before: Some(before), after },
             Sample::row(5).key("k2").ready("scan", 1).new_row(),
+            change(store, id(20), |row| row.seat = None),
+            change(store, id(21), |row| row.seat = row.seat.take().map(|seat| Seat { holds: true, ..seat })),
         ],
         events: vec![event, submitted(5)],
         documents: vec![document(1, "payload", "{\"n\":2}"), document(5, "payload", "{}")],
@@ -69,19 +89,22 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
             AnswerChange { key: request("r1"), body: json("{\"id\":2}"), expires_at },
             AnswerChange { key: request("r2"), body: json("{}"), expires_at },
         ],
-        owed: vec![Owed { id: owed_id(1), body: json("{}") }],
+        owed: vec![Owed { id: owed_id(9), to: OwedTo::Submission(id(1)), body: json("{}") }],
         paid: vec![owed_id(0)],
         registry: vec![
             RegistryChange { key: registry_key("hold", "first"), body: None },
             RegistryChange { key: registry_key("hold", "second"), body: Some(json("2")) },
         ],
+        erased: vec![id(22)],
+        forgotten: vec![read(store, id(23))],
+        retired_before: Some(3),
     }
 }
 
 /// Puts the spoiler at every place among the rows: nothing may depend on when it is met.
 fn spoiled(fixture: &dyn Fixture, store: &dyn Store, spoiler: &RowChange) {
     let before = look(store);
-    for place in 0..=2 {
+    for place in 0..=4 {
         let mut changes = sweeping(fixture, store);
         changes.rows.insert(place, spoiler.clone());
         assert_conflict(&try_commit(store, changes));
@@ -105,6 +128,25 @@ fn key_conflict(fixture: &dyn Fixture) {
     let store = fixture.open();
     furnish(fixture, &*store);
     spoiled(fixture, &*store, &Sample::row(6).key("k1").new_row());
+}
+
+fn lane_conflict(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    furnish(fixture, &*store);
+    spoiled(fixture, &*store, &Sample::row(6).holds_lane("l1").new_row());
+}
+
+fn forgotten_conflict(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    furnish(fixture, &*store);
+    let before = look(&*store);
+    let stale = Submission { row_version: 7, ..read(&*store, id(3)) };
+    for row in [stale, Sample::row(6).build()] {
+        let mut changes = sweeping(fixture, &*store);
+        changes.forgotten.push(row);
+        assert_conflict(&try_commit(&*store, changes));
+        assert_same(&before, &look(&*store), "after a conflict");
+    }
 }
 
 fn empty_changes(fixture: &dyn Fixture) {

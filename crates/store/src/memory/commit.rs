@@ -1,12 +1,14 @@
 //! Writing changes: everything is checked first, so that what follows cannot fail half way.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
 
-use model::event::NewDocuments;
-use model::{Event, Submission, SubmissionId, Time};
+use model::{Submission, SubmissionId, Time};
 
+use super::log::About;
 use super::{Answer, OwedQueue, Tables};
 use crate::changes::AnswerChange;
+use crate::entries::Stand;
 use crate::{Changes, Committed, Entries, Error, Owed, OwedId, RowChange};
 
 /// How many expired answers a commit clears away: more than it can add, and bounded.
@@ -14,13 +16,21 @@ const SWEEP_MAX: usize = 2_000;
 
 impl Tables {
     pub(super) fn commit(&mut self, changes: Changes, now: Time) -> Result<Committed, Error> {
-        let versions = self.next_versions(&changes.rows)?;
-        self.check_keys(&changes.rows, &versions)?;
-        self.check_events(&changes.events)?;
+        let versions = self.next_versions(&changes)?;
+        let (rows, changed) = (&changes.rows, &versions);
+        check_held(rows, changed, &self.index.keys, "key", |entries| entries.key)?;
+        check_held(rows, changed, &self.index.lanes, "lane", |entries| {
+            entries.lane.filter(|lane| lane.stand == Stand::Holds).map(|lane| lane.key)
+        })?;
+        self.log.check(&changes.events)?;
 
-        self.write_rows(changes.rows, &versions);
+        let about = self.about(&changes);
+        self.write_rows(&changes.forgotten, changes.rows, &versions);
         for document in changes.documents {
             self.documents.entry(document.submission).or_default().set(&document.name, document.body);
+        }
+        for id in changes.erased.iter().chain(changes.forgotten.iter().map(|row| &row.id)) {
+            self.documents.remove(id);
         }
         self.sweep(now);
         for answer in changes.answers {
@@ -38,16 +48,20 @@ impl Tables {
                 None => self.registry.remove(&entry.key),
             };
         }
-        Ok(self.append(changes.events))
+        let committed = self.log.append(changes.events, &about);
+        if let Some(before) = changes.retired_before {
+            self.log.retire(before);
+        }
+        Ok(committed)
     }
 
     /// The version each changed row gets, provided that the one it was decided on still stands.
-    fn next_versions(&self, rows: &[RowChange]) -> Result<HashMap<SubmissionId, u64>, Error> {
+    fn next_versions(&self, changes: &Changes) -> Result<HashMap<SubmissionId, u64>, Error> {
         let mut versions = HashMap::new();
-        for change in rows {
-            let id = change.after.id;
+        let written = changes.rows.iter().map(|change| (change.after.id, change.before.as_ref()));
+        for (id, before) in written.chain(changes.forgotten.iter().map(|row| (row.id, Some(row)))) {
             let stored = self.rows.get(&id).map(|row| row.row_version);
-            let decided_on = change.before.as_ref().map(|row| row.row_version);
+            let decided_on = before.map(|row| row.row_version);
             if stored != decided_on {
                 return Err(Error::Conflict(format!("submission {id} was written since it was taken")));
             }
@@ -58,41 +72,24 @@ impl Tables {
         Ok(versions)
     }
 
-    /// No two submissions hold one key once all rows are written. In between they may: a key can pass from one row
-    /// to another in one commit, whichever comes first.
-    fn check_keys(&self, rows: &[RowChange], changed: &HashMap<SubmissionId, u64>) -> Result<(), Error> {
-        let mut held = HashSet::new();
-        for change in rows {
-            let Some(key) = Entries::of(&change.after).key else { continue };
-            let holder = self.index.keys.get(&key).filter(|holder| !changed.contains_key(holder));
-            if holder.is_some() || !held.insert(key) {
-                let id = change.after.id;
-                return Err(Error::Conflict(format!("another submission holds the key of {id}")));
-            }
-        }
-        Ok(())
+    /// What the feed filters the events of each submission by.
+    fn about(&self, changes: &Changes) -> HashMap<SubmissionId, About> {
+        let ids: HashSet<_> = changes.events.iter().map(|event| event.leaf.submission).collect();
+        let stored = ids.iter().filter_map(|id| self.rows.get(id));
+        let written = changes.rows.iter().map(|change| &change.after).filter(|row| ids.contains(&row.id));
+        stored.chain(written).map(|row| (row.id, About::of(row))).collect()
     }
 
-    /// Versions fence revisions, so a revision that is already there means that rows and events have parted.
-    fn check_events(&self, events: &[Event]) -> Result<(), Error> {
-        let mut new = HashSet::new();
-        for event in events {
-            let at = (event.leaf.submission, event.leaf.revision);
-            if self.history.contains_key(&at) || !new.insert(at) {
-                return Err(Error::corrupt(format!(
-                    "submission {} has two events of revision {}",
-                    at.0, at.1
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn write_rows(&mut self, rows: Vec<RowChange>, versions: &HashMap<SubmissionId, u64>) {
-        // All old entries go before any new one comes: a key may change hands.
-        for change in &rows {
-            if let Some(old) = self.rows.get(&change.after.id) {
-                self.index.remove(old);
+    fn write_rows(
+        &mut self,
+        forgotten: &[Submission],
+        rows: Vec<RowChange>,
+        versions: &HashMap<SubmissionId, u64>,
+    ) {
+        // All old entries go before any new one comes: a key or a lane may change hands.
+        for id in forgotten.iter().map(|row| row.id).chain(rows.iter().map(|change| change.after.id)) {
+            if let Some(old) = self.rows.remove(&id) {
+                self.index.remove(&old);
             }
         }
         for change in rows {
@@ -100,19 +97,6 @@ impl Tables {
             self.index.add(&row);
             self.rows.insert(row.id, row);
         }
-    }
-
-    fn append(&mut self, events: Vec<Event>) -> Committed {
-        if events.is_empty() {
-            return Committed::default();
-        }
-        let first_seq = self.last_seq() + 1;
-        for event in events {
-            let at = (event.leaf.submission, event.leaf.revision);
-            self.events.push(Event { documents: NewDocuments::default(), ..event });
-            self.history.insert(at, self.last_seq());
-        }
-        Committed { first_seq, last_seq: self.last_seq() }
     }
 
     fn write_answer(&mut self, change: AnswerChange) {
@@ -133,6 +117,27 @@ impl Tables {
             }
         }
     }
+}
+
+/// No two submissions hold one thing once all rows are written. In between they may: it can pass from one row to another
+/// in one commit, whichever comes first.
+fn check_held<K: Ord + Hash>(
+    rows: &[RowChange],
+    changed: &HashMap<SubmissionId, u64>,
+    holders: &BTreeMap<K, SubmissionId>,
+    what: &str,
+    held_by: impl Fn(Entries) -> Option<K>,
+) -> Result<(), Error> {
+    let mut held = HashSet::new();
+    for change in rows {
+        let Some(thing) = held_by(Entries::of(&change.after)) else { continue };
+        let holder = holders.get(&thing).filter(|holder| !changed.contains_key(holder));
+        if holder.is_some() || !held.insert(thing) {
+            let id = change.after.id;
+            return Err(Error::Conflict(format!("another submission holds the {what} of {id}")));
+        }
+    }
+    Ok(())
 }
 
 impl OwedQueue {

@@ -22,13 +22,14 @@ impl Tables {
     fn candidates<'a>(&'a self, query: &'a Query) -> Newest<'a> {
         let before = query.after.map_or(Unbounded, Excluded);
         let holders = query.key.as_ref().map(|key| self.index.keyed.of(key));
+        let seated = query.lane.as_ref().map(|lane| self.index.seated.of(lane));
         let children = query.parent.map(|parent| self.index.children.of(&parent));
         let labelled = query
             .labels
             .iter()
             .map(|(label, value)| self.index.labels.of(&(label.clone(), value.clone())))
             .min_by_key(|ids| ids.map_or(0, |ids| ids.len()));
-        if let Some(ids) = holders.or(children).or(labelled) {
+        if let Some(ids) = holders.or(seated).or(children).or(labelled) {
             let ids = ids.into_iter().flat_map(move |ids| ids.range((Unbounded, before)).rev());
             return Box::new(ids.copied());
         }
@@ -47,6 +48,7 @@ fn matches(row: &Submission, query: &Query) -> bool {
     let entries = Entries::of(row);
     covers(query, &entries.place)
         && query.key.as_ref().is_none_or(|key| entries.key.as_ref().is_some_and(|open| open.key == *key))
+        && query.lane.as_ref().is_none_or(|lane| entries.lane.as_ref().is_some_and(|at| at.key.lane == *lane))
         && query.parent.is_none_or(|parent| row.parent == Some(parent))
         && query.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
         && query.created_before.is_none_or(|time| row.created_at < time)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{Name, Submission, SubmissionId, Time};
 
 use super::sets::Sets;
-use crate::entries::{Entries, Place};
-use crate::take::OpenKey;
+use crate::entries::{Entries, Place, Stand};
+use crate::take::{LaneKey, OpenKey};
 
 #[derive(Default)]
 pub(super) struct Index {
@@ -17,6 +17,15 @@ pub(super) struct Index {
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     /// Holders by key alone, whatever their pipeline.
     pub(super) keyed: Sets<Name, SubmissionId>,
+    /// Who waits for a key.
+    pub(super) key_waits: Sets<OpenKey, SubmissionId>,
+    /// Who holds a lane.
+    pub(super) lanes: BTreeMap<LaneKey, SubmissionId>,
+    /// Who is in line for a lane: since when, tie, id.
+    pub(super) lines: Sets<LaneKey, (Time, Name, SubmissionId)>,
+    /// Holders and those in line by lane alone, whatever their pipeline.
+    pub(super) seated: Sets<Name, SubmissionId>,
+    pub(super) parked: Sets<Name, SubmissionId>,
     pub(super) labels: Sets<(Name, Name), SubmissionId>,
     pub(super) children: Sets<SubmissionId, SubmissionId>,
 }
@@ -34,6 +43,19 @@ impl Index {
         if let Some(key) = entries.key {
             self.keyed.add(key.key.clone(), row.id);
             self.keys.insert(key, row.id);
+        }
+        if let Some(key) = entries.key_wait {
+            self.key_waits.add(key, row.id);
+        }
+        if let Some(lane) = entries.lane {
+            self.seated.add(lane.key.lane.clone(), row.id);
+            match lane.stand {
+                Stand::Holds => drop(self.lanes.insert(lane.key, row.id)),
+                Stand::InLine { since, tie } => self.lines.add(lane.key, (since, tie, row.id)),
+            }
+        }
+        if let Some(hold) = entries.parked {
+            self.parked.add(hold, row.id);
         }
         for (label, value) in &row.labels {
             self.labels.add((label.clone(), value.clone()), row.id);
@@ -55,6 +77,19 @@ impl Index {
         if let Some(key) = entries.key {
             self.keyed.remove(&key.key, &row.id);
             self.keys.remove(&key);
+        }
+        if let Some(key) = entries.key_wait {
+            self.key_waits.remove(&key, &row.id);
+        }
+        if let Some(lane) = entries.lane {
+            self.seated.remove(&lane.key.lane, &row.id);
+            match lane.stand {
+                Stand::Holds => drop(self.lanes.remove(&lane.key)),
+                Stand::InLine { since, tie } => self.lines.remove(&lane.key, &(since, tie, row.id)),
+            }
+        }
+        if let Some(hold) = entries.parked {
+            self.parked.remove(&hold, &row.id);
         }
         for (label, value) in &row.labels {
             self.labels.remove(&(label.clone(), value.clone()), &row.id);

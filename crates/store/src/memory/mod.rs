@@ -6,22 +6,24 @@
 mod commit;
 mod find;
 mod index;
+mod log;
 mod merge;
 mod reading;
 mod sets;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::ops::Bound::{Excluded, Included};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Event, Json, Submission, SubmissionId, Time};
+use model::{Documents, Json, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Owed, OwedId, Page, Query, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Owed, OwedId, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 use index::Index;
+use log::Log;
 
 pub struct MemoryStore {
     clock: Arc<dyn Clock>,
@@ -33,10 +35,7 @@ struct Tables {
     rows: BTreeMap<SubmissionId, Submission>,
     documents: HashMap<SubmissionId, Documents>,
     index: Index,
-    /// The event at position n is at n - 1.
-    events: Vec<Event>,
-    /// Positions by submission and revision.
-    history: BTreeMap<(SubmissionId, u64), u64>,
+    log: Log,
     answers: HashMap<RequestKey, Answer>,
     /// When answers expire, the next one first.
     expiries: BTreeSet<(Time, RequestKey)>,
@@ -99,15 +98,20 @@ impl Store for MemoryStore {
     }
 
     fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        let tables = self.tables();
-        let later = tables.history.range((Excluded((id, after)), Included((id, u64::MAX))));
-        Ok(later.take(limit).map(|(_, &seq)| tables.recorded(seq)).collect())
+        Ok(self.tables().log.history(id, after, limit))
     }
 
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        Ok(self.tables().log.feed(feed))
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
         let tables = self.tables();
-        let last = tables.last_seq().min(after.saturating_add(u64::try_from(limit).unwrap_or(u64::MAX)));
-        Ok((after.saturating_add(1)..=last).map(|seq| tables.recorded(seq)).collect())
+        let waiting = tables.index.lines.of(lane).into_iter().flatten().take(limit);
+        Ok(Line {
+            holder: tables.index.lanes.get(lane).copied(),
+            waiting: waiting.map(|(_, _, id)| *id).collect(),
+        })
     }
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
@@ -132,15 +136,5 @@ impl Store for MemoryStore {
 impl Tables {
     fn documents(&self, id: SubmissionId) -> Documents {
         self.documents.get(&id).cloned().unwrap_or_default()
-    }
-
-    fn last_seq(&self) -> u64 {
-        self.events.len() as u64
-    }
-
-    /// The event at a position that is known to be there.
-    fn recorded(&self, seq: u64) -> Recorded {
-        let index = usize::try_from(seq - 1).expect("a position in memory fits the address space");
-        Recorded { seq, event: self.events[index].clone() }
     }
 }

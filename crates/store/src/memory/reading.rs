@@ -7,16 +7,12 @@ use model::{Submission, SubmissionId, Time};
 
 use super::Tables;
 use super::merge::merge;
-use crate::{Ready, Stored, Take, Taken};
+use crate::entries::{unheld_key, unheld_lane};
+use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, Stored, Take, Taken};
 
 impl Tables {
     pub(super) fn take(&self, take: &Take<'_>, now: Time) -> Taken {
         let mut taken = Taken { now, ..Taken::default() };
-        for key in &take.keys {
-            if let Some(&holder) = self.index.keys.get(key) {
-                taken.holders.insert(key.clone(), holder);
-            }
-        }
         for request in &take.requests {
             let answer = self.answers.get(request).filter(|answer| answer.expires_at > now);
             taken.answers.extend(answer.map(|answer| (request.clone(), answer.body.clone())));
@@ -30,26 +26,77 @@ impl Tables {
             handed_out.extend(ids.iter().copied());
             taken.ready.push(ids);
         }
+        self.trim(&mut taken.ready);
+        let handed_out: HashSet<_> = taken.ready.iter().flatten().copied().collect();
         let due = self.index.timers.iter().take_while(|(at, _)| *at <= now).take(take.due);
         taken.due = due.map(|&(_, id)| id).collect();
         taken.next_timer = self.index.timers.iter().nth(taken.due.len()).map(|&(at, _)| at);
         taken.owed = self.owed.by_age.values().take(take.owed).cloned().collect();
-        self.take_rows(take, &mut taken, &handed_out);
-        taken
-    }
-
-    fn take_rows(&self, take: &Take<'_>, taken: &mut Taken, handed_out: &HashSet<SubmissionId>) {
-        let named = take.ids.iter().chain(taken.holders.values()).chain(&taken.due).chain(handed_out);
-        for &id in named {
-            if taken.rows.contains_key(&id) {
-                continue;
-            }
+        let named = self.named(take, &mut taken);
+        for &id in named.iter().chain(&come_along(&taken)) {
             if let Some(row) = self.rows.get(&id) {
                 let wanted = handed_out.contains(&id) || (take.documents)(row);
                 let documents = wanted.then(|| self.documents(id));
                 taken.rows.insert(id, Stored { row: row.clone(), documents });
             }
         }
+        taken
+    }
+
+    /// Keeps what comes before the documents are too many.
+    fn trim(&self, ready: &mut [Vec<SubmissionId>]) {
+        let mut bytes = 0;
+        for ids in ready {
+            ids.retain(|id| {
+                let fits = bytes < READY_BYTES_MAX;
+                bytes += if fits { self.documents(*id).bytes() } else { 0 };
+                fits
+            });
+        }
+    }
+
+    /// The rows the take names in its own right. Looks up what it wants to know about keys, lanes and holds.
+    fn named(&self, take: &Take<'_>, taken: &mut Taken) -> BTreeSet<SubmissionId> {
+        let ready = taken.ready.iter().flatten();
+        let mut named: BTreeSet<_> = take.ids.iter().chain(ready).chain(&taken.due).copied().collect();
+        let mut keys: BTreeSet<_> = take.keys.iter().cloned().collect();
+        let mut lanes: BTreeSet<_> = take.lanes.iter().cloned().collect();
+        for owed in &taken.owed {
+            match &owed.to {
+                OwedTo::Submission(id) => drop(named.insert(*id)),
+                OwedTo::Key(key) => {
+                    keys.insert(key.clone());
+                    let longest = self.index.key_waits.of(key).and_then(BTreeSet::first);
+                    taken.waiters.extend(longest.map(|id| (key.clone(), *id)));
+                }
+                OwedTo::Lane(lane) => drop(lanes.insert(lane.clone())),
+                OwedTo::Parked(hold) => {
+                    let parked = self.index.parked.of(hold).into_iter().flatten().copied();
+                    let parked: Vec<_> = parked.take(PARKED_MAX).collect();
+                    named.extend(&parked);
+                    taken.parked.insert(hold.clone(), parked);
+                }
+            }
+        }
+        for row in named.iter().filter_map(|id| self.rows.get(id)) {
+            keys.extend(unheld_key(row));
+            lanes.extend(unheld_lane(row));
+        }
+        for key in keys {
+            if let Some(&holder) = self.index.keys.get(&key) {
+                taken.holders.insert(key, holder);
+            }
+        }
+        for lane in lanes {
+            let view = self.lane(&lane);
+            taken.lanes.insert(lane, view);
+        }
+        named
+    }
+
+    fn lane(&self, lane: &LaneKey) -> LaneView {
+        let first = self.index.lines.of(lane).and_then(BTreeSet::first);
+        LaneView { holder: self.index.lanes.get(lane).copied(), first: first.map(|(_, _, id)| *id) }
     }
 
     fn ready(&self, wanted: &Ready, handed_out: &HashSet<SubmissionId>) -> Vec<SubmissionId> {
@@ -60,6 +107,12 @@ impl Tables {
         let free = waiting.filter(|id| !handed_out.contains(id) && fits(&self.rows[id], wanted));
         free.take(wanted.max).collect()
     }
+}
+
+/// The rows that come because of what was looked up.
+fn come_along(taken: &Taken) -> Vec<SubmissionId> {
+    let seated = taken.lanes.values().flat_map(|view| [view.holder, view.first]).flatten();
+    taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).collect()
 }
 
 fn fits(row: &Submission, wanted: &Ready) -> bool {

@@ -1,0 +1,1 @@
+SELECT id FROM lane_holder WHERE pipeline = ?1 AND lane = ?2

@@ -1,0 +1,1 @@
+DELETE FROM parent WHERE parent = ?1 AND id = ?2

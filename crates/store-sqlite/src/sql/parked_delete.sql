@@ -1,0 +1,1 @@
+DELETE FROM parked WHERE hold = ?1 AND id = ?2

@@ -1,0 +1,1 @@
+INSERT INTO parked (hold, id) VALUES (?1, ?2)

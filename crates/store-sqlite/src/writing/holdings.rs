@@ -1,0 +1,94 @@
+//! What a row holds, waits for or is kept by: keys, lanes, holds. Most rows have little of it and cost no statement here.
+
+use rusqlite::{CachedStatement, Connection};
+use store::entries::{LaneEntry, Stand};
+
+use super::entries::{Change, remove};
+use crate::error::Result;
+use crate::sql;
+
+pub(super) fn write(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
+    // All old entries go before any new one comes: a key or a lane may change hands in one commit.
+    remove_old(connection, changes)?;
+    insert_new(connection, changes)
+}
+
+/// A statement that is looked up when it is first needed, and then once for all rows.
+struct Lazy<'c> {
+    connection: &'c Connection,
+    query: &'static str,
+    statement: Option<CachedStatement<'c>>,
+}
+
+impl<'c> Lazy<'c> {
+    fn new(connection: &'c Connection, query: &'static str) -> Self {
+        Lazy { connection, query, statement: None }
+    }
+
+    fn get(&mut self) -> Result<&mut CachedStatement<'c>> {
+        if self.statement.is_none() {
+            self.statement = Some(self.connection.prepare_cached(self.query)?);
+        }
+        Ok(self.statement.as_mut().expect("prepared above"))
+    }
+}
+
+fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
+    let mut key = Lazy::new(connection, sql::OPEN_KEY_DELETE);
+    let mut key_wait = Lazy::new(connection, sql::KEY_WAIT_DELETE);
+    let mut holder = Lazy::new(connection, sql::LANE_HOLDER_DELETE);
+    let mut line = Lazy::new(connection, sql::LANE_LINE_DELETE);
+    let mut parked = Lazy::new(connection, sql::PARKED_DELETE);
+    for change in changes {
+        let id = change.id();
+        if let (Some(open), _) = change.differing(|side| side.entries.key.as_ref()) {
+            remove(key.get()?, change, (&open.pipeline, &open.key, id))?;
+        }
+        if let (Some(open), _) = change.differing(|side| side.entries.key_wait.as_ref()) {
+            remove(key_wait.get()?, change, (&open.pipeline, &open.key, id))?;
+        }
+        if let (Some(LaneEntry { key, stand }), _) = change.differing(|side| side.entries.lane.as_ref()) {
+            let (pipeline, lane) = (&key.pipeline, &key.lane);
+            match stand {
+                Stand::Holds => remove(holder.get()?, change, (pipeline, lane, id))?,
+                Stand::InLine { since, tie } => {
+                    remove(line.get()?, change, (pipeline, lane, since.millis(), tie, id))?;
+                }
+            }
+        }
+        if let (Some(hold), _) = change.differing(|side| side.entries.parked.as_ref()) {
+            remove(parked.get()?, change, (hold, id))?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_new(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
+    let mut key = Lazy::new(connection, sql::OPEN_KEY_INSERT);
+    let mut key_wait = Lazy::new(connection, sql::KEY_WAIT_INSERT);
+    let mut holder = Lazy::new(connection, sql::LANE_HOLDER_INSERT);
+    let mut line = Lazy::new(connection, sql::LANE_LINE_INSERT);
+    let mut parked = Lazy::new(connection, sql::PARKED_INSERT);
+    for change in changes {
+        let id = change.id();
+        if let (_, Some(open)) = change.differing(|side| side.entries.key.as_ref()) {
+            key.get()?.execute((&open.pipeline, &open.key, id))?;
+        }
+        if let (_, Some(open)) = change.differing(|side| side.entries.key_wait.as_ref()) {
+            key_wait.get()?.execute((&open.pipeline, &open.key, id))?;
+        }
+        if let (_, Some(LaneEntry { key, stand })) = change.differing(|side| side.entries.lane.as_ref()) {
+            let (pipeline, lane) = (&key.pipeline, &key.lane);
+            match stand {
+                Stand::Holds => holder.get()?.execute((pipeline, lane, id))?,
+                Stand::InLine { since, tie } => {
+                    line.get()?.execute((pipeline, lane, since.millis(), tie, id))?
+                }
+            };
+        }
+        if let (_, Some(hold)) = change.differing(|side| side.entries.parked.as_ref()) {
+            parked.get()?.execute((hold, id))?;
+        }
+    }
+    Ok(())
+}
