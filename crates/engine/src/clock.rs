@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
-use model::Time;
+use model::{SubmissionId, Time};
 use rand::Rng;
 
 /// Wall time carried by the monotonic clock.
@@ -95,6 +95,19 @@ pub fn entropy() -> [u8; 32] {
     let mut seed = [0; 32];
     rand::rng().fill_bytes(&mut seed);
     seed
+}
+
+/// What the wall clock says, for people who look; nothing is decided by it.
+#[must_use]
+pub fn wall() -> Time {
+    Time::from_millis(wall_ms())
+}
+
+/// A fresh UUIDv7.
+#[must_use]
+pub fn fresh_id() -> SubmissionId {
+    let chance = entropy();
+    SubmissionId::new(wall(), std::array::from_fn(|index| chance[index]))
 }
 
 /// The machine's monotonic clock, for pauses and time-outs that are nobody's history.

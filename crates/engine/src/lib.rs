@@ -6,9 +6,11 @@
 
 pub mod clock;
 pub mod core;
+pub mod holds;
 pub mod pipelines;
 mod shell;
 
 pub use clock::SystemClock;
+pub use holds::{Hold, Holds};
 pub use pipelines::Pipelines;
-pub use shell::{ApplyError, Condition, Engine, Options, StartError};
+pub use shell::{ApplyError, Child, Condition, Engine, Options, StartError};

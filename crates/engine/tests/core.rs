@@ -10,7 +10,10 @@ use engine::core::{Ask, Once, Output};
 use model::decide::{Current, Decision};
 use model::submission::Status;
 use model::{Code, Command, Context, Digest, Documents, Json, Pipeline, Refusal, Submission, SubmissionId};
-use store::{Changes, Committed, Count, Error, Page, Query, Recorded, RequestKey, Store, Take, Taken};
+use store::{
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, RequestKey,
+    Store, Take, Taken,
+};
 use support::{Machine, admission, done, id_of, memory, submit};
 
 fn poisonous(
@@ -66,8 +69,11 @@ impl Store for Contended {
     fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
         self.inner.history(id, after, limit)
     }
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.events(after, limit)
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.inner.feed(feed)
+    }
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.inner.line(lane, limit)
     }
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.inner.counts()
@@ -234,7 +240,7 @@ final = "success"
     let pipelines = engine::Pipelines::default();
     pipelines.insert(pipeline.clone());
     let mut machine = Machine::over(store.clone());
-    machine.core = engine::core::Core::new(store, pipelines, [0; 32]);
+    machine.core = engine::core::Core::new(store, pipelines, engine::Holds::default(), [0; 32]);
     let submit = || Ask::Submit(Box::new(model::admit::admit(&pipeline, support::application("a")).unwrap()));
     let id = id_of(&machine.one(submit()));
     let deepest = format!("{}1{}", "[".repeat(64), "]".repeat(64));

@@ -14,7 +14,7 @@ use crate::json::{Json, Value};
 use crate::pipeline::{Edge, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::schema::Violation;
-use crate::submission::SubmissionId;
+use crate::submission::{Seat, SubmissionId};
 use crate::time::Time;
 
 /// A key or label longer than this is a document in the wrong place.
@@ -34,7 +34,8 @@ pub struct Application {
     pub priority: Option<i64>,
     pub not_before: Option<Time>,
     pub reason: Option<String>,
-    pub parent: Option<SubmissionId>,
+    /// Who makes it, and the name it has among that one's children.
+    pub parent: Option<(SubmissionId, Name)>,
 }
 
 /// An application that fits its pipeline. Only `admit` makes one.
@@ -45,8 +46,12 @@ pub struct Admission {
     pub(crate) version: u32,
     pub(crate) key: Option<Name>,
     pub(crate) labels: BTreeMap<Name, Name>,
+    /// Its place in the pipeline's lane, before anybody looked whether it is free.
+    pub(crate) seat: Option<Seat>,
     /// Which of the pipeline's start edges it takes.
     pub(crate) edge: usize,
+    /// A child that is there already: its maker repeats itself.
+    pub(crate) made: bool,
 }
 
 impl Admission {
@@ -64,6 +69,38 @@ impl Admission {
     pub fn key(&self) -> Option<&Name> {
         self.key.as_ref()
     }
+
+    #[must_use]
+    pub fn payload(&self) -> &Json {
+        &self.application.payload
+    }
+
+    /// The id it must have, where its parent has named it.
+    #[must_use]
+    pub fn child_id(&self) -> Option<SubmissionId> {
+        self.application.parent.as_ref().map(|(parent, name)| SubmissionId::of_child(*parent, name))
+    }
+
+    #[must_use]
+    pub fn labels(&self) -> &BTreeMap<Name, Name> {
+        &self.labels
+    }
+
+    /// Says that the child it would make is there.
+    pub fn mark_made(&mut self) {
+        self.made = true;
+    }
+
+    #[must_use]
+    pub fn is_made(&self) -> bool {
+        self.made
+    }
+
+    /// The lane it will stand in.
+    #[must_use]
+    pub fn lane(&self) -> Option<&Name> {
+        self.seat.as_ref().map(|seat| &seat.lane)
+    }
 }
 
 /// Checks an application against a pipeline.
@@ -78,15 +115,10 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
     let mut door = Door { pipeline, payload: &payload, labels: Value::Object(BTreeMap::new()) };
     let labels = door.labels()?;
     let key = door.key(application.key.as_deref())?;
+    let seat = door.seat()?;
     let edge = door.way_in(&application)?;
-    Ok(Admission {
-        pipeline: pipeline.name.clone(),
-        version: pipeline.version,
-        application,
-        key,
-        labels,
-        edge,
-    })
+    let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
+    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made: false })
 }
 
 fn check_bounds(application: &Application) -> Result<(), Refusal> {
@@ -143,6 +175,19 @@ pub(crate) fn guard_refusal(error: &GuardError) -> Refusal {
     Refusal::new(Code::GuardError, error.message.clone())
 }
 
+/// What a payload says about its submission.
+pub(crate) struct Derived {
+    pub(crate) labels: BTreeMap<Name, Name>,
+    pub(crate) key: Option<Name>,
+    pub(crate) seat: Option<Seat>,
+}
+
+pub(crate) fn derive(pipeline: &Pipeline, payload: &Value, given: Option<&str>) -> Result<Derived, Refusal> {
+    let mut door = Door { pipeline, payload, labels: Value::Object(BTreeMap::new()) };
+    let labels = door.labels()?;
+    Ok(Derived { labels, key: door.key(given)?, seat: door.seat()? })
+}
+
 struct Door<'a> {
     pipeline: &'a Pipeline,
     payload: &'a Value,
@@ -192,6 +237,23 @@ impl Door<'_> {
             check_word("the key", key)?;
         }
         Ok(key.map(Name::from))
+    }
+
+    fn seat(&self) -> Result<Option<Seat>, Refusal> {
+        let Some(lane) = &self.pipeline.lane else { return Ok(None) };
+        let key = self.text(&lane.key)?;
+        check_word("the lane", &key)?;
+        let tie = match &lane.tie {
+            Some(tie) => self.text(tie)?,
+            None => String::new(),
+        };
+        if tie.len() > KEY_BYTES_MAX {
+            return Err(Refusal::new(
+                Code::TooLarge,
+                format!("the lane's tie is over {KEY_BYTES_MAX} bytes"),
+            ));
+        }
+        Ok(Some(Seat { lane: key.into(), tie: tie.into(), holds: false, away: false }))
     }
 
     /// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.

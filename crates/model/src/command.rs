@@ -4,7 +4,7 @@ use crate::Name;
 use crate::actor::Caller;
 use crate::admit::Admission;
 use crate::json::Json;
-use crate::submission::Failure;
+use crate::submission::{Failure, Status};
 use crate::time::Millis;
 use crate::token::Token;
 
@@ -16,9 +16,19 @@ pub enum Command {
     Finish(Finish),
     Fail(Fail),
     Snooze(Snooze),
+    Spawn(Spawn),
+    Child(Child),
     /// Time has passed: do what is due.
     Wake,
     Act(Act),
+    Amend(Amend),
+    Redrive(Redrive),
+    /// The lane it is first in line for is free.
+    Seat,
+    /// The key it waited for is free.
+    TakeKey,
+    /// What parked it may be over: look again.
+    Unpark,
 }
 
 /// Take the lease of a submission that waits for one of these tasks.
@@ -39,6 +49,22 @@ pub struct Finish {
     pub outcome: Name,
     pub output: Option<Json>,
     pub result: Option<Json>,
+    /// Submissions it makes, in the commit of the answer.
+    pub children: Vec<Admission>,
+}
+
+/// Make children before the task is done. The lease stays.
+#[derive(Debug, Clone)]
+pub struct Spawn {
+    pub token: Token,
+    pub children: Vec<Admission>,
+}
+
+/// A child was made, ended, died or went on.
+#[derive(Debug, Clone, Copy)]
+pub struct Child {
+    pub before: Status,
+    pub after: Status,
 }
 
 #[derive(Debug, Clone)]
@@ -64,4 +90,20 @@ pub struct Act {
     pub to: Option<Name>,
     /// The revision the caller saw.
     pub if_match: Option<u64>,
+}
+
+/// Change what the payload says, in the fields the pipeline lets be amended.
+#[derive(Debug, Clone)]
+pub struct Amend {
+    pub caller: Caller,
+    /// An RFC 7386 merge patch.
+    pub patch: Json,
+    pub if_match: Option<u64>,
+}
+
+/// Set a dead letter going again, where it stopped.
+#[derive(Debug, Clone)]
+pub struct Redrive {
+    pub caller: Caller,
+    pub reason: Option<String>,
 }

@@ -1,6 +1,8 @@
 //! What a decision may not make up: time, chance, secrets.
 
+use crate::Name;
 use crate::digest::Digest;
+use crate::submission::SubmissionId;
 use crate::time::Time;
 use crate::token::Bits;
 
@@ -10,12 +12,24 @@ pub struct Context {
     pub now: Time,
     /// Since when the store has answered without a break: no lease is taken from a worker that could not renew it.
     pub reachable_since: Time,
-    /// Whether a hold covers the submission.
-    pub held: bool,
+    /// A hold that covers the submission.
+    pub hold: Option<Name>,
+    /// Whether its lane has no holder and nobody before it in line.
+    pub lane_free: bool,
+    /// Another submission that holds its key.
+    pub key_holder: Option<SubmissionId>,
     /// Fresh for every decision; ids, token bits, salts and jitter come from it.
     pub seed: [u8; 32],
     /// The deployment's secret that keeps actors pseudonymous in the audit log.
     pub pseudonyms: [u8; 32],
+}
+
+impl Context {
+    /// What guards see as `held`.
+    #[must_use]
+    pub fn held(&self) -> bool {
+        self.hold.is_some()
+    }
 }
 
 /// A stream of random values out of one seed: the same seed gives the same decision, byte for byte.

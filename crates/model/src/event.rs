@@ -14,7 +14,7 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::submission::{Failure, Kept, Request, Status, SubmissionId, Wait};
+use crate::submission::{Failure, Kept, Request, Seat, Status, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
 
@@ -102,6 +102,14 @@ pub enum Kind {
     Requested,
     /// A granted action's task failed for good; the submission waits for a person again.
     Abandoned,
+    /// Its payload was amended.
+    Amended,
+    /// A dead letter was set going again.
+    Redriven,
+    /// Its children are all made.
+    Sealed,
+    /// Its documents were erased; what was proven of them stays.
+    Erased,
 }
 
 impl Kind {
@@ -115,6 +123,10 @@ impl Kind {
             Kind::Died => "died",
             Kind::Requested => "requested",
             Kind::Abandoned => "abandoned",
+            Kind::Amended => "amended",
+            Kind::Redriven => "redriven",
+            Kind::Sealed => "sealed",
+            Kind::Erased => "erased",
         }
     }
 }
@@ -166,6 +178,8 @@ pub enum Change {
         error: Failure,
         kept: Option<Kept>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        seat: Option<Seat>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<Spent>,
     },
     Requested {
@@ -178,6 +192,13 @@ pub enum Change {
         wait: Wait,
         status: Status,
     },
+    Amended(Amended),
+    Redriven {
+        wait: Wait,
+        seat: Option<Seat>,
+    },
+    Sealed,
+    Erased,
 }
 
 impl Change {
@@ -191,6 +212,10 @@ impl Change {
             Change::Died { .. } => Kind::Died,
             Change::Requested { .. } => Kind::Requested,
             Change::Abandoned { .. } => Kind::Abandoned,
+            Change::Amended(_) => Kind::Amended,
+            Change::Redriven { .. } => Kind::Redriven,
+            Change::Sealed => Kind::Sealed,
+            Change::Erased => Kind::Erased,
         }
     }
 }
@@ -205,6 +230,9 @@ pub struct Submitted {
     pub labels: BTreeMap<Name, Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SubmissionId>,
+    /// Queued behind an open submission with the same key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub key_waits: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority_given: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,6 +249,9 @@ pub struct Moved {
     /// Whether the state it left is now its last good one.
     #[serde(default)]
     pub good: bool,
+    /// Whether an ended submission was opened again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reopened: bool,
     /// The error is that of a state before: a pass state only handed it on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carried: bool,
@@ -244,6 +275,21 @@ pub struct Entry {
     pub priority: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_ttl_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Seat>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_at: Option<Time>,
+}
+
+/// What an amendment changed besides the payload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Amended {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Name, Name>,
+    pub priority: i64,
+    /// Set where a lease was taken back or a queue was joined anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Wait>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -36,6 +36,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.key = submitted.key.clone();
     row.labels = submitted.labels.clone();
     row.parent = submitted.parent;
+    row.key_waits = submitted.key_waits;
     row.payload_revision = leaf.revision;
     row.ttl_at = submitted.ttl_at;
     row.enter(event, &submitted.entry);
@@ -46,8 +47,10 @@ fn later(mut row: Submission, event: &Event) -> Submission {
     assert_eq!(event.leaf.revision, row.revision + 1, "events of a submission follow each other");
     // A lease ended by anything but its own settlement was revoked: the number moves on, so its token is dead even
     // before the next grant.
+    let keeps = matches!(&event.detail.change, Change::Amended(amended) if amended.wait.is_none());
     if let Wait::Lease(lease) = &row.wait
         && event.leaf.right != Right::Lease(lease.no)
+        && !keeps
     {
         row.lease_no += 1;
     }
@@ -65,8 +68,11 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.crashes += 1;
             row.wait = Wait::Worker { task: task.clone(), rank: *rank };
         }
-        Change::Died { error, kept, spent } => {
+        Change::Died { error, kept, seat, spent } => {
             row.spend(*spent);
+            row.seat = seat.clone();
+            row.parked = None;
+            row.request = None;
             row.status = Status::Dead;
             row.failed_from = Some(row.state.clone());
             row.error = Some(error.clone());
@@ -88,6 +94,31 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.error = Some(error.clone());
             row.wait = wait.clone();
         }
+        Change::Amended(amended) => {
+            row.labels = amended.labels.clone();
+            row.priority = amended.priority;
+            row.payload_revision = event.leaf.revision;
+            if let Some(wait) = &amended.wait {
+                row.wait = wait.clone();
+            }
+        }
+        Change::Erased => {
+            row.erase_at = None;
+            row.erased = true;
+        }
+        Change::Sealed => {
+            row.anew();
+            row.sealed = true;
+            row.wait = Wait::Children;
+        }
+        Change::Redriven { wait, seat } => {
+            row.anew();
+            row.requeues += 1;
+            row.status = Status::Open;
+            row.kept = None;
+            row.seat = seat.clone();
+            row.wait = wait.clone();
+        }
     }
     row
 }
@@ -95,6 +126,9 @@ fn later(mut row: Submission, event: &Event) -> Submission {
 impl Submission {
     fn leave(&mut self, event: &Event, moved: &Moved) {
         let left = std::mem::replace(&mut self.state, event.leaf.to.clone());
+        if moved.reopened {
+            self.requeues += 1;
+        }
         if moved.good {
             self.last_good = Some(left.clone());
         }
@@ -114,9 +148,14 @@ impl Submission {
         self.kept = None;
         self.entered_at = event.leaf.at;
         self.status = entry.status;
+        // One that has ended waits for its key no more.
+        self.key_waits &= !entry.status.is_final();
         self.finished_at = entry.status.is_final().then_some(event.leaf.at);
         self.priority = entry.priority;
         self.state_ttl_at = entry.state_ttl_at;
+        self.seat = entry.seat.clone();
+        self.parked = None;
+        self.erase_at = entry.erase_at;
         self.wait = entry.wait.clone();
     }
 

@@ -13,6 +13,8 @@ pub enum Class {
     Unauthorized,
     Forbidden,
     NotFound,
+    /// It was there and is not any more.
+    Gone,
     /// It does not fit what is there now.
     Conflict,
     /// A condition the caller set does not hold.
@@ -72,13 +74,21 @@ codes! {
     ForbiddenHost = "forbidden-host", Forbidden, "an open server answers only to this machine's own names";
     UnknownRoute = "unknown-route", NotFound, "there is nothing at this address";
     UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
+    UnknownHold = "unknown-hold", NotFound, "no such hold";
+    UnknownCursor = "unknown-cursor", NotFound, "no such cursor";
     UnknownSubmission = "unknown-submission", NotFound, "no such submission";
+    FeedRetired = "feed-retired", Gone, "the feed no longer goes back that far";
     MethodNotAllowed = "method-not-allowed", Invalid, "this address does not take this method";
     UnsupportedMediaType = "unsupported-media-type", Invalid, "the body's media type is not taken here";
     DuplicateKey = "duplicate-key", Conflict, "an open submission has this key";
     StaleLease = "stale-lease", Conflict, "the lease is over or another's; the answer changes nothing";
     NotLeasable = "not-leasable", Conflict, "the submission is not waiting for a worker of this task";
     ActionNotAllowed = "action-not-allowed", Conflict, "the state has no such action";
+    LaneTaken = "lane-taken", Conflict, "another submission has the lane; try when it has moved on";
+    Erased = "erased", Conflict, "the submission's documents were erased";
+    NotDead = "not-dead", Conflict, "only a dead letter can be redriven";
+    NotAmendable = "not-amendable", Conflict, "the pipeline does not let this be amended";
+    CursorAhead = "cursor-ahead", Conflict, "the cursor is further on already";
     GuardNotMet = "guard-not-met", Conflict, "the action's conditions do not hold now";
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";

@@ -20,6 +20,22 @@ use crate::token::Bits;
 pub struct SubmissionId(pub Uuid);
 
 impl SubmissionId {
+    /// The id of a parent's child by a name the parent gave it: the same name is the same child, however often it is
+    /// made. Its time is the parent's.
+    #[must_use]
+    pub fn of_child(parent: SubmissionId, name: &str) -> Self {
+        let hash = Digest::of_parts(&[b"child\0", parent.0.as_bytes(), name.as_bytes()]).0;
+        let mut millis = [0; 8];
+        millis[2..].copy_from_slice(&parent.0.as_bytes()[..6]);
+        let chance: [u8; 10] = std::array::from_fn(|index| hash[index]);
+        SubmissionId(
+            uuid::Builder::from_unix_timestamp_millis(u64::from_be_bytes(millis), &chance).into_uuid(),
+        )
+    }
+
+    /// Nobody's.
+    pub const NIL: SubmissionId = SubmissionId(Uuid::nil());
+
     #[must_use]
     pub fn new(at: Time, chance: [u8; 10]) -> Self {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
@@ -120,6 +136,21 @@ pub struct Submission {
     pub priority_given: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Name>,
+    /// Queued behind the open submission that has its key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub key_waits: bool,
+    /// Its place in a lane, while its state asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Seat>,
+    /// The hold or limit that took it out of its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked: Option<Name>,
+    /// What became of the submissions it made.
+    #[serde(default, skip_serializing_if = "Children::is_none")]
+    pub children: Children,
+    /// Whether it has made all of them: it makes no more, however often it comes back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sealed: bool,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<Name, Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,6 +185,12 @@ pub struct Submission {
     /// When the state's ttl ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_ttl_at: Option<Time>,
+    /// When its documents are erased, once it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_at: Option<Time>,
+    /// Whether they were.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub erased: bool,
     /// The hash of its newest leaf: what chains its events.
     pub leaf: Digest,
 }
@@ -162,7 +199,7 @@ impl Submission {
     /// A row before its first event: nothing has happened to it.
     pub(crate) fn blank(pipeline: Name, version: u32, now: Time) -> Self {
         Submission {
-            id: SubmissionId(Uuid::nil()),
+            id: SubmissionId::NIL,
             pipeline,
             version,
             state: "".into(),
@@ -179,6 +216,11 @@ impl Submission {
             priority: 0,
             priority_given: None,
             key: None,
+            key_waits: false,
+            seat: None,
+            parked: None,
+            children: Children::default(),
+            sealed: false,
             labels: BTreeMap::new(),
             parent: None,
             from: None,
@@ -194,6 +236,8 @@ impl Submission {
             finished_at: None,
             ttl_at: None,
             state_ttl_at: None,
+            erase_at: None,
+            erased: false,
             leaf: Digest([0; 32]),
         }
     }
@@ -213,10 +257,10 @@ impl Submission {
             Wait::Lease(lease) => {
                 return Some(lease.times_out_at.map_or(lease.expires_at, |at| at.min(lease.expires_at)));
             }
-            Wait::Delay { until, .. } | Wait::Clock { until } => Some(*until),
+            Wait::Delay { until, .. } | Wait::Clock { until } if self.parked.is_none() => Some(*until),
             _ => None,
         };
-        let ttl = if self.status.is_final() { None } else { self.expires_at() };
+        let ttl = if self.status.is_final() { self.erase_at } else { self.expires_at() };
         [wait, ttl].into_iter().flatten().min()
     }
 
@@ -239,6 +283,12 @@ pub enum Wait {
     Delay { until: Time, cause: Cause },
     /// The end of a wait state.
     Clock { until: Time },
+    /// Its turn in a lane.
+    Line,
+    /// The end of the open submission that has its key.
+    Key,
+    /// Its children to end.
+    Children,
     /// A person's action.
     Person,
     /// A guard of its pass state to hold.
@@ -258,10 +308,61 @@ impl Wait {
             Wait::Lease(_) => "lease",
             Wait::Delay { .. } => "delay",
             Wait::Clock { .. } => "clock",
+            Wait::Line => "line",
+            Wait::Key => "key",
+            Wait::Children => "children",
             Wait::Person => "person",
             Wait::Guard => "guard",
             Wait::Redrive => "redrive",
             Wait::Nothing => "nothing",
+        }
+    }
+}
+
+/// A place in a lane: the one that holds it, or one of those in line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seat {
+    pub lane: Name,
+    /// Orders those who came at the same time.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub tie: Name,
+    pub holds: bool,
+    /// Neither holding nor in line: its state has no use for the lane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub away: bool,
+}
+
+impl Seat {
+    /// In line, and not yet its turn.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        !self.holds && !self.away
+    }
+}
+
+/// How many submissions it made and how they fare. A dead one counts as failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Children {
+    pub total: u64,
+    pub open: u64,
+    pub succeeded: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+}
+
+impl Children {
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.total == 0
+    }
+
+    /// The counter a status counts under.
+    pub fn of(&mut self, status: Status) -> &mut u64 {
+        match status {
+            Status::Open => &mut self.open,
+            Status::Dead | Status::Failed => &mut self.failed,
+            Status::Succeeded => &mut self.succeeded,
+            Status::Cancelled => &mut self.cancelled,
         }
     }
 }

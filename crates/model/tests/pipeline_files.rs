@@ -29,8 +29,9 @@ fn every_file_is_without_problems() {
 #[test]
 fn what_is_not_supported_yet_is_all_that_is_refused() {
     for name in FILES {
-        let problems = load(&source(name)).expect_err("each of the files uses something that is to come");
-        assert!(problems.iter().all(|problem| problem.code == "not-supported-yet"), "{name}: {problems}");
+        if let Err(problems) = load(&source(name)) {
+            assert!(problems.iter().all(|problem| problem.code == "not-supported-yet"), "{name}: {problems}");
+        }
     }
 }
 
@@ -41,18 +42,11 @@ fn each_unsupported_key_is_named() {
     messages.sort_unstable();
     messages.dedup();
     let expected = [
-        "`amend`",
         "`approvals = 2`",
         "`calendars`",
-        "`holds = \"route\"`",
-        "`join`",
-        "`lane`",
         "`limits`",
         "`metrics`",
         "`notify`",
-        "`on.reopened`",
-        "`on_duplicate = \"queue\"`",
-        "`retention`",
         "`schedule`",
         "`self_approval = false`",
         "`sla`",

@@ -5,9 +5,10 @@ mod support;
 
 use std::fmt::Write as _;
 
+use model::command::{Amend, Child, Redrive};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
-use model::submission::{Status, Wait};
+use model::submission::{Children, Status, Wait};
 use model::{Caller, Command, Pipeline, Refusal, Role, Token};
 use support::{Story, act, all_shipped, fail, finish, json, shipped};
 
@@ -16,6 +17,7 @@ struct Samples {
     payload: &'static str,
     outputs: &'static [&'static str],
     data: &'static str,
+    amendment: &'static str,
 }
 
 fn samples(pipeline: &str) -> Samples {
@@ -31,6 +33,43 @@ fn samples(pipeline: &str) -> Samples {
                 r#"{"version":"1.0.0","skill_id":"sk_1"}"#,
             ],
             data: r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#,
+            amendment: r#"{"email":"ada@example.com"}"#,
+        },
+        "site-list" => Samples {
+            payload: r#"{"fqdn":"example.com","action":"ADD"}"#,
+            outputs: &[r#"{"policy":{"threshold":1}}"#],
+            data: "{}",
+            amendment: r#"{"action":"DELETE"}"#,
+        },
+        "ingest-batch" => Samples {
+            payload: r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"b.checkm"}"#,
+            outputs: &["{}"],
+            data: "{}",
+            amendment: r#"{"notification":"ada@example.com"}"#,
+        },
+        "ingest-job" => Samples {
+            payload: r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg"}"#,
+            outputs: &[r#"{"space_needed":1}"#],
+            data: "{}",
+            amendment: r#"{"priority":1}"#,
+        },
+        "ledger-batch" => Samples {
+            payload: r#"{"batch_header":"0xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","serialized_batch":"CgMKAQ=="}"#,
+            outputs: &["{}"],
+            data: "{}",
+            amendment: r#"{"trace":true}"#,
+        },
+        "sign-request" => Samples {
+            payload: r#"{"sign_id":"8fa876fed6eef5587ec23854211ea72b759f3356c421b8d560139eb4d9d8fcbb","chain":"near","sender":"alice.near","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":false}"#,
+            outputs: &[r#"{"s":"00"}"#],
+            data: "{}",
+            amendment: r#"{"finalized":true}"#,
+        },
+        "delivery" => Samples {
+            payload: r#"{"cause":"e1","name":"author","channel":"webhook","to":"https://hooks.example/1","body":{}}"#,
+            outputs: &[r#"{"status":200}"#],
+            data: "{}",
+            amendment: r#"{"to":"https://hooks.example/2"}"#,
         },
         other => panic!("say what {other} is given in its table"),
     }
@@ -49,7 +88,8 @@ fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
         Kind::Task { task, .. } => Wait::Worker { task: task.name.clone(), rank: 0 },
         Kind::Wait { .. } => Wait::Clock { until: now },
         Kind::Human { .. } => Wait::Person,
-        Kind::Join { .. } => panic!("no shipped pipeline joins yet"),
+        Kind::Join { task: Some(task), .. } => Wait::Worker { task: task.name.clone(), rank: 0 },
+        Kind::Join { task: None, .. } => Wait::Children,
         Kind::Final { outcome, .. } => {
             row.status = match outcome {
                 FinalKind::Success => Status::Succeeded,
@@ -140,7 +180,11 @@ fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
     table.row("finish without a lease", story, &finish(stale, "done", "{}"));
     let mut leased = story.clone();
     let token = leased.claim_any();
-    if let Kind::Task { on, .. } = &story.pipeline.state(story.state()).unwrap().kind {
+    let kind = &story.pipeline.state(story.state()).unwrap().kind;
+    if let Kind::Join { .. } = kind {
+        table.row("finish sealed", &leased, &finish(token, "sealed", "{}"));
+    }
+    if let Kind::Task { on, .. } | Kind::Join { on, .. } = kind {
         for outcome in on.keys() {
             let sent = samples.outputs.iter().map(|output| {
                 (format!("finish {outcome} {}", short(output)), finish(token, outcome, output))
@@ -156,12 +200,16 @@ fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
     let snooze = model::command::Snooze { token, span: model::Millis::from_secs(60) };
     table.row("snooze 1m", &leased, &Command::Snooze(snooze));
     table.row("renew", &leased, &Command::Renew(model::command::Renew { token }));
-    leased.pass("29s");
-    table.row("time: within the lease", &leased, &Command::Wake);
-    leased.pass("1s");
-    table.row("time: the lease is over", &leased, &Command::Wake);
-    leased.pass("1h");
-    table.row("time: the attempt took too long", &leased, &Command::Wake);
+    let lease = leased.row().lease().unwrap().clone();
+    let too_long = lease.times_out_at.unwrap_or(lease.expires_at.plus(model::Millis::from_secs(3600)));
+    for (name, at) in [
+        ("time: within the lease", lease.expires_at.minus(model::Millis::from_secs(1))),
+        ("time: the lease is over", lease.expires_at),
+        ("time: the attempt took too long", too_long),
+    ] {
+        leased.now = at;
+        table.row(name, &leased, &Command::Wake);
+    }
 }
 
 fn short(output: &str) -> String {
@@ -193,6 +241,54 @@ fn action_rows(table: &mut Table, story: &Story, samples: &Samples) {
     }
 }
 
+/// What people may do anywhere: amend the payload, set a dead letter going again.
+fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
+    let amend = |role| {
+        let caller = Caller::new("someone", role);
+        Command::Amend(Amend { caller, patch: json(samples.amendment), if_match: None })
+    };
+    let amends = [Role::Worker, Role::Submitter].map(|role| (format!("amend by {role}"), amend(role)));
+    table.rows("amend, whoever asks", story, amends.to_vec());
+    let redrive = |role| Command::Redrive(Redrive { caller: Caller::new("someone", role), reason: None });
+    table.row("redrive", story, &redrive(Role::Admin));
+    if story.row().status != Status::Open {
+        return;
+    }
+    let mut dead = story.clone();
+    let row = dead.row.as_mut().unwrap();
+    (row.status, row.wait) = (Status::Dead, Wait::Redrive);
+    for role in [Role::Reviewer, Role::Admin] {
+        table.row(&format!("redrive a dead one, by {role}"), &dead, &redrive(role));
+    }
+}
+
+/// What the end of the last of its children means, and that one goes on again.
+fn children_rows(table: &mut Table, story: &Story) {
+    let kind = &story.pipeline.state(story.state()).unwrap().kind;
+    let reopens = matches!(kind, Kind::Final { on_reopened, .. } if !on_reopened.is_empty());
+    if !reopens && !matches!(kind, Kind::Join { .. }) {
+        return;
+    }
+    let mut story = story.clone();
+    let row = story.row.as_mut().unwrap();
+    if row.status == Status::Open {
+        row.wait = Wait::Children;
+    }
+    let ends = [
+        ("its last child succeeds", Status::Open, Status::Succeeded),
+        ("its last child is cancelled", Status::Open, Status::Cancelled),
+        ("its last child fails", Status::Open, Status::Failed),
+        ("its last child dies", Status::Open, Status::Dead),
+        ("a child goes on again", Status::Failed, Status::Open),
+    ];
+    for (name, before, after) in ends {
+        let row = story.row.as_mut().unwrap();
+        row.children = Children { total: 2, succeeded: 1, ..Children::default() };
+        *row.children.of(before) += 1;
+        table.row(name, &story, &Command::Child(Child { before, after }));
+    }
+}
+
 #[test]
 fn every_state_and_every_command_of_every_shipped_pipeline() {
     for name in all_shipped() {
@@ -203,6 +299,8 @@ fn every_state_and_every_command_of_every_shipped_pipeline() {
             let story = standing(&pipeline, &state.name, &samples);
             worker_rows(&mut table, &story, &samples);
             action_rows(&mut table, &story, &samples);
+            common_rows(&mut table, &story, &samples);
+            children_rows(&mut table, &story);
             let mut later = story.clone();
             later.pass("52w");
             table.row("time: a year later", &later, &Command::Wake);

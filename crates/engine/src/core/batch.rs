@@ -1,45 +1,56 @@
 //! The working set of one transaction: rows as taken, rows as decided so far, and what will be written.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::Admission;
 use model::command::Claim;
 use model::decide::{Answer, Current, Decision};
+use model::event::Kind;
 use model::submission::Wait;
 use model::{
-    Code, Command, Context, Documents, Json, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
+    Code, Command, Documents, Json, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
 };
 use store::changes::AnswerChange;
-use store::{Changes, DocumentChange, OpenKey, RegistryChange, RowChange, Stored, Taken};
+use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
 
 use super::input::Receipt;
 use super::{
     Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, definition_key, open_key,
 };
+use crate::holds::InForce;
 use crate::pipelines::Versions;
 
 /// How long a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
 
-/// A claim stops granting once its answer is this large: a thousand tasks may carry a megabyte each.
-const CLAIM_BYTES_MAX: usize = 8 << 20;
+/// How long a row that cannot be woken is left alone.
+const POSTPONED: Millis = Millis::from_secs(60);
+
+/// What does not change while a batch is decided.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    pub(super) versions: &'a Versions,
+    pub(super) decide: Decide,
+    pub(super) secret: [u8; 32],
+}
 
 pub(super) struct Batch<'a> {
-    versions: &'a Versions,
-    decide: Decide,
-    secret: [u8; 32],
+    rules: Rules<'a>,
     pub(super) now: Time,
     pub(super) reachable_since: Time,
-    taken: Taken,
+    pub(super) taken: Taken,
+    pub(super) holds: InForce,
+    pub(super) holds_changed: bool,
+    /// Lanes somebody took or left in this batch: who is next is not known before the next one.
+    pub(super) lanes_moved: HashSet<LaneKey>,
     ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
     before: HashMap<SubmissionId, Option<Submission>>,
     /// In the order they were first changed: stores see the same order for the same inputs.
     changed: Vec<SubmissionId>,
-    changes: Changes,
-    /// Keys that ended submissions take up again.
-    pub(super) keys_again: Vec<OpenKey>,
+    pub(super) changes: Changes,
 }
 
 /// What a batch has to say besides its answers.
@@ -47,15 +58,18 @@ pub(super) struct News {
     pub(super) now: Time,
     pub(super) ready: BTreeMap<Name, usize>,
     pub(super) next_timer: Option<Time>,
+    /// Set when holds were placed or ended.
+    pub(super) holds: Option<InForce>,
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(mut taken: Taken, versions: &'a Versions, decide: Decide, secret: [u8; 32]) -> Self {
+    pub(super) fn new(mut taken: Taken, rules: Rules<'a>, holds: InForce) -> Self {
         let ready = std::mem::take(&mut taken.ready).into_iter().map(VecDeque::from).collect();
         Batch {
-            versions,
-            decide,
-            secret,
+            rules,
+            holds,
+            holds_changed: false,
+            lanes_moved: HashSet::new(),
             now: taken.now,
             reachable_since: taken.now,
             taken,
@@ -63,7 +77,6 @@ impl<'a> Batch<'a> {
             before: HashMap::new(),
             changed: Vec::new(),
             changes: Changes::default(),
-            keys_again: Vec::new(),
         }
     }
 
@@ -83,6 +96,9 @@ impl<'a> Batch<'a> {
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => self.claim(claim, group.expect("every claim has its group"), seed),
             Ask::Apply(pipeline) => self.apply(pipeline),
+            Ask::Hold(hold) => Ok(self.place(hold)),
+            Ask::Release(id) => self.release(id),
+            Ask::MoveCursor(cursor) => self.move_cursor(cursor),
         };
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
@@ -98,8 +114,19 @@ impl<'a> Batch<'a> {
                 self.taken.rows.get(&id).and_then(|stored| stored.row.timer).is_some_and(|at| at <= self.now);
             if due && let Err(refusal) = self.tell(id, &Command::Wake, seed()) {
                 tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
+                self.postpone(id);
             }
         }
+    }
+
+    /// Looks at a row again later that cannot be woken now: a few of these must not hide all timers after them.
+    fn postpone(&mut self, id: SubmissionId) {
+        let Some(stored) = self.taken.rows.get_mut(&id) else { return };
+        if let Entry::Vacant(before) = self.before.entry(id) {
+            before.insert(Some(stored.row.clone()));
+            self.changed.push(id);
+        }
+        stored.row.timer = Some(self.now.plus(POSTPONED));
     }
 
     pub(super) fn finish(mut self, due_max: usize) -> (Changes, News) {
@@ -107,6 +134,7 @@ impl<'a> Batch<'a> {
         let mut next_timer = self.taken.next_timer;
         for id in &self.changed {
             let row = &self.taken.rows[id].row;
+            // One that a hold took out of the queue counts too: the next in the queue can be seen now.
             if let Wait::Worker { task, .. } = &row.wait {
                 *ready.entry(task.clone()).or_default() += 1;
             }
@@ -116,7 +144,17 @@ impl<'a> Batch<'a> {
             let before = self.before.remove(id).flatten();
             self.changes.rows.push(RowChange { before, after: row.clone() });
         }
-        (self.changes, News { now: self.now, ready, next_timer })
+        // Owed rows, new or left over, are looked at in the next step, which comes at once.
+        if !self.changes.owed.is_empty() || self.taken.owed.len() > self.changes.paid.len() {
+            next_timer = Some(self.now);
+        }
+        next_timer = [next_timer, self.holds.next_expiry()].into_iter().flatten().min();
+        let holds = self.holds_changed.then_some(self.holds);
+        (self.changes, News { now: self.now, ready, next_timer, holds })
+    }
+
+    pub(super) fn secret(&self) -> [u8; 32] {
+        self.rules.secret
     }
 
     fn repeated(&self, once: &Once) -> Option<Outcome> {
@@ -147,20 +185,15 @@ impl<'a> Batch<'a> {
         let duplicate = decision.answer == Answer::Duplicate;
         let row = decision.row.clone();
         if !duplicate {
+            // A submission makes no children on its way in: only tasks do.
             self.accept(decision);
         }
         Ok(Output::Submission(Box::new(Answered { row, duplicate })))
     }
 
     fn tell(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Outcome {
-        let Some(stored) = self.taken.rows.get(&id) else {
-            return Err(Refusal::new(Code::UnknownSubmission, format!("no submission {id}")));
-        };
-        let (pipeline, version) = (stored.row.pipeline.clone(), stored.row.version);
-        let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
-        self.take_key_again(&decision.row)?;
-        let answer = decision.answer.clone();
-        let row = self.accept(decision);
+        let answer = self.command(id, command, seed)?;
+        let row = &self.taken.rows[&id].row;
         Ok(match answer {
             Answer::Settled { state, status, repeated } => Output::Settled { state, status, repeated },
             Answer::Renewed { expires_at } => {
@@ -170,21 +203,70 @@ impl<'a> Batch<'a> {
         })
     }
 
+    /// Decides a command to a submission that was taken, and keeps what it gives.
+    pub(super) fn command(
+        &mut self,
+        id: SubmissionId,
+        command: &Command,
+        seed: [u8; 32],
+    ) -> Result<Answer, Refusal> {
+        let Some(stored) = self.taken.rows.get(&id) else {
+            return Err(Refusal::new(Code::UnknownSubmission, format!("no submission {id}")));
+        };
+        let (pipeline, version) = (stored.row.pipeline.clone(), stored.row.version);
+        let unmade = self.unmade(command);
+        let command = unmade.as_ref().unwrap_or(command);
+        let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
+        let answer = decision.answer.clone();
+        for child in &decision.children {
+            self.try_child(child, seed)?;
+        }
+        let children = self.accept(decision);
+        for child in children {
+            self.submit(&child, seed_of(seed, &child))?;
+        }
+        Ok(answer)
+    }
+
+    /// A command that makes children, those marked that were made before.
+    fn unmade(&self, command: &Command) -> Option<Command> {
+        let mut command = command.clone();
+        let children = match &mut command {
+            Command::Finish(finish) if !finish.children.is_empty() => &mut finish.children,
+            Command::Spawn(spawn) => &mut spawn.children,
+            _ => return None,
+        };
+        let is_made =
+            |child: &Admission| child.child_id().is_some_and(|id| self.taken.rows.contains_key(&id));
+        children.iter_mut().filter(|child| is_made(child)).for_each(Admission::mark_made);
+        Some(command)
+    }
+
+    /// Whether a child can be made: its maker is refused before anything of it is kept.
+    fn try_child(&self, child: &Admission, seed: [u8; 32]) -> Result<(), Refusal> {
+        let holder = open_key(child).and_then(|key| self.taken.holders.get(&key).copied());
+        let submit = Command::Submit(Box::new(child.clone()));
+        let tried = self.decided(child.pipeline(), child.version(), holder, &submit, seed_of(seed, child))?;
+        match child.key().filter(|_| tried.answer == Answer::Duplicate) {
+            None => Ok(()),
+            Some(key) => Err(Refusal::new(
+                Code::DuplicateKey,
+                format!("an open submission has the key `{key}` of one of the children; none was made"),
+            )),
+        }
+    }
+
     fn claim(&mut self, claim: &ClaimMany, group: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
         let command = Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() });
         let mut granted = Vec::new();
-        let mut bytes = 0;
-        while granted.len() < claim.max && bytes < CLAIM_BYTES_MAX {
+        while granted.len() < claim.max {
             let Some(id) = self.ready[group].pop_front() else { break };
-            let row = &self.taken.rows[&id].row;
-            let (pipeline, version) = (row.pipeline.clone(), row.version);
-            // Refused: something earlier in the batch moved it, or its time is over. Someone else's turn.
-            let Ok(decision) = self.decided(&pipeline, version, Some(id), &command, seed()) else { continue };
-            let Answer::Granted { token } = decision.answer else { continue };
-            self.accept(decision);
+            // Refused: something earlier in the batch moved it, or its time is over. Parked: a hold covers it, and the
+            // next claim does not meet it again. Either way, someone else's turn.
+            let Ok(Answer::Granted { token }) = self.command(id, &command, seed()) else { continue };
             let stored = &self.taken.rows[&id];
-            let Some(pipeline) = self.versions.version(&pipeline, version) else { continue };
-            bytes += stored.documents.as_ref().map_or(0, Documents::bytes);
+            let version = self.rules.versions.version(&stored.row.pipeline, stored.row.version);
+            let Some(pipeline) = version else { continue };
             granted.push(Granted {
                 token,
                 row: stored.row.clone(),
@@ -209,7 +291,7 @@ impl<'a> Batch<'a> {
                 ),
             ));
         }
-        if let Some(latest) = self.versions.latest(&pipeline.name)
+        if let Some(latest) = self.rules.versions.latest(&pipeline.name)
             && latest.version > pipeline.version
         {
             return Err(Refusal::new(
@@ -234,25 +316,20 @@ impl<'a> Batch<'a> {
         command: &Command,
         seed: [u8; 32],
     ) -> Result<Decision, Refusal> {
-        let Some(pipeline) = self.versions.version(pipeline, version) else {
+        let Some(pipeline) = self.rules.versions.version(pipeline, version) else {
             return Err(Refusal::new(
                 Code::Internal,
                 format!("version {version} of `{pipeline}` is not loaded"),
             ));
         };
-        let context = Context {
-            now: self.now,
-            reachable_since: self.reachable_since,
-            held: false,
-            seed,
-            pseudonyms: self.secret,
-        };
+        let context = self.context(row, command, seed);
         let none = Documents::default();
         let current = row.and_then(|id| self.taken.rows.get(&id)).map(|stored| Current {
             row: &stored.row,
             documents: stored.documents.as_ref().unwrap_or(&none),
         });
-        let decided = catch_unwind(AssertUnwindSafe(|| (self.decide)(pipeline, current, command, &context)));
+        let decided =
+            catch_unwind(AssertUnwindSafe(|| (self.rules.decide)(pipeline, current, command, &context)));
         decided.unwrap_or_else(|_| {
             tracing::error!(pipeline = &*pipeline.name, "a decision panicked; its command was refused");
             Err(Refusal::new(Code::Internal, "this command could not be decided; nothing was changed"))
@@ -260,8 +337,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Puts a decision into the working set.
-    fn accept(&mut self, decision: Decision) -> &Submission {
-        let Decision { row, events, .. } = decision;
+    fn accept(&mut self, decision: Decision) -> Vec<Admission> {
+        let Decision { row, events, owed, children, .. } = decision;
         let id = row.id;
         let stored = self.taken.rows.remove(&id);
         let unchanged = stored.as_ref().is_some_and(|stored| stored.row == row);
@@ -274,6 +351,10 @@ impl<'a> Batch<'a> {
             self.changed.push(id);
         }
         for event in events {
+            if event.leaf.kind == Kind::Erased {
+                self.changes.erased.push(id);
+                documents = documents.map(|_| Documents::default());
+            }
             for (name, body) in event.named_documents() {
                 if let Some(documents) = &mut documents {
                     documents.set(&name, body.clone());
@@ -283,25 +364,10 @@ impl<'a> Batch<'a> {
             self.changes.events.push(event);
         }
         self.move_key(old.as_ref(), &row);
-        let stored = self.taken.rows.entry(id).insert_entry(Stored { row, documents });
-        &stored.into_mut().row
-    }
-
-    /// A submission that had ended and goes on needs its key again, if nobody else has it by now.
-    fn take_key_again(&mut self, row: &Submission) -> Result<(), Refusal> {
-        let ended = self.taken.rows.get(&row.id).is_some_and(|stored| stored.row.status.is_final());
-        let Some(key) = held_key(row).filter(|_| ended) else { return Ok(()) };
-        match self.taken.holders.get(&key) {
-            Some(holder) if *holder != row.id => Err(Refusal::new(
-                Code::DuplicateKey,
-                format!("submission {holder} has this key by now and is still open"),
-            )
-            .with("submission", holder.to_string())),
-            _ => {
-                self.keys_again.push(key);
-                Ok(())
-            }
-        }
+        let look = self.move_lane(old.as_ref(), &row);
+        self.owe(&row, owed.into_iter().chain(look));
+        self.taken.rows.insert(id, Stored { row, documents });
+        children
     }
 
     fn move_key(&mut self, old: Option<&Submission>, new: &Submission) {
@@ -316,6 +382,12 @@ impl<'a> Batch<'a> {
 
 /// The key a submission keeps from others.
 fn held_key(row: &Submission) -> Option<OpenKey> {
-    let key = row.key.clone().filter(|_| !row.status.is_final())?;
+    let key = row.key.clone().filter(|_| !row.status.is_final() && !row.key_waits)?;
     Some(OpenKey { pipeline: row.pipeline.clone(), key })
+}
+
+/// Chance of its own for each child of one command.
+fn seed_of(seed: [u8; 32], child: &Admission) -> [u8; 32] {
+    let id = child.child_id().unwrap_or(SubmissionId::NIL);
+    model::Digest::of_parts(&[&seed, id.0.as_bytes()]).0
 }

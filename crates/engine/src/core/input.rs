@@ -12,6 +12,9 @@ use model::{
 use serde::{Deserialize, Serialize};
 use store::RequestKey;
 
+use super::cursors::{Cursor, MoveCursor};
+use crate::holds::Hold;
+
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
 #[derive(Debug, Clone)]
 pub struct Input {
@@ -33,6 +36,10 @@ pub enum Ask {
     Tell(SubmissionId, Command),
     Claim(ClaimMany),
     Apply(Arc<Pipeline>),
+    /// Stops what the hold covers, from this commit on.
+    Hold(Box<Hold>),
+    Release(Name),
+    MoveCursor(MoveCursor),
 }
 
 /// A worker's wish for work.
@@ -60,6 +67,8 @@ pub enum Output {
     Renewed { expires_at: Time, payload_revision: u64 },
     Tasks(Vec<Granted>),
     Applied { changed: bool },
+    Hold(Box<Hold>),
+    Cursor(Cursor),
 }
 
 pub type Outcome = Result<Output, Refusal>;

@@ -1,25 +1,33 @@
 //! The step core: takes a batch, decides it inside one transaction, answers everyone.
 
 mod batch;
+mod cursors;
 mod input;
+mod owed;
+mod surroundings;
 
+pub use cursors::{CURSORS, Cursor, MoveCursor};
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, Once, Outcome, Output};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::admit::Admission;
 use model::decide::{Current, Decision};
 use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
-use store::{OpenKey, Ready, RegistryKey, Store, Take};
+use store::{LaneKey, OpenKey, Ready, RegistryKey, Store, Take};
 
+use crate::holds::{Holds, InForce};
 use crate::pipelines::Pipelines;
-use batch::Batch;
+use batch::{Batch, Rules};
 
 /// How a command is decided. The model's `decide`, unless a test wants to see one fail.
 pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Result<Decision, Refusal>;
 
 /// Rows whose time has come that one step looks at.
 pub const DUE_MAX: usize = 256;
+/// Owed rows one step applies.
+pub const OWED_MAX: usize = 256;
 /// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
 const CLAIMS_MAX: usize = 1_000;
 /// How often a batch that lost a race is decided anew before it is split.
@@ -29,13 +37,13 @@ const CONFLICTS_MAX: u32 = 3;
 pub struct Core {
     store: Arc<dyn Store>,
     pipelines: Pipelines,
+    holds: Holds,
     secret: [u8; 32],
     decide: Decide,
     /// Since when the store has answered; `None` while it does not.
     reachable_since: Option<Time>,
-    /// Keys that ended submissions of a batch take up again. Known only once their rows are, so a batch that lost a
-    /// race over one looks for its holder the next time.
-    keys_again: Vec<OpenKey>,
+    /// A commit was lost on its way: it may have placed or ended holds, so they are read again.
+    holds_in_doubt: bool,
 }
 
 /// What a step did, beyond its answers.
@@ -59,14 +67,15 @@ pub struct Step {
 
 impl Core {
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, pipelines: Pipelines, secret: [u8; 32]) -> Self {
+    pub fn new(store: Arc<dyn Store>, pipelines: Pipelines, holds: Holds, secret: [u8; 32]) -> Self {
         Core {
             store,
             pipelines,
+            holds,
             secret,
             decide: model::decide,
             reachable_since: None,
-            keys_again: Vec::new(),
+            holds_in_doubt: false,
         }
     }
 
@@ -84,7 +93,6 @@ impl Core {
     }
 
     fn attempt(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32], step: &mut Step) {
-        self.keys_again.clear();
         for _ in 0..CONFLICTS_MAX {
             match self.commit(inputs, due, seed, step) {
                 Ok(()) => return,
@@ -127,29 +135,35 @@ impl Core {
         let wants_documents = |row: &Submission| {
             versions.version(&row.pipeline, row.version).is_none_or(|pipeline| pipeline.reads.any())
         };
-        let mut plan = Plan::of(inputs);
-        plan.keys.extend_from_slice(&self.keys_again);
+        let plan = Plan::of(inputs);
         let take = plan.take(due, &wants_documents);
         let mut decided = None;
-        let mut keys_again = Vec::new();
         let reachable_since = self.reachable_since;
+        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
+        if self.holds_in_doubt {
+            self.holds.replace(InForce::stored(&*self.store)?);
+            self.holds_in_doubt = false;
+        }
+        let holds = self.holds.current();
         let committed = self.store.transact(&take, &mut |taken| {
-            let mut batch = Batch::new(taken, &versions, self.decide, self.secret);
+            let mut batch = Batch::new(taken, rules, InForce::clone(&holds));
             batch.reachable_since = reachable_since.unwrap_or(batch.now);
+            batch.end_holds();
             let outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
-            keys_again = std::mem::take(&mut batch.keys_again);
+            batch.pay_owed(seed);
             let (changes, news) = batch.finish(due);
             decided = Some((outcomes, news));
             changes
-        });
-        self.keys_again.append(&mut keys_again);
-        let committed = committed?;
+        })?;
         let Some((outcomes, news)) = decided else {
             return Err(store::Error::corrupt("the store committed without asking for a decision"));
         };
         self.reachable_since.get_or_insert(news.now);
         self.applied(inputs, &outcomes);
+        if let Some(holds) = news.holds {
+            self.holds.replace(holds);
+        }
         step.outcomes.extend(outcomes);
         for (task, count) in news.ready {
             *step.ready.entry(task).or_default() += count;
@@ -173,6 +187,7 @@ impl Core {
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {
         self.reachable_since = None;
+        self.holds_in_doubt = true;
         step.unreachable = Some(error.to_string());
         let refusal = match error {
             store::Error::Unavailable { outcome_unknown: true, .. } => Refusal::new(
@@ -202,6 +217,7 @@ struct Plan {
     keys: Vec<OpenKey>,
     requests: Vec<store::RequestKey>,
     registry: Vec<RegistryKey>,
+    lanes: Vec<LaneKey>,
 }
 
 impl Plan {
@@ -213,12 +229,25 @@ impl Plan {
             keys: Vec::new(),
             requests: Vec::new(),
             registry: Vec::new(),
+            lanes: Vec::new(),
         };
         for input in inputs {
             let mut group = None;
             match &input.ask {
-                Ask::Submit(admission) => plan.keys.extend(open_key(admission)),
-                Ask::Tell(id, _) => plan.ids.push(*id),
+                Ask::Submit(admission) => {
+                    plan.keys.extend(open_key(admission));
+                    plan.lanes.extend(lane_key(admission));
+                }
+                Ask::Hold(_) | Ask::Release(_) => {}
+                Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
+                Ask::Tell(id, command) => {
+                    plan.ids.push(*id);
+                    for child in children_of(command) {
+                        plan.ids.extend(child.child_id());
+                        plan.keys.extend(open_key(child));
+                        plan.lanes.extend(lane_key(child));
+                    }
+                }
                 Ask::Claim(claim) => group = Some(plan.group(claim)),
                 Ask::Apply(pipeline) => plan.registry.push(definition_key(&pipeline.name, pipeline.version)),
             }
@@ -253,8 +282,9 @@ impl Plan {
             requests: self.requests.clone(),
             ready: self.groups.clone(),
             due,
-            owed: 0,
+            owed: if due > 0 { OWED_MAX } else { 0 },
             registry: self.registry.clone(),
+            lanes: self.lanes.clone(),
             documents,
         }
     }
@@ -269,9 +299,22 @@ impl Plan {
     }
 }
 
-fn open_key(admission: &model::admit::Admission) -> Option<OpenKey> {
+fn children_of(command: &Command) -> &[Admission] {
+    match command {
+        Command::Finish(finish) => &finish.children,
+        Command::Spawn(spawn) => &spawn.children,
+        _ => &[],
+    }
+}
+
+fn open_key(admission: &Admission) -> Option<OpenKey> {
     let key = admission.key()?.clone();
     Some(OpenKey { pipeline: admission.pipeline().clone(), key })
+}
+
+fn lane_key(admission: &Admission) -> Option<LaneKey> {
+    let lane = admission.lane()?.clone();
+    Some(LaneKey { pipeline: admission.pipeline().clone(), lane })
 }
 
 /// Where a definition is registered.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::admit::{Application, admit};
-use model::command::Act;
+use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
 use model::{Code, Command, Json, Pipeline, Refusal, SubmissionId, Token};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
@@ -15,7 +15,10 @@ use super::hints::Hints;
 use super::queue::{Job, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
-use crate::core::{Answered, Ask, ClaimMany, Core, DEFINITIONS, Granted, Input, Once, Outcome, Output};
+use crate::core::{
+    Answered, Ask, ClaimMany, Core, Cursor, DEFINITIONS, Granted, Input, MoveCursor, Once, Outcome, Output,
+};
+use crate::holds::{Hold, Holds, InForce};
 use crate::pipelines::Pipelines;
 
 /// How long a waiting claim trusts in hints before it looks by itself.
@@ -42,6 +45,7 @@ pub struct Options {
 pub struct Engine {
     store: Arc<dyn Store>,
     pipelines: Pipelines,
+    holds: Holds,
     queues: Arc<Queues>,
     hints: Arc<Hints>,
     condition: watch::Receiver<Condition>,
@@ -51,7 +55,8 @@ impl Engine {
     /// Loads what was applied and starts to work.
     pub fn start(store: Arc<dyn Store>, options: &Options) -> Result<Engine, StartError> {
         let pipelines = load(&*store)?;
-        let mut core = Core::new(store.clone(), pipelines.clone(), secret(&*store)?);
+        let holds = load_holds(&*store)?;
+        let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret(&*store)?);
         if let Some(decide) = options.decide {
             core = core.with_decide(decide);
         }
@@ -61,6 +66,7 @@ impl Engine {
         let engine = Engine {
             store,
             pipelines,
+            holds,
             queues: queues.clone(),
             hints: hints.clone(),
             condition: condition.subscribe(),
@@ -73,6 +79,11 @@ impl Engine {
     #[must_use]
     pub fn pipelines(&self) -> &Pipelines {
         &self.pipelines
+    }
+
+    #[must_use]
+    pub fn holds(&self) -> &Holds {
+        &self.holds
     }
 
     /// Reads from the store without holding up anybody.
@@ -109,6 +120,36 @@ impl Engine {
         submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
     }
 
+    pub async fn amend(
+        &self,
+        id: SubmissionId,
+        amend: Amend,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        submission(self.ask(Input { ask: Ask::Tell(id, Command::Amend(amend)), once }).await?)
+    }
+
+    /// Sets a dead letter going again.
+    pub async fn redrive(&self, id: SubmissionId, redrive: Redrive) -> Result<Answered, Refusal> {
+        submission(self.ask(Ask::Tell(id, Command::Redrive(redrive)).into()).await?)
+    }
+
+    pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {
+        held(self.ask(Ask::Hold(Box::new(hold)).into()).await?)
+    }
+
+    pub async fn release(&self, id: &str) -> Result<Hold, Refusal> {
+        held(self.ask(Ask::Release(id.into()).into()).await?)
+    }
+
+    /// Moves the position of a named reader of the feed.
+    pub async fn move_cursor(&self, cursor: MoveCursor) -> Result<Cursor, Refusal> {
+        match self.ask(Ask::MoveCursor(cursor).into()).await? {
+            Output::Cursor(cursor) => Ok(cursor),
+            _ => Err(unexpected()),
+        }
+    }
+
     /// Settles or renews a lease.
     pub async fn settle(&self, token: Token, command: Command) -> Outcome {
         self.ask(Ask::Tell(token.submission, command).into()).await
@@ -127,8 +168,10 @@ impl Engine {
         let choosy = !claim.pipelines.is_empty() || !claim.labels.is_empty();
         let over = tokio::time::sleep(wait);
         tokio::pin!(over);
-        let bells: Vec<_> = self.declared(&claim).map(|task| self.hints.bell(&task, choosy)).collect();
+        let declared: Vec<_> = self.declared(&claim).collect();
+        let bells: Vec<_> = declared.iter().map(|task| self.hints.bell(task, choosy)).collect();
         loop {
+            declared.iter().for_each(|task| self.hints.polls(task));
             // Listening starts before the look, so that work arriving in between is heard.
             let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();
             rings.iter_mut().for_each(|ring| {
@@ -147,6 +190,12 @@ impl Engine {
                 () = self.stopping() => return Ok(Vec::new()),
             }
         }
+    }
+
+    /// How long ago a worker last asked for a task; none: not since this engine started.
+    #[must_use]
+    pub fn polled_ago(&self, task: &str) -> Option<Duration> {
+        self.hints.polled_ago(task)
     }
 
     /// Brings a definition into force.
@@ -237,6 +286,13 @@ fn submission(output: Output) -> Result<Answered, Refusal> {
     }
 }
 
+fn held(output: Output) -> Result<Hold, Refusal> {
+    match output {
+        Output::Hold(hold) => Ok(*hold),
+        _ => Err(unexpected()),
+    }
+}
+
 fn unexpected() -> Refusal {
     Refusal::new(Code::Internal, "the engine gave an answer of another kind than was asked for")
 }
@@ -262,6 +318,12 @@ fn load(store: &dyn Store) -> Result<Pipelines, StartError> {
         pipelines.insert(Arc::new(pipeline));
     }
     Ok(pipelines)
+}
+
+fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {
+    let holds = Holds::default();
+    holds.replace(InForce::stored(store)?);
+    Ok(holds)
 }
 
 /// The deployment's secret, made once and kept with the data.

@@ -2,14 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use model::Name;
 use tokio::sync::{Notify, watch};
+
+use crate::clock;
 
 #[derive(Debug)]
 pub(super) struct Hints {
     /// One bell per task that a worker has waited for; tasks come from pipeline files, so there are few.
     bells: Mutex<HashMap<Name, Bells>>,
+    /// When a worker last asked for each of these tasks.
+    polled: Mutex<HashMap<Name, Instant>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
 }
@@ -24,7 +29,7 @@ struct Bells {
 
 impl Hints {
     pub(super) fn new() -> Self {
-        Hints { bells: Mutex::default(), seq: watch::Sender::new(0) }
+        Hints { bells: Mutex::default(), polled: Mutex::default(), seq: watch::Sender::new(0) }
     }
 
     /// The bell of a task. Only for tasks some pipeline declares: names made up by callers get none.
@@ -43,6 +48,17 @@ impl Hints {
                 bells.some.notify_waiters();
             }
         }
+    }
+
+    /// A worker asks for a task that some pipeline declares.
+    pub(super) fn polls(&self, task: &Name) {
+        self.polled.lock().unwrap_or_else(PoisonError::into_inner).insert(task.clone(), clock::instant());
+    }
+
+    /// How long ago a worker last asked for a task.
+    pub(super) fn polled_ago(&self, task: &str) -> Option<Duration> {
+        let polled = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
+        polled.get(task).map(|at| clock::instant().saturating_duration_since(*at))
     }
 
     pub(super) fn recorded(&self, seq: u64) {

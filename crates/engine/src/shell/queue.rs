@@ -36,7 +36,12 @@ impl Lane {
     fn of(ask: &Ask) -> Lane {
         match ask {
             Ask::Submit(_) => Lane::Submits,
-            Ask::Tell(_, Command::Act(_)) | Ask::Claim(_) | Ask::Apply(_) => Lane::Actions,
+            Ask::Tell(_, Command::Act(_) | Command::Amend(_) | Command::Redrive(_))
+            | Ask::Claim(_)
+            | Ask::Apply(_)
+            | Ask::Hold(_)
+            | Ask::Release(_)
+            | Ask::MoveCursor(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }
     }

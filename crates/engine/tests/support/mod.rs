@@ -1,13 +1,15 @@
 //! A small machine, a store whose time stands still, and shorthands.
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 
+pub(crate) mod bench;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::Pipelines;
 use engine::core::{Ask, ClaimMany, Core, Granted, Input, Outcome, Output, Step};
+use engine::{Holds, Pipelines};
 use model::admit::{Admission, Application, admit};
-use model::command::Finish;
+use model::command::{Act, Finish};
 use model::pipeline::{Source, load};
 use model::{Caller, Command, Json, Pipeline, Role, SubmissionId, Token};
 use store::conformance::TestClock;
@@ -37,6 +39,11 @@ pub(crate) fn work() -> Arc<Pipeline> {
     Arc::new(load(&source()).unwrap_or_else(|problems| panic!("{}", problems.render(&source()))))
 }
 
+pub(crate) fn loaded(toml: &str) -> Pipeline {
+    let source = Source::new("test.toml", toml);
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+}
+
 pub(crate) fn memory() -> (Arc<dyn Store>, TestClock) {
     let clock = TestClock::new();
     (Arc::new(MemoryStore::new(Arc::new(clock.clone()))), clock)
@@ -62,20 +69,83 @@ pub(crate) fn claim(max: usize) -> ClaimMany {
 }
 
 pub(crate) fn done(token: Token) -> Command {
-    Command::Finish(Finish { token, outcome: "done".into(), output: None, result: None })
+    Command::Finish(Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+    })
 }
 
 /// A core that knows the machine, with chance counted instead of drawn.
 pub(crate) struct Machine {
     pub(crate) core: Core,
+    pub(crate) pipelines: Pipelines,
     drawn: u64,
 }
 
 impl Machine {
     pub(crate) fn over(store: Arc<dyn Store>) -> Self {
+        Machine::with(store, &[WORK])
+    }
+
+    /// A core that knows these pipeline files.
+    pub(crate) fn with(store: Arc<dyn Store>, files: &[&str]) -> Self {
         let pipelines = Pipelines::default();
-        pipelines.insert(work());
-        Machine { core: Core::new(store, pipelines, [0; 32]), drawn: 0 }
+        for file in files {
+            pipelines.insert(Arc::new(loaded(file)));
+        }
+        Machine { core: Core::new(store, pipelines.clone(), Holds::default(), [0; 32]), pipelines, drawn: 0 }
+    }
+
+    /// A core as after a restart: it knows what the store knows.
+    pub(crate) fn rebuilt(&self, store: Arc<dyn Store>) -> Core {
+        Core::new(store, self.pipelines.clone(), Holds::default(), [0; 32])
+    }
+
+    pub(crate) fn submit_to(&mut self, pipeline: &str, payload: &str) -> SubmissionId {
+        let pipeline = self.pipelines.current().latest(pipeline).unwrap().clone();
+        let mut application = application("");
+        application.payload = Json::parse(payload).unwrap();
+        id_of(&self.one(Ask::Submit(Box::new(admit(&pipeline, application).unwrap()))))
+    }
+
+    /// Steps until nothing is owed.
+    pub(crate) fn settle(&mut self) {
+        for _ in 0..50 {
+            self.step(&[]);
+        }
+    }
+
+    pub(crate) fn claim_task(&mut self, task: &str) -> Vec<Granted> {
+        let claim = ClaimMany { tasks: vec![task.into()], ..claim(100) };
+        match self.one(Ask::Claim(claim)).unwrap() {
+            Output::Tasks(tasks) => tasks,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn finish(&mut self, token: Token, outcome: &str) -> Outcome {
+        let finish =
+            Finish { token, outcome: outcome.into(), output: None, result: None, children: Vec::new() };
+        let outcome = self.one(Ask::Tell(token.submission, Command::Finish(finish)));
+        self.settle();
+        outcome
+    }
+
+    pub(crate) fn act(&mut self, id: SubmissionId, action: &str) -> Outcome {
+        let act = Act {
+            caller: Caller::new("ada", Role::Admin),
+            action: action.into(),
+            reason: Some("because".to_owned()),
+            data: None,
+            to: None,
+            if_match: None,
+        };
+        let outcome = self.one(Ask::Tell(id, Command::Act(act)));
+        self.settle();
+        outcome
     }
 
     pub(crate) fn step(&mut self, inputs: &[Input]) -> Step {

@@ -3,18 +3,24 @@
 //! Names and shapes are the API; a change here is a change for every user. Unknown fields are refused on the way in, so
 //! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
 
+mod feed;
+mod hold;
 mod pipeline;
 mod problem;
 mod submission;
 mod task;
 
+pub use feed::{CursorBody, CursorView, FeedPage};
+pub use hold::{HoldBody, HoldList, HoldView};
 pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, StateCount, StateView};
 pub use problem::Problem;
 pub use submission::{
-    ActBody, EventPage, EventView, LeaseView, ManyAnswer, ManyResult, SubmissionPage, SubmissionView,
-    SubmitAnswer, SubmitBody, SubmitMany,
+    ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody, SubmissionPage,
+    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
-    ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer, SettleResult,
-    SnoozeBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer,
+    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
+
+pub use crate::why::{Held, Reason, WhyAnswer};

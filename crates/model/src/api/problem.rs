@@ -40,6 +40,7 @@ fn status(refusal: &Refusal) -> u16 {
         (_, Class::Unauthorized) => 401,
         (_, Class::Forbidden) => 403,
         (_, Class::NotFound) => 404,
+        (_, Class::Gone) => 410,
         (_, Class::Conflict) => 409,
         (_, Class::Precondition) => 412,
         (_, Class::TooLarge) => 413,

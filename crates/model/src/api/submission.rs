@@ -11,8 +11,9 @@ use crate::actor::Actor;
 use crate::event::{Event, Kind};
 use crate::json::Json;
 use crate::pipeline::Pipeline;
-use crate::submission::{Documents, Failure, Status, Submission, SubmissionId, Wait};
+use crate::submission::{Children, Documents, Failure, Status, Submission, SubmissionId, Wait};
 use crate::time::Time;
+use crate::why::Held;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,8 +92,16 @@ pub struct SubmissionView {
     pub requeues: u32,
     pub priority: i64,
     pub key: Option<Name>,
+    /// Queued behind the open submission that has its key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub key_waits: bool,
+    #[serde(default)]
+    pub lane: Option<LaneView>,
     pub labels: BTreeMap<Name, Name>,
     pub parent: Option<SubmissionId>,
+    /// How many submissions it made, and how they fare.
+    #[serde(default)]
+    pub children: Children,
     pub failed_from: Option<Name>,
     pub last_good: Option<Name>,
     pub error: Option<Failure>,
@@ -100,6 +109,12 @@ pub struct SubmissionView {
     pub waits_for: String,
     pub wake_at: Option<Time>,
     pub lease: Option<LeaseView>,
+    /// Every hold that covers it.
+    #[serde(default)]
+    pub holds: Vec<Held>,
+    /// The hold or limit that took it out of its queue.
+    #[serde(default)]
+    pub parked: Option<Name>,
     /// What can be done to it now, by somebody with the role.
     pub actions: Vec<Name>,
     pub created_at: Time,
@@ -118,6 +133,14 @@ pub struct LeaseView {
     pub task: Name,
     pub worker: Name,
     pub expires_at: Time,
+}
+
+/// Its place in a lane. Neither holding nor waiting: its state has no use for the lane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LaneView {
+    pub key: Name,
+    pub holds: bool,
+    pub waits: bool,
 }
 
 impl SubmissionView {
@@ -145,14 +168,23 @@ impl SubmissionView {
             requeues: row.requeues,
             priority: row.priority,
             key: row.key.clone(),
+            key_waits: row.key_waits,
+            lane: row.seat.as_ref().map(|seat| LaneView {
+                key: seat.lane.clone(),
+                holds: seat.holds,
+                waits: seat.waits(),
+            }),
             labels: row.labels.clone(),
             parent: row.parent,
+            children: row.children,
             failed_from: row.failed_from.clone(),
             last_good: row.last_good.clone(),
             error: row.error.clone(),
             waits_for: row.wait.as_str().to_owned(),
             wake_at,
             lease,
+            holds: Vec::new(),
+            parked: row.parked.clone(),
             actions: state
                 .into_iter()
                 .flat_map(|state| &state.actions)
@@ -165,6 +197,12 @@ impl SubmissionView {
             outputs: None,
             result: None,
         }
+    }
+
+    #[must_use]
+    pub fn with_holds(mut self, holds: Vec<Held>) -> Self {
+        self.holds = holds;
+        self
     }
 
     #[must_use]
@@ -240,4 +278,11 @@ pub struct ActBody {
     pub data: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Name>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedriveBody {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use crate::Name;
 use crate::json::Json;
-use crate::submission::{Status, SubmissionId};
+use crate::submission::{Children, Status, SubmissionId};
 use crate::time::{Millis, Time};
 
 /// Every call about tasks takes many.
@@ -66,6 +66,31 @@ pub struct FinishBody {
     pub output: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
+    /// Submissions it makes, in the commit of its answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildBody>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildBody {
+    pub payload: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Time>,
+    /// What it is called among its parent's children: the same name is the same child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpawnBody {
+    pub token: String,
+    pub children: Vec<ChildBody>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,6 +142,9 @@ pub struct SettleResult {
     pub state: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission_status: Option<Status>,
+    /// How its children stand, after a spawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Children>,
     /// The same settlement was taken before; this is its answer again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,

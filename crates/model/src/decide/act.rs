@@ -10,7 +10,7 @@ use crate::admit::{check_reason, guard_refusal};
 use crate::command::Act;
 use crate::context::Context;
 use crate::event::Change;
-use crate::pipeline::{Choice, Edge, Pipeline, State};
+use crate::pipeline::{Choice, Edge, LaneRule, Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Request, Submission};
 
@@ -21,7 +21,7 @@ pub(super) fn decide(
     context: &Context,
 ) -> Result<Decision, Refusal> {
     let row = current.row;
-    check_revision(row, act)?;
+    check_revision(row, act.if_match)?;
     check_reason(act.reason.as_deref())?;
     let mut walk = Walk::new(pipeline, current, context);
     let state = walk.state();
@@ -34,11 +34,21 @@ pub(super) fn decide(
     check_right(state, edge, act)?;
     check_data(edge, act)?;
     let to = pick(row, edge, act)?.clone();
+    check_reopening(pipeline, row, &to, context)?;
 
     let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
     match &edge.task {
         // Asked for already, and under way.
         Some(_) if row.request.as_ref().is_some_and(|asked| asked.is_for(act, &to)) => {}
+        Some(_) if row.key_waits => {
+            return Err(Refusal::new(
+                Code::DuplicateKey,
+                format!(
+                    "it waits for its key; `{}` has a task and can be asked for once it has it",
+                    act.action
+                ),
+            ));
+        }
         Some(task) => {
             let request = Request {
                 action: act.action.clone(),
@@ -68,8 +78,8 @@ impl Request {
     }
 }
 
-fn check_revision(row: &Submission, act: &Act) -> Result<(), Refusal> {
-    match act.if_match {
+pub(super) fn check_revision(row: &Submission, if_match: Option<u64>) -> Result<(), Refusal> {
+    match if_match {
         Some(seen) if seen != row.revision => Err(Refusal::new(
             Code::RevisionMismatch,
             format!("the submission is at revision {}, not {seen}; look again", row.revision),
@@ -105,6 +115,33 @@ fn check_right(state: &State, edge: &Edge, act: &Act) -> Result<(), Refusal> {
     }
     if edge.reason && act.reason.as_deref().is_none_or(|reason| reason.trim().is_empty()) {
         return Err(Refusal::new(Code::ReasonRequired, format!("`{}` needs a reason", act.action)));
+    }
+    Ok(())
+}
+
+/// An ended submission that goes on needs its key and its lane back, in this commit or not at all.
+fn check_reopening(
+    pipeline: &Pipeline,
+    row: &Submission,
+    to: &Name,
+    context: &Context,
+) -> Result<(), Refusal> {
+    let target = pipeline.known(to);
+    if !row.status.is_final() || target.is_final() {
+        return Ok(());
+    }
+    if row.erased {
+        return Err(Refusal::new(Code::Erased, "its documents were erased; submit it anew"));
+    }
+    if let Some(holder) = context.key_holder {
+        return Err(Refusal::new(
+            Code::DuplicateKey,
+            format!("submission {holder} has its key and is still open"),
+        )
+        .with("submission", holder.to_string()));
+    }
+    if row.seat.is_some() && target.lane != LaneRule::Free && !context.lane_free {
+        return Err(super::walk::lane_taken(row));
     }
     Ok(())
 }

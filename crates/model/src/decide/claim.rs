@@ -30,6 +30,9 @@ pub(super) fn decide(
     if !claim.tasks.contains(wanted) || row.expires_at().is_some_and(|at| at <= context.now) {
         return Err(not_leasable(row));
     }
+    if let Some(parked) = super::park::parked(pipeline, row, context) {
+        return Ok(Decision::quiet(parked, Answer::Parked));
+    }
     let task = pipeline.wanted_task(row);
     let mut row = row.clone();
     row.lease_no += 1;
@@ -46,7 +49,7 @@ pub(super) fn decide(
     let token = Token { submission: row.id, lease_no: lease.no, bits: lease.bits };
     row.wait = Wait::Lease(lease);
     row.timer = row.deadline();
-    Ok(Decision { row, events: Vec::new(), answer: Answer::Granted { token } })
+    Ok(Decision::quiet(row, Answer::Granted { token }))
 }
 
 fn not_leasable(row: &Submission) -> Refusal {

@@ -54,8 +54,8 @@ pub(super) fn attempt_failed<'s>(
     if walk.row().request.is_some() {
         return abandon(walk, failure.clone(), step);
     }
-    let Kind::Task { on_error, .. } = &walk.state().kind else {
-        unreachable!("a lease without a request is that of a task state")
+    let (Kind::Task { on_error, .. } | Kind::Join { on_error, .. }) = &walk.state().kind else {
+        unreachable!("a lease without a request is that of a task")
     };
     step.moment = Moment { error: Some(failure), ..Moment::default() };
     let kept = kept(walk);
@@ -90,8 +90,10 @@ pub(super) fn crashed(walk: &mut Walk<'_>) {
 
 /// Gives up a granted action: the submission waits for what its state waits for, and somebody may act again.
 pub(super) fn abandon(walk: &mut Walk<'_>, error: Failure, step: Step<'_>) {
+    // A dead letter that was acted on has given up its lane; it needs it again.
+    walk.reseat();
     let row = walk.row();
-    match walk.wait(walk.state(), row, row.entered_at, row.priority) {
+    match walk.turn(walk.state(), row, row.entered_at, row.priority) {
         Ok(wait) => {
             let status = match &walk.state().kind {
                 Kind::Final { outcome, .. } => outcome.status(),

@@ -1,5 +1,6 @@
 //! Finish: a worker names its outcome, and the outcome's edges decide where that leads.
 
+use super::children::SEALED;
 use super::settle::{Settlement, fenced};
 use super::sight::Moment;
 use super::walk::{Step, Walk, guard_failure, only};
@@ -9,7 +10,7 @@ use crate::admit::DOCUMENT_BYTES_MAX;
 use crate::command::Finish;
 use crate::context::Context;
 use crate::digest::Digest;
-use crate::event::NewDocuments;
+use crate::event::{Change, NewDocuments};
 use crate::pipeline::{Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Kept, Request};
@@ -44,9 +45,23 @@ fn check_bounds(finish: &Finish) -> Result<(), Refusal> {
 
 /// Along the edges of the outcome.
 fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Result<Decision, Refusal> {
-    let Kind::Task { on, .. } = &walk.state().kind else {
-        unreachable!("a lease without a request is that of a task state")
+    let on = match &walk.state().kind {
+        Kind::Task { on, .. } => on,
+        Kind::Join { on, .. } => on,
+        _ => unreachable!("a lease without a request is that of a task"),
     };
+    super::children::check(&walk, &finish.children)?;
+    let mut step = Step::by(settlement.worker(), settlement.right());
+    step.moment = Moment { output: finish.output.as_ref(), ..Moment::default() };
+    step.documents = documents(finish);
+    if matches!(walk.state().kind, Kind::Join { .. }) && &*finish.outcome == SEALED {
+        walk.spawn(&finish.children);
+        walk.note(Change::Sealed, &SEALED.into(), step);
+        if let Err(error) = walk.pass_on() {
+            walk.die(guard_failure(&error), None, Step::rule());
+        }
+        return Ok(walk.done(Answer::Done));
+    }
     let Some(edges) = on.get(&finish.outcome) else {
         return Err(Refusal::new(
             Code::UnknownOutcome,
@@ -58,9 +73,6 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
         )
         .with_names("outcomes", on.keys()));
     };
-    let mut step = Step::by(settlement.worker(), settlement.right());
-    step.moment = Moment { output: finish.output.as_ref(), ..Moment::default() };
-    step.documents = documents(finish);
     step.success = true;
     let kept = Kept {
         outcome: finish.outcome.clone(),
@@ -108,12 +120,18 @@ fn digest(finish: &Finish) -> Digest {
     let part =
         |json: &Option<crate::Json>| json.as_ref().map_or(String::new(), |json| json.as_str().to_owned());
     let (output, result) = (part(&finish.output), part(&finish.result));
-    Digest::of_parts(&[
-        b"finish\0",
-        finish.outcome.as_bytes(),
-        b"\0",
-        output.as_bytes(),
-        b"\0",
-        result.as_bytes(),
-    ])
+    let mut parts: Vec<&[u8]> = vec![b"finish\0", finish.outcome.as_bytes(), b"\0", output.as_bytes(), b"\0"];
+    parts.push(result.as_bytes());
+    let children: Vec<_> = finish.children.iter().map(identity).collect();
+    for (child, identity) in finish.children.iter().zip(&children) {
+        parts.push(identity.as_bytes());
+        parts.push(child.payload().as_str().as_bytes());
+    }
+    Digest::of_parts(&parts)
+}
+
+/// Which child it is: the same payload under another name or key is another one.
+fn identity(child: &crate::admit::Admission) -> String {
+    let id = child.child_id().map_or(String::new(), |id| id.to_string());
+    format!("\0{id}\0{}\0", child.key().map_or("", |key| key))
 }

@@ -1,17 +1,22 @@
 //! Every decision: a row and a command give events and the new row, or a refusal. Pure and total.
 
 mod act;
+mod amend;
+mod children;
 mod claim;
 mod error;
 mod finish;
+mod park;
+mod redrive;
 mod renew;
 mod settle;
-mod sight;
+pub(crate) mod sight;
 mod snooze;
 mod submit;
 mod wake;
 mod walk;
 
+pub use children::{CHILDREN_MAX, SEALED};
 pub use claim::{AGE_STEP, rank};
 pub use error::CRASHES_MAX;
 pub use sight::NAMES;
@@ -19,9 +24,11 @@ pub use snooze::SNOOZE_MAX;
 pub use wake::GRACE;
 
 use crate::Name;
+use crate::admit::Admission;
 use crate::command::Command;
 use crate::context::Context;
 use crate::event::Event;
+use crate::owed::Owed;
 use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
 use crate::submission::{Documents, Status, Submission};
@@ -40,7 +47,18 @@ pub struct Decision {
     pub row: Submission,
     /// One per revision gained. Claims, renewals and snoozes give none.
     pub events: Vec<Event>,
+    /// What follows for other submissions.
+    pub owed: Vec<Owed>,
+    /// Submissions to be made in the same commit.
+    pub children: Vec<Admission>,
     pub answer: Answer,
+}
+
+impl Decision {
+    /// A row that changed without an event: a lease, a place in a queue.
+    fn quiet(row: Submission, answer: Answer) -> Self {
+        Decision { row, events: Vec::new(), owed: Vec::new(), children: Vec::new(), answer }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +69,8 @@ pub enum Answer {
     Granted {
         token: Token,
     },
+    /// Not granted: a hold took it out of the queue.
+    Parked,
     Renewed {
         expires_at: Time,
     },
@@ -82,7 +102,14 @@ pub fn decide(
         Command::Finish(finish) => finish::decide(pipeline, current, finish, context),
         Command::Fail(fail) => error::decide(pipeline, current, fail, context),
         Command::Snooze(snooze) => snooze::decide(current, snooze, context),
+        Command::Spawn(spawn) => children::spawn(pipeline, current, spawn, context),
+        Command::Child(child) => Ok(children::changed(pipeline, current, *child, context)),
         Command::Wake => Ok(wake::decide(pipeline, current, context)),
         Command::Act(act) => act::decide(pipeline, current, act, context),
+        Command::Amend(amend) => amend::decide(pipeline, current, amend, context),
+        Command::Redrive(redrive) => redrive::decide(pipeline, current, redrive, context),
+        Command::Seat => Ok(park::seat(pipeline, current, context)),
+        Command::TakeKey => Ok(park::take_key(pipeline, current, context)),
+        Command::Unpark => Ok(park::unpark(pipeline, current, context)),
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> 
     let expires_at = lease.expires_at;
     // The timer stays: it is a lower bound, and leaving it saves two index writes a renewal.
     let row = Submission { wait: Wait::Lease(lease), ..current.row.clone() };
-    Ok(Decision { row, events: Vec::new(), answer: Answer::Renewed { expires_at } })
+    Ok(Decision::quiet(row, Answer::Renewed { expires_at }))
 }
 
 /// The lease a token names, if it is still in force. Late is fine; replaced is not.

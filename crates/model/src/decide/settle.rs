@@ -29,7 +29,7 @@ pub(super) fn fenced(
     let digest = Digest::of_parts(&[token.to_string().as_bytes(), &digest.0]);
     if let Some(settled) = row.settled.iter().find(|settled| settled.digest == digest) {
         let answer = Answer::Settled { state: settled.state.clone(), status: settled.status, repeated: true };
-        return Ok(Decision { row: row.clone(), events: Vec::new(), answer });
+        return Ok(Decision::quiet(row.clone(), answer));
     }
     let settlement = Settlement { lease: leased(row, token)?.clone() };
     let mut decision = settle(&settlement)?;

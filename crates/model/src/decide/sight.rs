@@ -37,7 +37,7 @@ pub(super) struct Moment<'a> {
 }
 
 /// The values of one submission. Documents are parsed on first use and once.
-pub(super) struct Sight<'a> {
+pub(crate) struct Sight<'a> {
     pipeline: &'a Pipeline,
     documents: Documents,
     held: bool,
@@ -46,8 +46,14 @@ pub(super) struct Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn new(pipeline: &'a Pipeline, documents: Documents, held: bool) -> Self {
+    pub(crate) fn new(pipeline: &'a Pipeline, documents: Documents, held: bool) -> Self {
         Sight { pipeline, documents, held, payload: OnceCell::new(), outputs: OnceCell::new() }
+    }
+
+    /// Sees a payload that is about to be the submission's.
+    pub(super) fn amend(&mut self, payload: Json) {
+        self.documents.payload = payload;
+        self.payload.take();
     }
 
     /// Sees what an event brought: the pass states after it may ask for it.
@@ -55,6 +61,21 @@ impl<'a> Sight<'a> {
         evolve_documents(&mut self.documents, event);
         self.payload.take();
         self.outputs.take();
+    }
+
+    /// What a name is now, between moves.
+    pub(crate) fn value(&self, name: &str, row: &Submission) -> Option<Value> {
+        match name {
+            "payload" => Some(self.payload().clone()),
+            "outputs" => Some(self.outputs().clone()),
+            "params" => Some(Value::clone(&self.pipeline.params)),
+            _ => self.derived(name, row, Moment::default()),
+        }
+    }
+
+    /// Whether a guard holds now, between moves.
+    pub(crate) fn holds(&self, row: &Submission, guard: &Expr) -> Result<bool, GuardError> {
+        self.look(row, Moment::default(), guard, |scope| guard.eval_bool(scope))
     }
 
     /// Evaluates with what the expression reads, and builds nothing else.
@@ -112,7 +133,7 @@ impl<'a> Sight<'a> {
             "failed_from" => state(&row.failed_from),
             "last_good" => state(&row.last_good),
             "from" => state(&row.from),
-            "children" => children(),
+            "children" => children(row),
             _ => return None,
         })
     }
@@ -181,8 +202,14 @@ fn failure(error: Option<&Failure>) -> Value {
     })
 }
 
-/// No children yet: a submission without a batch counts none.
-fn children() -> Value {
-    let names = ["total", "open", "succeeded", "failed", "cancelled"];
-    Value::Object(names.into_iter().map(|name| (name.to_owned(), Value::from(0_i64))).collect())
+fn children(row: &Submission) -> Value {
+    let children = row.children;
+    let counts = [
+        ("total", children.total),
+        ("open", children.open),
+        ("succeeded", children.succeeded),
+        ("failed", children.failed),
+        ("cancelled", children.cancelled),
+    ];
+    Value::Object(counts.into_iter().map(|(name, count)| (name.to_owned(), Value::from(count))).collect())
 }

@@ -22,6 +22,6 @@ pub(super) fn decide(current: Current<'_>, snooze: &Snooze, context: &Context) -
         row.wait = Wait::Delay { until: context.now.plus(snooze.span), cause: Cause::Snooze };
         row.crashes = 0;
         row.timer = row.deadline();
-        Ok(Decision { row, events: Vec::new(), answer: Answer::Done })
+        Ok(Decision::quiet(row, Answer::Done))
     })
 }

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::event::{Change, NewDocuments, Submitted};
 use crate::pipeline::{OnDuplicate, Pipeline};
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Cause, Documents, Submission, Wait};
+use crate::submission::{Cause, Documents, Seat, Submission, Wait};
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -17,12 +17,14 @@ pub(super) fn decide(
     admission: &Admission,
     context: &Context,
 ) -> Result<Decision, Refusal> {
-    if let Some(holder) = holder {
+    let key_waits = holder.is_some() && pipeline.on_duplicate == OnDuplicate::Queue;
+    if let Some(holder) = holder.filter(|_| !key_waits) {
         return duplicate(pipeline, holder);
     }
     let application = &admission.application;
     let documents = Documents { payload: application.payload.clone(), ..Documents::default() };
     let mut walk = Walk::unborn(pipeline, documents, context);
+    walk.id = admission.child_id();
     let edge = &pipeline.start[admission.edge];
     let to = only(edge);
 
@@ -30,6 +32,7 @@ pub(super) fn decide(
     let mut seen = Submission::blank(pipeline.name.clone(), pipeline.version, context.now);
     seen.priority_given = application.priority;
     seen.labels = admission.labels.clone();
+    seen.seat = admission.seat.clone();
     let refuse = |error| guard_refusal(&error);
     let ttl_at = match &pipeline.ttl {
         None => None,
@@ -41,6 +44,10 @@ pub(super) fn decide(
         entry.wait = Wait::Delay { until, cause: Cause::NotBefore };
         entry.state_ttl_at = entry.state_ttl_at.map(|at| at.plus(until.since(context.now)));
     }
+    if key_waits {
+        entry.wait = Wait::Key;
+        entry.seat = admission.seat.clone().map(|seat| Seat { away: true, ..seat });
+    }
     let metadata =
         walk.sight.metadata(&seen, Moment::default(), edge, application.reason.as_deref()).map_err(refuse)?;
     let change = Change::Submitted(Box::new(Submitted {
@@ -48,7 +55,8 @@ pub(super) fn decide(
         version: pipeline.version,
         key: admission.key.clone(),
         labels: admission.labels.clone(),
-        parent: application.parent,
+        parent: application.parent.as_ref().map(|(parent, _)| *parent),
+        key_waits,
         priority_given: application.priority,
         ttl_at,
         entry,
@@ -67,11 +75,8 @@ fn duplicate(pipeline: &Pipeline, holder: Current<'_>) -> Result<Decision, Refus
             format!("submission {} has this key and is still open", holder.row.id),
         )
         .with("submission", holder.row.id.to_string())),
-        OnDuplicate::Return => {
-            Ok(Decision { row: holder.row.clone(), events: Vec::new(), answer: Answer::Duplicate })
-        }
-        OnDuplicate::Queue => {
-            unreachable!("on_duplicate = \"queue\" is not supported yet, so it does not load")
+        OnDuplicate::Return | OnDuplicate::Queue => {
+            Ok(Decision::quiet(holder.row.clone(), Answer::Duplicate))
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Wake: time has passed. Does the one thing that is due, or arms the timer again.
 
 use super::error::{attempt_failed, crashed};
+use super::park::parked;
 use super::sight::Moment;
 use super::walk::{Step, Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
-use crate::event::Spent;
+use crate::event::{Change, Spent};
 use crate::expr::GuardError;
 use crate::pipeline::{Kind, Pipeline, Ttl};
 use crate::submission::{Cause, Failure, Lease, Submission, Wait};
@@ -19,11 +20,22 @@ pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Contex
     let mut walk = Walk::new(pipeline, current, context);
     let now = context.now;
     let expired = current.row.expires_at().is_some_and(|at| at <= now) && !current.row.status.is_final();
+    if !expired
+        && matches!(current.row.wait, Wait::Delay { .. } | Wait::Clock { .. })
+        && let Some(parked) = parked(pipeline, current.row, context)
+    {
+        // A hold stops wakes; its end looks again.
+        return Decision::quiet(parked, Answer::Parked);
+    }
     match &current.row.wait {
         Wait::Lease(lease) => lease_due(&mut walk, lease),
         _ if expired => expire(&mut walk),
+        // A hold stops wakes; its end looks again.
         Wait::Delay { until, cause } if *until <= now => resume(&mut walk, *cause),
         Wait::Clock { until } if *until <= now => clock_due(&mut walk),
+        Wait::Nothing if current.row.erase_at.is_some_and(|at| at <= now) => {
+            walk.note(Change::Erased, &"retention".into(), Step::rule());
+        }
         _ => {}
     }
     let mut decision = walk.done(Answer::Done);
@@ -80,12 +92,7 @@ fn resume(walk: &mut Walk<'_>, cause: Cause) {
             walk.row_mut().wait = wait;
         }
         Cause::NotBefore => {
-            let row = walk.row();
-            let settled = walk.wait(walk.state(), row, walk.context.now, row.priority);
-            let passed = settled.and_then(|wait| {
-                walk.row_mut().wait = wait;
-                walk.pass_on()
-            });
+            let passed = walk.settle_in();
             die_of(walk, passed);
         }
     }

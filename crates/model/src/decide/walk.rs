@@ -4,14 +4,19 @@ use super::sight::{Moment, Sight};
 use super::{Answer, Current, Decision, claim::rank};
 use crate::Name;
 use crate::actor::{Actor, Right};
+use crate::admit::Admission;
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
 use crate::event::{Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts, Spent};
 use crate::evolve::evolve_hashed;
 use crate::expr::{GuardError, Out};
 use crate::json::Json;
-use crate::pipeline::{After, Choice, Clock, Edge, Kind, Pipeline, State, Task};
-use crate::submission::{Documents, Failure, Kept, Status, Submission, SubmissionId, Wait};
+use crate::owed::{Debtor, Effect, Owed};
+use crate::pipeline::{
+    After, Choice, Clock, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State, Task,
+};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Documents, Failure, Kept, Seat, Status, Submission, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
 
@@ -53,8 +58,12 @@ pub(super) struct Walk<'a> {
     pub(super) context: &'a Context,
     pub(super) sight: Sight<'a>,
     pub(super) chance: Chance,
+    /// The id of a submission yet to be made, where it is given.
+    pub(super) id: Option<SubmissionId>,
     row: Option<Submission>,
     events: Vec<Event>,
+    owed: Vec<Owed>,
+    children: Vec<Admission>,
 }
 
 impl<'a> Walk<'a> {
@@ -69,10 +78,13 @@ impl<'a> Walk<'a> {
         Walk {
             pipeline,
             context,
-            sight: Sight::new(pipeline, documents, context.held),
+            sight: Sight::new(pipeline, documents, context.held()),
             chance: Chance::new(context.seed),
+            id: None,
             row: None,
             events: Vec::new(),
+            owed: Vec::new(),
+            children: Vec::new(),
         }
     }
 
@@ -89,7 +101,8 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn done(self, answer: Answer) -> Decision {
-        Decision { row: self.row.expect("a walk has a row at its end"), events: self.events, answer }
+        let row = self.row.expect("a walk has a row at its end");
+        Decision { row, events: self.events, owed: self.owed, children: self.children, answer }
     }
 
     /// Moves along an edge, then on through every pass state whose guard holds.
@@ -111,23 +124,48 @@ impl<'a> Walk<'a> {
         // A pass state hands an error on: where it leads, people still want to know what went wrong and where.
         let carried = matches!(from.kind, Kind::Pass { .. }) && seen.error.is_some();
         let error = if carried { seen.error } else { step.moment.error.cloned() };
-        let change = Change::Moved(Moved { entry, error, good, carried, spent: step.spent });
+        let reopened = from.is_final() && !target.is_final();
+        let change = Change::Moved(Moved { entry, error, good, reopened, carried, spent: step.spent });
         self.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
         Ok(())
     }
 
-    /// Walks on while the state is a pass state. Cycles of pass states do not load, so this ends.
+    /// Walks on while nothing but a guard or children that have all ended keep it. Cycles of such states do not load,
+    /// so this ends.
     pub(super) fn pass_on(&mut self) -> Result<(), GuardError> {
-        while let Kind::Pass { next } = &self.state().kind {
-            if !matches!(self.row().wait, Wait::Guard) {
-                break;
-            }
+        loop {
+            let mut step = Step::rule();
+            let next = match (&self.state().kind, &self.row().wait) {
+                // In line, parked or not yet: it rests here whatever its guards say.
+                (Kind::Pass { next }, Wait::Guard) => next,
+                (Kind::Join { on_all_succeeded, on_some_failed, .. }, Wait::Children) => {
+                    let children = self.row().children;
+                    // What a worker's outcome is to a task, its children's success is to a join.
+                    step.success = (children.open, children.failed) == (0, 0);
+                    match (children.open, children.failed) {
+                        (0, 0) => on_all_succeeded,
+                        (0, _) => on_some_failed,
+                        _ => break,
+                    }
+                }
+                _ => break,
+            };
             let chosen = self.sight.choose(self.row(), Moment::default(), next)?;
             let Some((_, edge)) = chosen else { break };
             let to = only(edge);
-            self.take_edge(edge, to, Step::rule())?;
+            self.take_edge(edge, to, step)?;
         }
         Ok(())
+    }
+
+    /// Makes children in the commit of what it is doing; those that are there already stay as they are.
+    pub(super) fn spawn(&mut self, children: &[Admission]) {
+        let before = self.children.len();
+        self.children.extend(children.iter().filter(|child| !child.is_made()).cloned());
+        let count = (self.children.len() - before) as u64;
+        let counted = &mut self.row_mut().children;
+        counted.total += count;
+        counted.open += count;
     }
 
     /// As `go`, where nobody can be refused any more: a guard that cannot be evaluated makes a dead letter that keeps
@@ -152,7 +190,11 @@ impl<'a> Walk<'a> {
     /// Stops where it is, as a dead letter.
     pub(super) fn die(&mut self, error: Failure, kept: Option<Kept>, step: Step<'_>) {
         let trigger = error.code.clone();
-        self.note(Change::Died { error, kept, spent: step.spent }, &trigger, step);
+        let mut seat = self.row().seat.clone();
+        if let (Some(seat), Some(Lane { on_dead: OnDead::Free, .. })) = (&mut seat, &self.pipeline.lane) {
+            (seat.holds, seat.away) = (false, true);
+        }
+        self.note(Change::Died { error, kept, seat, spent: step.spent }, &trigger, step);
     }
 
     /// An event that leaves the submission in its state.
@@ -185,8 +227,72 @@ impl<'a> Walk<'a> {
             Kind::Final { outcome, .. } => outcome.status(),
             _ => Status::Open,
         };
-        let wait = self.wait(state, row, now, priority)?;
-        Ok(Entry { wait, status, priority, state_ttl_at })
+        let mut seen = row.clone();
+        seen.seat = self.seat(state, row.seat.as_ref());
+        if row.key_waits && !state.is_final() {
+            // Wherever it is sent meanwhile, it gets on there once it has its key.
+            seen.seat = seen.seat.map(|seat| Seat { holds: false, away: true, ..seat });
+        }
+        let wait = self.turn(state, &seen, now, priority)?;
+        let seat = seen.seat;
+        let erase_at = state.retention.map(|span| now.plus(span));
+        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at })
+    }
+
+    /// How it stands in its lane on entering a state: given up, kept, or asked for.
+    fn seat(&self, state: &State, seat: Option<&Seat>) -> Option<Seat> {
+        let mut seat = seat?.clone();
+        if state.is_final() || state.lane == LaneRule::Free {
+            (seat.holds, seat.away) = (false, true);
+        } else if !seat.holds {
+            (seat.holds, seat.away) = (self.context.lane_free, false);
+        }
+        Some(seat)
+    }
+
+    /// It is its turn in the lane: it waits for what its state waits for.
+    pub(super) fn sit(&mut self) -> Result<(), GuardError> {
+        if let Some(seat) = &mut self.row_mut().seat {
+            (seat.holds, seat.away) = (true, false);
+        }
+        self.settle_in()
+    }
+
+    /// Stands in its lane as its state wants it to.
+    pub(super) fn reseat(&mut self) {
+        self.row_mut().seat = self.seat(self.state(), self.row().seat.as_ref());
+    }
+
+    /// The seat of one that stopped and goes on: its lane must be free, or still its own.
+    pub(super) fn regained_seat(&self) -> Result<Option<Seat>, Refusal> {
+        let row = self.row();
+        let seat = self.seat(self.state(), row.seat.as_ref());
+        if seat.as_ref().is_some_and(Seat::waits) { Err(lane_taken(row)) } else { Ok(seat) }
+    }
+
+    /// Waits for what its state waits for, from now on, and walks on if that is nothing.
+    pub(super) fn settle_in(&mut self) -> Result<(), GuardError> {
+        let (state, row) = (self.state(), self.row());
+        let wait = self.turn(state, row, self.context.now, row.priority)?;
+        self.row_mut().wait = wait;
+        self.pass_on()
+    }
+
+    /// What it waits for in a state: its key, its lane, and only then what the state waits for.
+    pub(super) fn turn(
+        &self,
+        state: &State,
+        row: &Submission,
+        entered: Time,
+        priority: i64,
+    ) -> Result<Wait, GuardError> {
+        if row.key_waits && !state.is_final() {
+            return Ok(Wait::Key);
+        }
+        if row.seat.as_ref().is_some_and(Seat::waits) && stops_for_lane(state) {
+            return Ok(Wait::Line);
+        }
+        self.wait(state, row, entered, priority)
     }
 
     /// What a submission waits for in a state it entered at `entered`.
@@ -202,9 +308,9 @@ impl<'a> Walk<'a> {
             Kind::Task { task, .. } => self.queued(task, priority),
             Kind::Wait { clock, .. } => Wait::Clock { until: self.until(clock, row, entered)? },
             Kind::Human { .. } => Wait::Person,
-            Kind::Join { .. } => {
-                unreachable!("join states are not supported yet, so no pipeline with one loads")
-            }
+            // Its task makes the children; one that has made them all waits for them.
+            Kind::Join { task: Some(task), .. } if !row.sealed => self.queued(task, priority),
+            Kind::Join { .. } => Wait::Children,
             Kind::Final { .. } => Wait::Nothing,
         })
     }
@@ -235,7 +341,7 @@ impl<'a> Walk<'a> {
 
     /// Seals an event: digests, chain, revision; then lets it change the row.
     pub(super) fn record(&mut self, change: Change, fact: Fact<'_>, step: Step<'_>) {
-        let id = self.row.as_ref().map(|row| row.id);
+        let id = self.row.as_ref().map(|row| row.id).or(self.id);
         let id = id.unwrap_or_else(|| SubmissionId::new(self.context.now, self.chance.take()));
         let actor = match fact.actor {
             Some(kind) => Actor { kind, ..step.actor },
@@ -259,7 +365,7 @@ impl<'a> Walk<'a> {
             trigger: fact.trigger.clone(),
             actor: Pseudonym::of(&actor, &self.context.pseudonyms),
             right: step.right,
-            held: self.context.held,
+            held: self.context.held(),
             attempt: row.as_ref().map_or(1, |row| row.attempt),
             payload,
             output,
@@ -268,7 +374,9 @@ impl<'a> Walk<'a> {
         let detail = Detail { actor: actor.name, metadata: fact.metadata, salts, change };
         let event = Event { leaf, detail, documents: step.documents };
         let hash = Leaf::hash(&event.leaf.bytes());
-        self.row = Some(evolve_hashed(row, &event, hash));
+        let after = evolve_hashed(row.clone(), &event, hash);
+        owe(self.pipeline, row.as_ref(), &after, &mut self.owed);
+        self.row = Some(after);
         self.sight.learn(&event);
         self.events.push(event);
     }
@@ -291,6 +399,56 @@ pub(super) struct Fact<'a> {
 
 pub(super) fn guard_failure(error: &GuardError) -> Failure {
     Failure { code: "guard-error".into(), message: error.message.clone() }
+}
+
+/// Whether a state is one that only the holder of the lane gets anywhere in.
+fn stops_for_lane(state: &State) -> bool {
+    match state.kind {
+        Kind::Task { .. } | Kind::Wait { .. } | Kind::Join { .. } => true,
+        Kind::Pass { .. } => state.lane == LaneRule::Wait,
+        _ => false,
+    }
+}
+
+/// What a change of the row means for others.
+fn owe(pipeline: &Pipeline, before: Option<&Submission>, after: &Submission, owed: &mut Vec<Owed>) {
+    let lane_of = |row: &Submission| row.seat.clone().filter(|seat| seat.holds).map(|seat| seat.lane);
+    if let Some(lane) = before.and_then(lane_of)
+        && lane_of(after).is_none()
+    {
+        owed.push(freed(Debtor::Lane { pipeline: pipeline.name.clone(), lane }));
+    }
+    let status = before.map_or(Status::Open, |row| row.status);
+    if let Some(parent) = after.parent
+        && status != after.status
+    {
+        let effect = Effect::Child { before: status, after: after.status };
+        owed.push(Owed { to: Debtor::Submission(parent), effect });
+    }
+    let has_key = |row: &Submission| !row.status.is_final() && !row.key_waits;
+    if let Some(key) = &after.key
+        && pipeline.on_duplicate == OnDuplicate::Queue
+        && before.is_some_and(has_key)
+        && !has_key(after)
+    {
+        owed.push(freed(Debtor::Key { pipeline: pipeline.name.clone(), key: key.clone() }));
+    }
+}
+
+/// Back in line after a hold: somebody has to look whether it is its turn.
+pub(super) fn line_up(pipeline: &Pipeline, row: &Submission) -> Vec<Owed> {
+    let waits = row.seat.as_ref().filter(|seat| seat.waits());
+    let lane = waits.map(|seat| Debtor::Lane { pipeline: pipeline.name.clone(), lane: seat.lane.clone() });
+    lane.into_iter().map(freed).collect()
+}
+
+pub(super) fn lane_taken(row: &Submission) -> Refusal {
+    let lane = row.seat.as_ref().map_or("", |seat| &seat.lane);
+    Refusal::new(Code::LaneTaken, format!("another submission has the lane `{lane}`")).with("lane", lane)
+}
+
+fn freed(to: Debtor) -> Owed {
+    Owed { to, effect: Effect::Freed }
 }
 
 /// Where an edge leads that leaves no choice: all but those of actions.

@@ -81,6 +81,15 @@ impl Problems {
     }
 }
 
+/// For files that are no pipelines and are reported on the same way.
+impl FromIterator<Problem> for Problems {
+    fn from_iter<I: IntoIterator<Item = Problem>>(problems: I) -> Self {
+        let mut problems = Problems(problems.into_iter().collect());
+        problems.settle();
+        problems
+    }
+}
+
 impl<'a> IntoIterator for &'a Problems {
     type Item = &'a Problem;
     type IntoIter = std::slice::Iter<'a, Problem>;

@@ -3,25 +3,18 @@
 use super::problem::{Problem, Problems};
 use super::read::{Place, Taken};
 
-/// A key that is refused: whatever its value, with one value, or with all values but one.
+/// A key that is refused: whatever its value, or with all values but one.
 #[derive(Debug)]
 enum Refused {
     Key(Place, &'static str),
-    Value(Place, &'static str, &'static str),
     OtherValues(Place, &'static str, &'static str),
 }
 
-use Place::{Edge, On, Pipeline, State};
-use Refused::{Key, OtherValues, Value};
+use Place::{Edge, Pipeline, State};
+use Refused::{Key, OtherValues};
 
 const NOT_YET: &[Refused] = &[
-    Key(Pipeline, "lane"),
-    Key(State, "lane"),
     Key(Pipeline, "limits"),
-    Key(Pipeline, "amend"),
-    Value(Pipeline, "holds", "route"),
-    Key(State, "join"),
-    Key(On, "reopened"),
     Key(Pipeline, "schedule"),
     Key(Pipeline, "calendars"),
     Key(Pipeline, "sla"),
@@ -30,10 +23,8 @@ const NOT_YET: &[Refused] = &[
     Key(State, "notify"),
     Key(Edge, "notify"),
     Key(Pipeline, "metrics"),
-    Key(State, "retention"),
     OtherValues(Edge, "approvals", "1"),
     OtherValues(Edge, "self_approval", "true"),
-    Value(Pipeline, "on_duplicate", "queue"),
 ];
 
 impl Refused {
@@ -41,14 +32,7 @@ impl Refused {
     fn found(&self, taken: &Taken) -> Option<String> {
         let is_here = |place: Place, key: &str| taken.place == place && taken.key == key;
         match *self {
-            Key(place, key) => is_here(place, key).then(|| match place {
-                On => format!("on.{key}"),
-                _ => key.to_owned(),
-            }),
-            Value(place, key, value) => {
-                let said = is_here(place, key) && taken.plain.as_deref() == Some(value);
-                said.then(|| format!("{key} = \"{value}\""))
-            }
+            Key(place, key) => is_here(place, key).then(|| key.to_owned()),
             OtherValues(place, key, value) => {
                 let other = taken.plain.as_deref().filter(|plain| *plain != value);
                 other.filter(|_| is_here(place, key)).map(|other| format!("{key} = {other}"))

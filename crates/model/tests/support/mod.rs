@@ -102,7 +102,9 @@ impl Story {
         let context = Context {
             now: self.now,
             reachable_since: self.reachable_since,
-            held: false,
+            hold: None,
+            lane_free: true,
+            key_holder: None,
             seed,
             pseudonyms: [7; 32],
         };
@@ -195,7 +197,7 @@ impl Story {
 
 pub(crate) fn finish(token: Token, outcome: &str, output: &str) -> Command {
     let output = Some(json(output));
-    Command::Finish(Finish { token, outcome: outcome.into(), output, result: None })
+    Command::Finish(Finish { token, outcome: outcome.into(), output, result: None, children: Vec::new() })
 }
 
 pub(crate) fn fail(token: Token, code: &str, retryable: bool) -> Command {
@@ -215,6 +217,8 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     row.lease_no = 0;
     row.settled.clear();
     row.crashes = 0;
+    row.children = model::submission::Children::default();
+    row.seat = None;
     row.timer = None;
     if matches!(row.wait, Wait::Worker { .. } | Wait::Lease(_) | Wait::Delay { .. }) {
         row.wait = Wait::Guard;

@@ -1,0 +1,157 @@
+//! Owed effects and holds: what one commit writes and a later one applies.
+
+use model::command::Child;
+use model::owed::{Debtor, Effect};
+use model::{Code, Command, Json, Name, Owed, Refusal, Submission, SubmissionId};
+use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, RegistryChange, RegistryKey};
+
+use super::batch::Batch;
+use super::{LaneKey, Outcome, Output};
+use crate::holds::{HOLDS, Hold};
+
+impl Batch<'_> {
+    /// Writes down what a decision means for others.
+    ///
+    /// Turns in queues have no revision of their own: the version of the row tells their debts from those of the event
+    /// before, which may not be paid yet.
+    pub(super) fn owe(&mut self, cause: &Submission, owed: impl Iterator<Item = Owed>) {
+        for owed in owed {
+            let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
+            let count = self.changes.owed.iter().filter(|owed| same(&owed.id)).count() as u64;
+            let no = (cause.row_version << 8 | count) & u64::from(u32::MAX >> 1);
+            let id = OwedId {
+                submission: cause.id,
+                revision: cause.revision,
+                no: u32::try_from(no).unwrap_or(u32::MAX),
+            };
+            let to = match owed.to {
+                Debtor::Submission(id) => OwedTo::Submission(id),
+                Debtor::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
+                Debtor::Lane { pipeline, lane } => OwedTo::Lane(LaneKey { pipeline, lane }),
+                Debtor::Parked(hold) => OwedTo::Parked(hold),
+            };
+            self.changes.owed.push(store::Owed { id, to, body: effect(&owed.effect) });
+        }
+    }
+
+    /// Applies what was owed, each once. What cannot be finished now stays owed.
+    pub(super) fn pay_owed(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+        for owed in self.taken.owed.clone() {
+            let paid = match &owed.to {
+                OwedTo::Lane(lane) => self.pass_lane(lane, seed),
+                OwedTo::Key(key) => self.pass_key(key, seed),
+                OwedTo::Parked(hold) => self.let_go(hold, seed),
+                OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body, seed),
+            };
+            if paid {
+                self.changes.paid.push(owed.id);
+            }
+        }
+    }
+
+    /// A parent hears of its child. One that was forgotten hears nothing.
+    fn tell_of_child(
+        &mut self,
+        parent: SubmissionId,
+        body: &Json,
+        seed: &mut dyn FnMut() -> [u8; 32],
+    ) -> bool {
+        if let Ok(Effect::Child { before, after }) = serde_json::from_str(body.as_str())
+            && self.taken.rows.contains_key(&parent)
+        {
+            self.parks(parent, &Command::Child(Child { before, after }), seed);
+        }
+        true
+    }
+
+    /// To the first in line. A held one is taken out of the line, and the next look finds the next.
+    fn pass_lane(&mut self, lane: &LaneKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+        if self.lanes_moved.contains(lane) {
+            return false;
+        }
+        let view = self.taken.lanes.get(lane).copied().unwrap_or_default();
+        match (view.holder, view.first) {
+            (None, Some(first)) => !self.parks(first, &Command::Seat, seed),
+            _ => true,
+        }
+    }
+
+    fn pass_key(&mut self, key: &OpenKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+        if !self.taken.holders.contains_key(key)
+            && let Some(waiter) = self.taken.waiters.get(key).copied()
+        {
+            self.parks(waiter, &Command::TakeKey, seed);
+            // It may have ended in this batch: then somebody else waits longest.
+            return self.taken.holders.get(key) == Some(&waiter);
+        }
+        true
+    }
+
+    /// What a hold parked goes back to its queues, so many at a time.
+    fn let_go(&mut self, hold: &Name, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+        let parked = self.taken.parked.get(hold).cloned().unwrap_or_default();
+        for id in &parked {
+            self.parks(*id, &Command::Unpark, seed);
+        }
+        parked.len() < PARKED_MAX
+    }
+
+    /// Tells a submission something nobody waits for an answer to. Whether a hold took it out of its queue instead.
+    fn parks(&mut self, id: SubmissionId, command: &Command, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+        match self.command(id, command, seed()) {
+            Ok(answer) => answer == model::decide::Answer::Parked,
+            Err(refusal) => {
+                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
+                false
+            }
+        }
+    }
+
+    pub(super) fn place(&mut self, hold: &Hold) -> Output {
+        let hold = Hold { created_at: self.now, ..hold.clone() };
+        let text = serde_json::to_string(&hold).expect("a hold has only string keys");
+        self.changes
+            .registry
+            .push(RegistryChange { key: hold_key(&hold.id), body: Some(Json::from_stored(&text)) });
+        self.holds.insert(hold.clone());
+        self.holds_changed = true;
+        Output::Hold(Box::new(hold))
+    }
+
+    pub(super) fn release(&mut self, id: &Name) -> Outcome {
+        match self.end_hold(id) {
+            Some(hold) => Ok(Output::Hold(Box::new(hold))),
+            None => Err(Refusal::new(Code::UnknownHold, format!("no hold {id}; it may have expired"))),
+        }
+    }
+
+    /// Ends the holds whose time has come.
+    pub(super) fn end_holds(&mut self) {
+        for id in self.holds.expired(self.now) {
+            self.end_hold(&id);
+        }
+    }
+
+    fn end_hold(&mut self, id: &Name) -> Option<Hold> {
+        let hold = self.holds.remove(id)?;
+        self.holds_changed = true;
+        self.changes.registry.push(RegistryChange { key: hold_key(id), body: None });
+        // Owed by the hold itself: its id is a UUID like a submission's.
+        let cause = id.parse().unwrap_or(SubmissionId::NIL);
+        let id = OwedId { submission: cause, revision: 0, no: 0 };
+        self.changes.owed.push(store::Owed {
+            id,
+            to: OwedTo::Parked(hold.id.clone()),
+            body: effect(&Effect::Freed),
+        });
+        Some(hold)
+    }
+}
+
+fn hold_key(id: &Name) -> RegistryKey {
+    RegistryKey { kind: HOLDS.to_owned(), name: id.to_string() }
+}
+
+fn effect(effect: &Effect) -> Json {
+    Json::from_stored(&serde_json::to_string(effect).expect("an effect has only string keys"))
+}

@@ -1,0 +1,461 @@
+//! Lanes, keys in line, holds, children: the queues beside a task's own, over the core.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use engine::Hold;
+use engine::core::{Ask, Output};
+use model::command::{Amend, Finish, Redrive};
+use model::submission::{Status, Wait};
+use model::{Actor, Caller, Code, Command, Json, Role, SubmissionId, Time};
+use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
+
+const LANES: &str = r#"
+name = "lanes"
+version = 1
+title = "Lanes"
+lane = { key = "payload.lane", tie = "payload.tie" }
+start = "QUEUED"
+[defaults]
+lease = "30s"
+[states.QUEUED]
+lane = "wait"
+next = "WORK"
+[states.WORK]
+task = "t.work"
+on.done = "AFTER"
+on.end = "DONE"
+[states.AFTER]
+lane = "free"
+task = "t.after"
+on.done = "DONE"
+[states.DONE]
+final = "success"
+"#;
+
+const PROMISES: Promises = &[
+    (
+        "a lane has one holder and goes to the next when it is left",
+        a_lane_has_one_holder_and_goes_to_the_next_when_it_is_left,
+    ),
+    ("an older arrival never displaces a holder", an_older_arrival_never_displaces_a_holder),
+    ("a dead letter frees its lane unless it blocks it", a_dead_letter_frees_its_lane_unless_it_blocks_it),
+    (
+        "a queued duplicate waits visibly and enters when the key is free",
+        a_queued_duplicate_waits_visibly_and_enters_when_the_key_is_free,
+    ),
+    ("an ended submission goes on only with its key", an_ended_submission_goes_on_only_with_its_key),
+    ("a hold stops leases and its end lets them go on", a_hold_stops_leases_and_its_end_lets_them_go_on),
+    ("holds stack and expire", holds_stack_and_expire),
+    ("a hold never stops a settlement", a_hold_never_stops_a_settlement),
+    (
+        "children are made in the commit of the answer and joined when all have ended",
+        children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended,
+    ),
+    (
+        "one failed child fails its parent and going on opens it again",
+        one_failed_child_fails_its_parent_and_going_on_opens_it_again,
+    ),
+    ("a cancelled child counts as neither", a_cancelled_child_counts_as_neither),
+    (
+        "an amendment changes allowed fields and wakes what rests",
+        an_amendment_changes_allowed_fields_and_wakes_what_rests,
+    ),
+    (
+        "what a final state keeps for a while is erased after it",
+        what_a_final_state_keeps_for_a_while_is_erased_after_it,
+    ),
+];
+
+#[test]
+fn promises_hold_on_memory() {
+    check(PROMISES, &over_memory);
+}
+
+#[test]
+fn promises_hold_on_sqlite() {
+    check(PROMISES, &over_sqlite);
+}
+
+fn lane(lane: &str, tie: &str) -> String {
+    format!(r#"{{"lane":"{lane}","tie":"{tie}"}}"#)
+}
+
+fn a_lane_has_one_holder_and_goes_to_the_next_when_it_is_left(bench: Open<'_>) {
+    let mut bench = bench(&[LANES]);
+    let first = bench.machine.submit_to("lanes", &lane("a", "z"));
+    let tied: Vec<_> = ["y", "x"].map(|tie| bench.machine.submit_to("lanes", &lane("a", tie))).to_vec();
+    let other = bench.machine.submit_to("lanes", &lane("b", "z"));
+    bench.machine.settle();
+    let tasks = bench.machine.claim_task("t.work");
+    let mut ids: Vec<_> = tasks.iter().map(|task| task.row.id).collect();
+    ids.sort();
+    let mut expected = vec![first, other];
+    expected.sort();
+    assert_eq!(ids, expected, "one of each lane");
+    assert_eq!(bench.state(tied[0]), "QUEUED");
+
+    let token = tasks.iter().find(|task| task.row.id == first).unwrap().token;
+    bench.machine.finish(token, "done").unwrap();
+    let next = bench.machine.claim_task("t.work");
+    assert_eq!(next.len(), 1);
+    assert_eq!(next[0].row.id, tied[1], "of those that came together, the smaller tie");
+    assert_eq!(bench.state(first), "AFTER", "it goes on without the lane");
+    assert_eq!(bench.machine.claim_task("t.after").len(), 1);
+}
+
+fn an_older_arrival_never_displaces_a_holder(bench: Open<'_>) {
+    let mut bench = bench(&[LANES]);
+    bench.clock.advance(1_000);
+    let holder = bench.machine.submit_to("lanes", &lane("a", "z"));
+    bench.machine.submit_to("lanes", &lane("a", "a"));
+    bench.machine.settle();
+    let tasks = bench.machine.claim_task("t.work");
+    assert_eq!((tasks.len(), tasks[0].row.id), (1, holder));
+}
+
+fn a_dead_letter_frees_its_lane_unless_it_blocks_it(bench: Open<'_>) {
+    for (on_dead, freed) in [("free", true), ("block", false)] {
+        let file = LANES
+            .replace("tie = \"payload.tie\"", &format!("tie = \"payload.tie\", on_dead = \"{on_dead}\""));
+        let mut bench = bench(&[&file]);
+        let first = bench.machine.submit_to("lanes", &lane("a", "1"));
+        let second = bench.machine.submit_to("lanes", &lane("a", "2"));
+        bench.machine.settle();
+        let token = bench.machine.claim_task("t.work")[0].token;
+        let failure = model::submission::Failure { code: "broken".into(), message: String::new() };
+        let fail = model::command::Fail { token, failure, retryable: false };
+        bench.machine.one(Ask::Tell(first, Command::Fail(fail))).unwrap();
+        bench.machine.settle();
+        assert_eq!(bench.row(first).status, Status::Dead);
+        assert_eq!(bench.state(second) == "WORK", freed, "{on_dead}");
+
+        let redrive = || Command::Redrive(Redrive { caller: Caller::new("ada", Role::Admin), reason: None });
+        let outcome = bench.machine.one(Ask::Tell(first, redrive()));
+        bench.machine.settle();
+        if freed {
+            assert_eq!(outcome.unwrap_err().code, Code::LaneTaken);
+            let token = bench.machine.claim_task("t.work")[0].token;
+            bench.machine.finish(token, "end").unwrap();
+            bench.machine.one(Ask::Tell(first, redrive())).unwrap();
+        }
+        assert_eq!(bench.machine.claim_task("t.work")[0].row.id, first);
+        assert_eq!(bench.row(first).requeues, 1);
+    }
+}
+
+const KEYED: &str = r#"
+name = "keyed"
+version = 1
+title = "Keyed"
+key = "payload.id"
+on_duplicate = "queue"
+start = "WORK"
+[states.WORK]
+task = "t.work"
+on.done = "DONE"
+actions.cancel = "GONE"
+[states.DONE]
+final = "success"
+actions.again = "WORK"
+[states.GONE]
+final = "cancelled"
+"#;
+
+fn a_queued_duplicate_waits_visibly_and_enters_when_the_key_is_free(bench: Open<'_>) {
+    let mut bench = bench(&[KEYED]);
+    let ids: Vec<_> = (0..3).map(|_| bench.machine.submit_to("keyed", r#"{"id":"k"}"#)).collect();
+    assert_eq!(bench.row(ids[1]).wait, Wait::Key);
+    let tasks = bench.machine.claim_task("t.work");
+    assert_eq!((tasks.len(), tasks[0].row.id), (1, ids[0]));
+    bench.machine.act(ids[1], "cancel").unwrap();
+    bench.machine.finish(tasks[0].token, "done").unwrap();
+    let tasks = bench.machine.claim_task("t.work");
+    assert_eq!((tasks.len(), tasks[0].row.id), (1, ids[2]), "the one that was cancelled is passed over");
+}
+
+fn an_ended_submission_goes_on_only_with_its_key(bench: Open<'_>) {
+    let mut bench = bench(&[KEYED]);
+    let first = bench.machine.submit_to("keyed", r#"{"id":"k"}"#);
+    let token = bench.machine.claim_task("t.work")[0].token;
+    bench.machine.finish(token, "done").unwrap();
+    let second = bench.machine.submit_to("keyed", r#"{"id":"k"}"#);
+    let refusal = bench.machine.act(first, "again").unwrap_err();
+    assert_eq!(
+        (refusal.code, &refusal.details["submission"]),
+        (Code::DuplicateKey, &second.to_string().into())
+    );
+    let token = bench.machine.claim_task("t.work")[0].token;
+    bench.machine.finish(token, "done").unwrap();
+    bench.machine.act(first, "again").unwrap();
+    assert_eq!((bench.row(first).status, bench.row(first).requeues), (Status::Open, 1));
+}
+
+fn hold(id: u128) -> Hold {
+    Hold {
+        id: uuid_text(id).into(),
+        pipeline: None,
+        labels: BTreeMap::new(),
+        lane: None,
+        submission: None,
+        reason: "storm".to_owned(),
+        owner: Actor::system(),
+        created_at: Time::EPOCH,
+        expires_at: None,
+    }
+}
+
+fn uuid_text(n: u128) -> String {
+    format!("00000000-0000-7000-8000-{n:012x}")
+}
+
+fn a_hold_stops_leases_and_its_end_lets_them_go_on(bench: Open<'_>) {
+    let mut bench = bench(&[support::WORK]);
+    for n in 0..600 {
+        bench.machine.submit_to("work", &format!(r#"{{"id":"{n}"}}"#));
+    }
+    let held = Hold { pipeline: Some("work".into()), ..hold(1) };
+    bench.machine.one(Ask::Hold(Box::new(held.clone()))).unwrap();
+    assert_eq!(bench.machine.claim_task("work.do").len(), 0);
+    let late = bench.machine.submit_to("work", r#"{"id":"late"}"#);
+    for _ in 0..7 {
+        assert_eq!(bench.machine.claim_task("work.do").len(), 0, "arrivals join what is held");
+    }
+    assert!(bench.row(late).parked.is_some());
+    let take = store::Take {
+        ready: vec![store::Ready {
+            tasks: vec!["work.do".into()],
+            pipelines: vec![],
+            labels: BTreeMap::new(),
+            max: 10,
+        }],
+        ..store::Take::nothing()
+    };
+    let mut met = usize::MAX;
+    bench
+        .store
+        .transact(&take, &mut |taken| {
+            met = taken.ready[0].len();
+            store::Changes::default()
+        })
+        .unwrap();
+    assert_eq!(met, 0, "claims do not walk past held rows again and again");
+
+    bench.machine.one(Ask::Release(held.id.clone())).unwrap();
+    bench.machine.settle();
+    let mut granted = 0;
+    for _ in 0..8 {
+        granted += bench.machine.claim_task("work.do").len();
+    }
+    assert_eq!(granted, 601);
+}
+
+fn holds_stack_and_expire(bench: Open<'_>) {
+    let mut bench = bench(&[support::WORK]);
+    let id = bench.machine.submit_to("work", r#"{"id":"a"}"#);
+    let by_pipeline = Hold { pipeline: Some("work".into()), ..hold(1) };
+    let soon = Time::from_millis(bench.row(id).created_at.millis() + 60_000);
+    let by_submission = Hold { submission: Some(id), expires_at: Some(soon), ..hold(2) };
+    bench.machine.one(Ask::Hold(Box::new(by_pipeline.clone()))).unwrap();
+    bench.machine.one(Ask::Hold(Box::new(by_submission))).unwrap();
+    assert_eq!(bench.machine.claim_task("work.do").len(), 0);
+    bench.machine.one(Ask::Release(by_pipeline.id)).unwrap();
+    bench.machine.settle();
+    assert_eq!(bench.machine.claim_task("work.do").len(), 0, "the other still holds it");
+    bench.clock.advance(60_000);
+    bench.machine.settle();
+    assert_eq!(bench.machine.claim_task("work.do").len(), 1);
+}
+
+fn a_hold_never_stops_a_settlement(bench: Open<'_>) {
+    let mut bench = bench(&[support::WORK]);
+    let id = bench.machine.submit_to("work", r#"{"id":"a"}"#);
+    let token = bench.machine.claim_task("work.do")[0].token;
+    bench.machine.one(Ask::Hold(Box::new(Hold { submission: Some(id), ..hold(1) }))).unwrap();
+    bench.machine.finish(token, "done").unwrap();
+    assert_eq!(bench.row(id).status, Status::Succeeded);
+}
+
+const PARENT: &str = r#"
+name = "parent"
+version = 1
+title = "Parent"
+start = "MAKING"
+[states.MAKING]
+task = "t.expand"
+join = "child"
+on.corrupt = "FAILED"
+on.error = "FAILED"
+on.all_succeeded = "DONE"
+on.some_failed = "FAILED"
+[states.DONE]
+final = "success"
+[states.FAILED]
+final = "failure"
+on.reopened = "MAKING"
+"#;
+
+const CHILD: &str = r#"
+name = "child"
+version = 1
+title = "Child"
+start = "WORK"
+[states.WORK]
+task = "t.child"
+on.good = "GOOD"
+on.bad = "BAD"
+[states.GOOD]
+final = "success"
+[states.BAD]
+final = "failure"
+actions.again = "WORK"
+actions.delete = "GONE"
+[states.GONE]
+final = "cancelled"
+"#;
+
+fn sealed(bench: &mut Bench, parent: SubmissionId, names: &[&str]) -> Command {
+    let child = bench.machine.pipelines.current().latest("child").unwrap().clone();
+    let children = names.iter().map(|name| {
+        let mut application = support::application("");
+        application.payload = Json::parse(&format!(r#"{{"n":"{name}"}}"#)).unwrap();
+        application.parent = Some((parent, (*name).into()));
+        model::admit::admit(&child, application).unwrap()
+    });
+    let children = children.collect();
+    let token = bench.machine.claim_task("t.expand")[0].token;
+    Command::Finish(Finish { token, outcome: "sealed".into(), output: None, result: None, children })
+}
+
+fn work_off(bench: &mut Bench, outcome: impl Fn(&str) -> &'static str) {
+    for task in bench.machine.claim_task("t.child") {
+        let name = task.documents.payload.value().get("n").unwrap().as_str().unwrap().to_owned();
+        bench.machine.finish(task.token, outcome(&name)).unwrap();
+    }
+}
+
+fn children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let parent = bench.machine.submit_to("parent", "{}");
+    let finish = sealed(&mut bench, parent, &["a", "b", "c"]);
+    bench.machine.one(Ask::Tell(parent, finish.clone())).unwrap();
+    assert_eq!((bench.row(parent).children.total, bench.row(parent).wait), (3, Wait::Children));
+    let again = bench.machine.one(Ask::Tell(parent, finish)).unwrap();
+    assert!(matches!(again, Output::Settled { repeated: true, .. }));
+    assert_eq!(bench.row(parent).children.total, 3, "the same answer twice makes no more children");
+    work_off(&mut bench, |_| "good");
+    assert_eq!((bench.state(parent).as_str(), bench.row(parent).children.succeeded), ("DONE", 3));
+}
+
+fn one_failed_child_fails_its_parent_and_going_on_opens_it_again(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let parent = bench.machine.submit_to("parent", "{}");
+    let finish = sealed(&mut bench, parent, &["a", "b"]);
+    bench.machine.one(Ask::Tell(parent, finish)).unwrap();
+    work_off(&mut bench, |name| if name == "b" { "bad" } else { "good" });
+    assert_eq!(bench.state(parent), "FAILED");
+    let failed = SubmissionId::of_child(parent, "b");
+    bench.machine.act(failed, "again").unwrap();
+    assert_eq!((bench.state(parent).as_str(), bench.row(parent).status), ("MAKING", Status::Open));
+    assert_eq!(bench.machine.claim_task("t.expand").len(), 0, "its children are made already");
+    work_off(&mut bench, |_| "good");
+    assert_eq!(bench.state(parent), "DONE");
+    let children = bench.row(parent).children;
+    assert_eq!((children.total, children.open, children.succeeded, children.failed), (2, 0, 2, 0));
+}
+
+fn a_cancelled_child_counts_as_neither(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let parent = bench.machine.submit_to("parent", "{}");
+    let finish = sealed(&mut bench, parent, &["a", "b"]);
+    bench.machine.one(Ask::Tell(parent, finish)).unwrap();
+    let token = bench.machine.claim_task("t.child")[0].token;
+    bench.machine.finish(token, "bad").unwrap();
+    bench.machine.act(token.submission, "delete").unwrap();
+    assert_eq!(bench.row(parent).children.cancelled, 1);
+    bench.clock.advance(30_000);
+    bench.machine.settle();
+    work_off(&mut bench, |_| "good");
+    assert_eq!(bench.state(parent), "DONE");
+}
+
+const AMENDED: &str = r#"
+name = "amended"
+version = 1
+title = "Amended"
+key = "payload.id"
+labels = { size = "payload.size" }
+priority = "payload.rush ? -10 : 0"
+amend = { fields = ["final", "size", "rush", "id"], role = "submitter", lease = "keep" }
+start = "WORK"
+[states.WORK]
+task = "t.work"
+on.done = [{ to = "DONE", when = "payload.final" }, "RESTING"]
+[states.RESTING]
+next = { to = "DONE", when = "payload.final" }
+[states.DONE]
+final = "success"
+"#;
+
+fn an_amendment_changes_allowed_fields_and_wakes_what_rests(bench: Open<'_>) {
+    let mut bench = bench(&[AMENDED]);
+    let id = bench
+        .machine
+        .submit_to("amended", r#"{"id":"k","final":false,"size":"s","rush":false,"n":9007199254740993}"#);
+    let amend = |patch: &str, role| {
+        let (caller, patch) = (Caller::new("bob", role), Json::parse(patch).unwrap());
+        Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None }))
+    };
+    let code = |bench: &mut Bench, ask: Ask| bench.machine.one(ask).unwrap_err().code;
+    assert_eq!(code(&mut bench, amend(r#"{"n":1}"#, Role::Submitter)), Code::NotAmendable);
+    assert_eq!(code(&mut bench, amend(r#"{"id":"other"}"#, Role::Submitter)), Code::NotAmendable);
+    assert_eq!(code(&mut bench, amend(r#"{"final":true}"#, Role::Viewer)), Code::RoleRequired);
+    assert_eq!(code(&mut bench, amend("[]", Role::Submitter)), Code::InvalidRequest);
+
+    let token = bench.machine.claim_task("t.work")[0].token;
+    bench.machine.one(amend(r#"{"size":"xl","rush":true}"#, Role::Submitter)).unwrap();
+    let row = bench.row(id);
+    assert_eq!((&*row.labels["size"], row.priority, row.payload_revision), ("xl", -10, 2));
+    assert!(row.lease().is_some(), "the lease is kept");
+    bench.machine.finish(token, "done").unwrap();
+    assert_eq!(bench.state(id), "RESTING");
+    bench.machine.one(amend(r#"{"final":true}"#, Role::Submitter)).unwrap();
+    assert_eq!(bench.state(id), "DONE");
+    let payload = bench.store.submission(id).unwrap().unwrap().1.payload;
+    assert!(payload.as_str().contains("9007199254740993"), "{payload}");
+    assert_eq!(code(&mut bench, amend(r#"{"final":false}"#, Role::Submitter)), Code::NotAmendable);
+}
+
+const KEPT: &str = r#"
+name = "kept"
+version = 1
+title = "Kept"
+start = "WORK"
+[states.WORK]
+task = "t.work"
+on.done = "DONE"
+[states.DONE]
+final = "success"
+retention = "1h"
+actions.again = "WORK"
+"#;
+
+fn what_a_final_state_keeps_for_a_while_is_erased_after_it(bench: Open<'_>) {
+    let mut bench = bench(&[KEPT]);
+    let id = bench.machine.submit_to("kept", r#"{"secret":true}"#);
+    let token = bench.machine.claim_task("t.work")[0].token;
+    bench.machine.finish(token, "done").unwrap();
+    let payload = |bench: &Bench| bench.store.submission(id).unwrap().unwrap().1.payload;
+    bench.clock.advance(3_599_999);
+    bench.machine.settle();
+    assert!(!payload(&bench).is_null(), "an hour is an hour");
+    bench.clock.advance(1);
+    bench.machine.settle();
+    assert!(payload(&bench).is_null());
+    let history = bench.store.history(id, 0, 100).unwrap();
+    assert_eq!(history.last().unwrap().event.leaf.kind.as_str(), "erased", "and the history says so");
+    assert!(history[0].event.leaf.payload.is_some(), "what was proven of it stays");
+    assert_eq!(bench.machine.act(id, "again").unwrap_err().code, Code::Erased);
+}

@@ -1,0 +1,53 @@
+//! Promises of the engine, each checked over every store.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use model::{Submission, SubmissionId};
+use store::Store;
+use store::conformance::TestClock;
+use store_sqlite::SqliteStore;
+
+use super::{Machine, memory};
+
+pub(crate) struct Bench {
+    pub(crate) machine: Machine,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: TestClock,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Bench {
+    pub(crate) fn row(&self, id: SubmissionId) -> Submission {
+        self.store.submission(id).unwrap().unwrap().0
+    }
+
+    pub(crate) fn state(&self, id: SubmissionId) -> String {
+        self.row(id).state.to_string()
+    }
+}
+
+/// Makes a bench over one of the stores, with these pipeline files.
+pub(crate) type Open<'a> = &'a dyn Fn(&[&str]) -> Bench;
+
+/// Sentences and how they are checked.
+pub(crate) type Promises = &'static [(&'static str, fn(Open<'_>))];
+
+pub(crate) fn over_memory(files: &[&str]) -> Bench {
+    let (store, clock) = memory();
+    Bench { machine: Machine::with(store.clone(), files), store, clock, _folder: None }
+}
+
+pub(crate) fn over_sqlite(files: &[&str]) -> Bench {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), TestClock::new());
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path(), Arc::new(clock.clone())).unwrap());
+    Bench { machine: Machine::with(store.clone(), files), store, clock, _folder: Some(folder) }
+}
+
+/// Checks every sentence; all that are not true are told.
+pub(crate) fn check(promises: Promises, open: Open<'_>) {
+    let holds = |promise: fn(Open<'_>)| catch_unwind(AssertUnwindSafe(|| promise(open))).is_ok();
+    let broken: Vec<&str> =
+        promises.iter().filter(|(_, promise)| !holds(*promise)).map(|(sentence, _)| *sentence).collect();
+    assert!(broken.is_empty(), "not true: {}", broken.join("; "));
+}

@@ -1,0 +1,30 @@
+//! The feed: every event there was, in sequence, and how far its readers have come.
+
+use serde::{Deserialize, Serialize};
+
+use super::EventView;
+use crate::Name;
+use crate::time::Time;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeedPage {
+    pub events: Vec<EventView>,
+    /// What to give as `after` next, whether or not there were events.
+    pub next: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CursorBody {
+    pub position: u64,
+    /// Whether it may go back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rewind: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CursorView {
+    pub name: Name,
+    pub position: u64,
+    pub moved_at: Time,
+}

@@ -1,0 +1,146 @@
+//! Amend: the payload changes while the submission is under way, in the fields the pipeline allows.
+
+use std::collections::BTreeMap;
+
+use super::claim::rank;
+use super::sight::Moment;
+use super::walk::{Step, Walk};
+use super::{Answer, Current, Decision};
+use crate::actor::Right;
+use crate::admit::{DOCUMENT_BYTES_MAX, Derived, PRIORITY_MAX, derive, guard_refusal, schema_refusal};
+use crate::command::Amend;
+use crate::context::Context;
+use crate::event::{Amended, Change, NewDocuments};
+use crate::json::{Json, Value};
+use crate::pipeline::{self, AmendLease, Pipeline};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Submission, Wait};
+
+pub(super) fn decide(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    amend: &Amend,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    let row = current.row;
+    let rule = allowed(pipeline, row, amend)?;
+    super::act::check_revision(row, amend.if_match)?;
+    let patch = amend.patch.value();
+    check_fields(rule, &patch)?;
+    let mut value = current.documents.payload.value();
+    merge(&mut value, &patch);
+    let payload = Json::from_value(&value);
+    if payload.as_str().len() > DOCUMENT_BYTES_MAX {
+        return Err(Refusal::new(
+            Code::TooLarge,
+            format!("the payload would be over {DOCUMENT_BYTES_MAX} bytes"),
+        ));
+    }
+    if let Some(schema) = &pipeline.payload {
+        schema.check(&payload).map_err(|violations| schema_refusal("the amended payload", &violations))?;
+    }
+    let labels = same_identity(pipeline, row, &value)?;
+
+    let mut walk = Walk::new(pipeline, current, context);
+    walk.sight.amend(payload.clone());
+    let mut seen = Submission { labels: labels.clone(), ..row.clone() };
+    seen.priority = match (&pipeline.priority, row.priority_given) {
+        (Some(expr), None) => {
+            let derived =
+                walk.sight.number(&seen, Moment::default(), expr).map_err(|error| guard_refusal(&error))?;
+            derived.clamp(-PRIORITY_MAX, PRIORITY_MAX)
+        }
+        _ => row.priority,
+    };
+    let wait = requeued(rule, row, seen.priority, context);
+    let change = Change::Amended(Amended { labels, priority: seen.priority, wait });
+    let mut step = Step::by(amend.caller.actor(), Right::Role(amend.caller.role));
+    step.documents = NewDocuments { payload: Some(payload), ..NewDocuments::default() };
+    walk.note(change, &"amend".into(), step);
+    walk.pass_on().map_err(|error| guard_refusal(&error))?;
+    Ok(walk.done(Answer::Done))
+}
+
+fn allowed<'p>(
+    pipeline: &'p Pipeline,
+    row: &Submission,
+    amend: &Amend,
+) -> Result<&'p pipeline::Amend, Refusal> {
+    let Some(rule) = &pipeline.amend else {
+        return Err(Refusal::new(
+            Code::NotAmendable,
+            format!("pipeline `{}` allows no amendments", pipeline.name),
+        ));
+    };
+    if !amend.caller.role.covers(rule.role) {
+        return Err(Refusal::new(Code::RoleRequired, format!("amending needs the role {}", rule.role))
+            .with("role", rule.role.as_str()));
+    }
+    if row.status.is_final() {
+        return Err(Refusal::new(Code::NotAmendable, format!("submission {} has ended", row.id)));
+    }
+    Ok(rule)
+}
+
+fn check_fields(rule: &pipeline::Amend, patch: &Value) -> Result<(), Refusal> {
+    let Value::Object(members) = patch else {
+        return Err(Refusal::new(
+            Code::InvalidRequest,
+            "an amendment is a JSON object: a merge patch of the payload",
+        ));
+    };
+    match members.keys().find(|name| !rule.fields.iter().any(|field| **field == **name)) {
+        None => Ok(()),
+        Some(name) => Err(Refusal::new(Code::NotAmendable, format!("the field `{name}` cannot be amended"))
+            .with_names("fields", rule.fields.iter())),
+    }
+}
+
+/// Labels may change with the payload; what others know the submission by may not.
+fn same_identity(
+    pipeline: &Pipeline,
+    row: &Submission,
+    payload: &Value,
+) -> Result<BTreeMap<crate::Name, crate::Name>, Refusal> {
+    let given = row.key.as_deref().filter(|_| pipeline.key.is_none());
+    let Derived { labels, key, seat } = derive(pipeline, payload, given)?;
+    let lane =
+        |seat: Option<&crate::submission::Seat>| seat.map(|seat| (seat.lane.clone(), seat.tie.clone()));
+    if key != row.key || lane(seat.as_ref()) != lane(row.seat.as_ref()) {
+        return Err(Refusal::new(Code::NotAmendable, "an amendment may not change the key or the lane"));
+    }
+    Ok(labels)
+}
+
+/// A new place in the queue, where the rank changed or the lease is taken back.
+fn requeued(rule: &pipeline::Amend, row: &Submission, priority: i64, context: &Context) -> Option<Wait> {
+    match &row.wait {
+        Wait::Lease(lease) if rule.lease == AmendLease::Restart => {
+            Some(Wait::Worker { task: lease.task.clone(), rank: rank(context.now, priority) })
+        }
+        Wait::Worker { task, rank: old } if priority != row.priority => {
+            let moved = rank(crate::Time::EPOCH, priority) - rank(crate::Time::EPOCH, row.priority);
+            Some(Wait::Worker { task: task.clone(), rank: old.saturating_add(moved) })
+        }
+        _ => None,
+    }
+}
+
+/// RFC 7386: objects are merged member by member, null removes, everything else replaces.
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(changes) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !matches!(target, Value::Object(_)) {
+        *target = Value::Object(BTreeMap::new());
+    }
+    let Value::Object(members) = target else { return };
+    for (name, change) in changes {
+        if change.is_null() {
+            members.remove(name);
+        } else {
+            merge(members.entry(name.clone()).or_insert(Value::Null), change);
+        }
+    }
+}

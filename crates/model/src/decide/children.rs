@@ -1,0 +1,86 @@
+//! Children: submissions a task makes, and what their ends mean for the one that made them.
+
+use super::renew::leased;
+use super::walk::{Step, Walk, guard_failure, only};
+use super::{Answer, Current, Decision};
+use crate::admit::Admission;
+use crate::command::{Child, Spawn};
+use crate::context::Context;
+use crate::pipeline::{Kind, Pipeline};
+use crate::refusal::{Code, Refusal};
+use crate::submission::Status;
+
+/// Of one call. More come with more calls.
+pub const CHILDREN_MAX: usize = 1_000;
+/// The outcome by which the task of a join state says: these are all.
+pub const SEALED: &str = "sealed";
+
+pub(super) fn spawn(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    spawn: &Spawn,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    leased(current.row, spawn.token)?;
+    let mut walk = Walk::new(pipeline, current, context);
+    check(&walk, &spawn.children)?;
+    walk.spawn(&spawn.children);
+    Ok(walk.done(Answer::Done))
+}
+
+/// Only a join state makes children, only of the pipeline it names, and not without bound.
+pub(super) fn check(walk: &Walk<'_>, children: &[Admission]) -> Result<(), Refusal> {
+    if children.is_empty() {
+        return Ok(());
+    }
+    let Kind::Join { child, .. } = &walk.state().kind else {
+        return Err(Refusal::new(
+            Code::InvalidRequest,
+            format!("state {} makes no children", walk.row().state),
+        ));
+    };
+    if children.len() > CHILDREN_MAX {
+        return Err(Refusal::new(
+            Code::TooLarge,
+            format!("at most {CHILDREN_MAX} children a call; spawn more after"),
+        ));
+    }
+    match children.iter().find(|made| made.pipeline() != child) {
+        None => Ok(()),
+        Some(_) => {
+            Err(Refusal::new(Code::InvalidRequest, format!("the children are submissions of `{child}`")))
+        }
+    }
+}
+
+/// A child ended, died or went on. Level-triggered: what counts is how they all stand.
+pub(super) fn changed(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    child: Child,
+    context: &Context,
+) -> Decision {
+    let mut walk = Walk::new(pipeline, current, context);
+    let children = &mut walk.row_mut().children;
+    let before = children.of(child.before);
+    *before = before.saturating_sub(1);
+    *children.of(child.after) += 1;
+    let moved = if child.after == Status::Open { reopened(&mut walk) } else { walk.pass_on() };
+    if let Err(error) = moved {
+        walk.die(guard_failure(&error), None, Step::rule());
+    }
+    walk.done(Answer::Done)
+}
+
+/// A child goes on after its parent has ended: the parent goes on too, where the file says so, its key is free and its
+/// documents are there.
+fn reopened(walk: &mut Walk<'_>) -> Result<(), crate::expr::GuardError> {
+    let Kind::Final { on_reopened, .. } = &walk.state().kind else { return Ok(()) };
+    if walk.context.key_holder.is_some() || walk.row().erased {
+        return Ok(());
+    }
+    match walk.sight.choose(walk.row(), super::sight::Moment::default(), on_reopened)? {
+        Some((_, edge)) => walk.go(edge, only(edge), Step::rule()),
+        None => Ok(()),
+    }
+}
