@@ -8,6 +8,7 @@ mod node;
 mod output;
 mod remote;
 mod report;
+mod scenario;
 mod signals;
 mod source;
 

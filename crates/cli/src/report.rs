@@ -54,7 +54,7 @@ fn refused(problem: &Problem) -> Exit {
         say!("{}", rendered.trim_end());
     }
     say_error(&format!("{} ({})", plain(&problem.detail), problem.code));
-    for name in ["actions", "states", "outcomes"] {
+    for name in ["actions", "states", "outcomes", "fields"] {
         let list = words(problem, name);
         // The sentence may have named them already.
         if !list.is_empty() && !problem.detail.contains(&list.join(", ")) {
@@ -99,6 +99,9 @@ fn next(problem: &Problem) -> Option<String> {
             let id = problem.more.get("submission").and_then(Value::as_str).unwrap_or("ID");
             format!("`{program} show {id}` shows the one that is open")
         }
+        "not-dead" => format!("`{program} why ID` says what it waits for"),
+        "unknown-hold" => format!("`{program} holds` shows those in force"),
+        "feed-retired" => "leave out --after to begin with what there is".to_owned(),
         "key-mismatch" => "leave out --key".to_owned(),
         "revision-mismatch" | "guard-not-met" => format!("`{program} show ID` shows how it is now"),
         "outcome-unknown" => "look before you repeat: it may have been done".to_owned(),

@@ -117,6 +117,7 @@ async fn worker(client: Client, seen: Arc<Acknowledged>, name: String) {
             outcome: "done".to_owned(),
             output: None,
             result: None,
+            children: Vec::new(),
         });
         let Ok(answer) = client.finish(finish.collect()).await else { return };
         for (task, result) in claimed.tasks.iter().zip(answer.results) {
@@ -190,7 +191,8 @@ fn check(data: &Path, seen: &Acknowledged) {
         }
         assert_eq!(replayed.unwrap().state, row.state);
     }
-    let last = store.events(events.saturating_sub(1), 10).unwrap();
+    let feed = store::Feed { after: events.saturating_sub(1), limit: 10, ..store::Feed::default() };
+    let last = store.feed(&feed).unwrap().events;
     assert_eq!(last.len(), usize::from(events > 0), "positions are dense");
 
     for (n, id) in &*seen.submitted.lock().unwrap() {

@@ -4,12 +4,14 @@ mod common;
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
+use client::{Client, Filter, Page};
 use common::{milepost, run};
+use model::api::EventView;
 
 #[test]
-fn demo_shows_every_way_through_the_pipeline() {
+fn demo_shows_every_way_through_the_review() {
     let said = run(&["demo", "--once", "--listen", "127.0.0.1:0"]).ends(0);
     for (skill, state, trigger) in [
         ("postgres-basics", "PUBLISHED", "vendor-auto-verify"),
@@ -26,11 +28,38 @@ fn demo_shows_every_way_through_the_pipeline() {
 }
 
 #[test]
+fn demo_shows_where_the_samples_of_all_seven_pipelines_are() {
+    let said = run(&["demo", "--once", "--listen", "127.0.0.1:0"]).ends(0);
+    let table = said.stdout.lines().skip_while(|line| !line.starts_with("PIPELINE")).skip(1);
+    let rows: Vec<String> = table.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "delivery 2 2 SENT",
+        "ingest-batch 2 1 COMPLETED, 1 FAILED",
+        "ingest-job 6 5 COMPLETED, 1 FAILED",
+        "ledger-batch 3 2 COMMITTED, 1 INVALID",
+        "sign-request 3 1 AWAITING_FINALITY, 2 PUBLISHED",
+        "site-list 2 1 PRELIMINARY_VALIDATION_ERROR, 1 WAITING_DELAY",
+        "skill-review 6 2 NEEDS_REVIEW, 2 PUBLISHED, 1 REJECTED, 1 TIER1_FAILED",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn demo_speaks_json() {
     let said = run(&["demo", "--once", "--listen", "127.0.0.1:0", "-o", "json"]).ends(0);
-    let statuses: Vec<_> =
-        said.json().as_array().expect("a list").iter().map(|one| one["status"].clone()).collect();
-    assert_eq!(statuses, ["succeeded", "succeeded", "open", "open", "failed", "failed"]);
+    let json = said.json();
+    let all = json.as_array().expect("a list");
+    let of = |pipeline: &str| -> Vec<&str> {
+        let own = all.iter().filter(|one| one["pipeline"] == pipeline);
+        own.map(|one| one["status"].as_str().expect("a status")).collect()
+    };
+    assert_eq!(of("skill-review"), ["succeeded", "succeeded", "open", "open", "failed", "failed"]);
+    assert_eq!(of("site-list"), ["open", "failed"]);
+    assert_eq!(of("ingest-batch"), ["succeeded", "failed"]);
+    assert_eq!(of("ledger-batch"), ["succeeded", "failed", "succeeded"]);
+    assert_eq!(of("sign-request"), ["succeeded", "succeeded", "open"]);
+    assert_eq!(of("delivery"), ["succeeded", "succeeded"]);
+    assert_eq!(all.len(), 18);
 }
 
 #[test]
@@ -42,25 +71,83 @@ fn demo_takes_a_free_port_when_its_own_is_taken() {
     assert!(said.stdout.contains("http://127.0.0.1:") && !said.stdout.contains(&address), "{}", said.stdout);
 }
 
-/// Runs the demo, pastes what it says to try, and gives it Ctrl-C.
+/// A demo that stays until it is given Ctrl-C, and what it said.
+#[cfg(unix)]
+struct Staying {
+    demo: Child,
+    told: Vec<String>,
+}
+
+#[cfg(unix)]
+impl Staying {
+    fn start() -> Staying {
+        let mut demo =
+            milepost(&["demo", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().expect("it runs");
+        let lines =
+            BufReader::new(demo.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
+        let told = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
+        Staying { demo, told }
+    }
+
+    fn client(&self) -> Client {
+        let line = self.told.iter().find_map(|line| line.trim().strip_prefix("API")).expect("it says where");
+        Client::new(line.trim().trim_end_matches("/v1"), None).expect("the address is good")
+    }
+
+    fn stop(mut self) {
+        let stopped = std::process::Command::new("kill").args(["-INT", &self.demo.id().to_string()]).status();
+        assert!(stopped.expect("kill runs").success());
+        assert_eq!(self.demo.wait().expect("it ends").code(), Some(0));
+    }
+}
+
+/// A demo must not outlive a test that failed.
+#[cfg(unix)]
+impl Drop for Staying {
+    fn drop(&mut self) {
+        let _ = self.demo.kill();
+        let _ = self.demo.wait();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn commands_that_the_demo_prints_work_when_pasted() {
-    let mut demo =
-        milepost(&["demo", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().expect("it runs");
-    let lines = BufReader::new(demo.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
-    let told: Vec<String> = lines.take_while(|line| !line.starts_with("Ctrl-C")).collect();
-    let commands: Vec<&str> = told.iter().filter_map(|line| line.strip_prefix("  milepost ")).collect();
+    let staying = Staying::start();
+    let commands: Vec<&str> =
+        staying.told.iter().filter_map(|line| line.strip_prefix("  milepost ")).collect();
     let mut codes = Vec::new();
+    let mut last = String::new();
     for command in &commands {
         let pasted = format!("\"$0\" {command}");
         let program = env!("CARGO_BIN_EXE_milepost");
         let said = std::process::Command::new("sh").args(["-c", &pasted, program]).output().expect("sh runs");
         codes.push(said.status.code());
+        last = String::from_utf8(said.stdout).expect("the program writes UTF-8");
     }
     // Approving before escalating is refused, as the demo says.
-    assert_eq!(codes, [0, 0, 4, 0, 0, 0].map(Some), "{commands:#?}");
-    let stopped = std::process::Command::new("kill").args(["-INT", &demo.id().to_string()]).status();
-    assert!(stopped.expect("kill runs").success());
-    assert_eq!(demo.wait().expect("it ends").code(), Some(0));
+    assert_eq!(codes, [0, 0, 4, 0, 0, 0, 0].map(Some), "{commands:#?}");
+    assert!(last.starts_with("WAITING_DELAY, open"), "{last}");
+    staying.stop();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn batches_of_one_service_were_under_way_one_after_the_other() {
+    let staying = Staying::start();
+    let client = staying.client();
+    let filter = Filter { pipeline: Some("ledger-batch".to_owned()), ..Filter::default() };
+    let mut events: Vec<EventView> = Vec::new();
+    for batch in client.submissions(&filter, &Page::default()).await.expect("a page").submissions {
+        events.extend(client.events(batch.id, 0).await.expect("its events").events);
+    }
+    events.sort_by_key(|event| event.seq);
+    let moves: Vec<&str> = events.iter().map(|event| &*event.to).filter(|to| *to != "QUEUED").collect();
+    let expected = [
+        ["SUBMITTING", "PENDING", "COMMITTED"],
+        ["SUBMITTING", "PENDING", "INVALID"],
+        ["SUBMITTING", "PENDING", "COMMITTED"],
+    ];
+    assert_eq!(moves, expected.concat());
+    staying.stop();
 }

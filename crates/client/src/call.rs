@@ -42,6 +42,11 @@ impl Call {
         Ok(Call { method: Method::PUT, ..Call::post(url, body)? })
     }
 
+    /// Not repeated: a second one would not find what the first removed.
+    pub(crate) fn delete(url: Url) -> Call {
+        Call { method: Method::DELETE, repeatable: false, ..Call::get(url) }
+    }
+
     /// Says that the server takes an exact repeat as what it is.
     pub(crate) fn repeatable(mut self) -> Call {
         self.repeatable = true;

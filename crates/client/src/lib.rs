@@ -36,6 +36,8 @@
 mod call;
 mod client;
 mod error;
+mod feed;
+mod holds;
 mod pipelines;
 mod retries;
 mod submissions;
@@ -45,6 +47,7 @@ mod worker;
 
 pub use client::Client;
 pub use error::Error;
+pub use feed::{FeedFilter, Position};
 pub use retries::Retries;
 pub use submissions::{ActOptions, Filter, Page};
 pub use wait::{Rest, Waited};

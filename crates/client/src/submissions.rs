@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::api::{
-    ActBody, EventPage, ManyAnswer, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    ActBody, EventPage, ManyAnswer, RedriveBody, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody,
+    SubmitMany, WhyAnswer,
 };
-use model::{Status, SubmissionId, Time};
+use model::{Json, Status, SubmissionId, Time};
 use reqwest::Url;
 use reqwest::header::IF_MATCH;
 
@@ -21,6 +22,7 @@ pub struct Filter {
     pub status: Option<Status>,
     pub key: Option<String>,
     pub parent: Option<SubmissionId>,
+    pub lane: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub created_before: Option<Time>,
 }
@@ -93,11 +95,47 @@ impl Client {
         options: &ActOptions,
     ) -> Result<SubmissionView, Error> {
         let url = self.at(["submissions", &id.to_string(), "actions", action]);
-        let mut call = Call::post(url, body)?.idempotent(options.idempotency_key.as_deref())?;
-        if let Some(revision) = options.revision {
-            call = call.header(IF_MATCH, &format!("\"{revision}\""))?;
+        self.json(options.on(Call::post(url, body)?)?).await
+    }
+
+    /// Changes the payload by an RFC 7386 merge patch, in the fields the pipeline allows.
+    pub async fn amend(
+        &self,
+        id: SubmissionId,
+        patch: &Json,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "amend"]);
+        self.json(options.on(Call::post(url, patch)?)?).await
+    }
+
+    /// Every reason a submission is not moving.
+    pub async fn why(&self, id: SubmissionId) -> Result<WhyAnswer, Error> {
+        self.json(Call::get(self.at(["submissions", &id.to_string(), "why"]))).await
+    }
+
+    /// A page of dead letters, newest first. The filter's status is not looked at.
+    pub async fn dead(&self, filter: &Filter, page: &Page) -> Result<SubmissionPage, Error> {
+        let mut url = self.at(["dead"]);
+        add_query(&mut url, &Filter { status: None, ..filter.clone() }, page);
+        self.json(Call::get(url)).await
+    }
+
+    /// Sets a dead letter going again.
+    pub async fn redrive(&self, id: SubmissionId, reason: Option<&str>) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "redrive"]);
+        let body = RedriveBody { reason: reason.map(str::to_owned) };
+        self.json(Call::post(url, &body)?).await
+    }
+}
+
+impl ActOptions {
+    fn on(&self, call: Call) -> Result<Call, Error> {
+        let call = call.idempotent(self.idempotency_key.as_deref())?;
+        match self.revision {
+            Some(revision) => call.header(IF_MATCH, &format!("\"{revision}\"")),
+            None => Ok(call),
         }
-        self.json(call).await
     }
 }
 
@@ -108,6 +146,7 @@ fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
         ("status", filter.status.map(|status| status.as_str().to_owned())),
         ("key", filter.key.clone()),
         ("parent", filter.parent.map(|id| id.to_string())),
+        ("lane", filter.lane.clone()),
         ("created_before", filter.created_before.map(|at| at.to_string())),
         ("limit", page.limit.map(|limit| limit.to_string())),
         ("after", page.after.map(|id| id.to_string())),

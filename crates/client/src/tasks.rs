@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use model::api::{ClaimAnswer, ClaimBody, FailBody, FinishBody, RenewBody, SettleAnswer, SnoozeBody, Tasks};
+use model::api::{
+    ClaimAnswer, ClaimBody, FailBody, FinishBody, RenewBody, SettleAnswer, SnoozeBody, SpawnBody, Tasks,
+};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -30,6 +32,11 @@ impl Client {
 
     pub async fn renew(&self, tasks: Vec<RenewBody>) -> Result<SettleAnswer, Error> {
         self.settle("tasks:renew", tasks).await?.json()
+    }
+
+    /// Makes children without settling the task. The same name is the same child, so a repeat makes nothing twice.
+    pub async fn spawn(&self, tasks: Vec<SpawnBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:spawn", tasks).await?.json()
     }
 
     async fn settle<T: Serialize>(&self, route: &str, tasks: Vec<T>) -> Result<Answer, Error> {

@@ -19,6 +19,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) waits: Arc<Semaphore>,
+    pub(crate) streams: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -29,6 +30,7 @@ impl App {
             engine,
             requests: Arc::new(Semaphore::new(options.requests_max)),
             waits: Arc::new(Semaphore::new(options.waits_max)),
+            streams: Arc::new(Semaphore::new(options.streams_max)),
             options,
             stopping,
         }))
@@ -37,6 +39,15 @@ impl App {
     /// Whether the server has begun to stop: nobody should be kept waiting any more.
     pub(crate) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
+    }
+
+    /// Ends when the server begins to stop.
+    pub(crate) async fn stopped(&self) {
+        let mut stopping = self.stopping.clone();
+        if stopping.wait_for(|stopping| *stopping).await.is_err() {
+            // Nobody is left to say so: it never stops.
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -39,6 +39,22 @@ pub(crate) async fn read_json(request: Request, app: &App, max: usize) -> Result
     Ok((bytes, value))
 }
 
+/// A JSON body that may be left out, and its bytes.
+pub(crate) async fn read_or_default<T: DeserializeOwned + Default>(
+    request: Request,
+    app: &App,
+) -> Result<(Bytes, T), Refusal> {
+    let headers = request.headers().clone();
+    let bytes = read(request, app, ONE_MAX).await?;
+    if bytes.is_empty() {
+        return Ok((bytes, T::default()));
+    }
+    media::require(&headers, &["application/json"])?;
+    strict(&bytes)?;
+    let given = shape(&bytes)?;
+    Ok((bytes, given))
+}
+
 /// The body's bytes, whatever they are.
 pub(crate) async fn read(request: Request, app: &App, max: usize) -> Result<Bytes, Refusal> {
     let within = app.options.body_within;

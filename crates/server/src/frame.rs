@@ -82,7 +82,7 @@ impl Door {
     }
 }
 
-fn take(room: &Arc<Semaphore>) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+pub(crate) fn take(room: &Arc<Semaphore>) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
     let permit = room.clone().try_acquire_owned();
     permit
         .map(Some)

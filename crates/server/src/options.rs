@@ -12,6 +12,10 @@ pub struct Options {
     pub requests_max: usize,
     /// Long polls at a time, counted apart, so that waiting workers do not keep others out.
     pub waits_max: usize,
+    /// Feeds sent as they happen, at a time.
+    pub streams_max: usize,
+    /// How often something is sent on a feed where nothing happens, so that nobody takes it for dead.
+    pub heartbeat: Duration,
     /// From connecting, or from the last answer, to the end of the next request's headers. Above the time for which
     /// usual clients keep an idle connection: they should be the ones who close it, or a request could be lost.
     pub headers_within: Duration,
@@ -34,6 +38,8 @@ impl Options {
             connections_max: 10_000,
             requests_max: 1_024,
             waits_max: 8_192,
+            streams_max: 1_024,
+            heartbeat: Duration::from_secs(15),
             headers_within: Duration::from_secs(100),
             body_within: Duration::from_secs(30),
             answer_within: Duration::from_secs(75),

@@ -5,7 +5,7 @@ use axum::http::{Method, Uri};
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use engine::Engine;
-use model::api::{FailBody, FinishBody, RenewBody, SnoozeBody};
+use model::api::{FailBody, FinishBody, RenewBody, SnoozeBody, SpawnBody};
 use model::{Code, Refusal, Role};
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -14,7 +14,9 @@ use crate::app::App;
 use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
-use crate::routes::{actions, health, pipelines, submissions, submit, tasks};
+use crate::routes::{
+    actions, amend, cursors, dead, feed, health, holds, pipelines, submissions, submit, tasks, why,
+};
 
 /// One way in.
 #[derive(Debug)]
@@ -69,13 +71,24 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/submissions", AnyRole, Request, |get| on(get, submissions::list)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Request, |get| on(get, submissions::events)),
+    route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, why::explain)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),
+    route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, amend::amend)),
+    route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, dead::redrive)),
+    route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
+    route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
+    route(Method::GET, "/v1/feed/cursors/{cursor}", AnyRole, Request, |get| on(get, cursors::show)),
+    route(Method::PUT, "/v1/feed/cursors/{cursor}", WORKER, Request, |put| on(put, cursors::place)),
+    route(Method::GET, "/v1/holds", AnyRole, Request, |get| on(get, holds::list)),
+    route(Method::POST, "/v1/holds", ADMIN, Request, |post| on(post, holds::place)),
+    route(Method::DELETE, "/v1/holds/{hold}", ADMIN, Request, |delete| on(delete, holds::release)),
     route(Method::POST, "/v1/tasks:claim", WORKER, Wait, |post| on(post, tasks::claim)),
     route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
     route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),
     route(Method::POST, "/v1/tasks:snooze", WORKER, Request, |post| on(post, tasks::settle::<SnoozeBody>)),
+    route(Method::POST, "/v1/tasks:spawn", WORKER, Request, |post| on(post, tasks::settle::<SpawnBody>)),
     route(Method::POST, "/v1/tasks:renew", WORKER, Request, |post| on(post, tasks::settle::<RenewBody>)),
 ];
 

@@ -75,7 +75,7 @@ impl Act {
     }
 }
 
-fn print(submission: &SubmissionView, format: Format) -> anyhow::Result<()> {
+pub(crate) fn print(submission: &SubmissionView, format: Format) -> anyhow::Result<()> {
     match format {
         Format::Json => output::print_json(submission),
         Format::Table => Ok(output::print(&table([submission]))?),

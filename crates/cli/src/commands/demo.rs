@@ -7,11 +7,11 @@ use crate::exit::Exit;
 use crate::logging::{self, LogFormat};
 use crate::output::Format;
 
-/// See it work: a server with a sample pipeline, sample workers and sample submissions
+/// See it work: a server with seven pipelines, sample workers and sample submissions
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Everything is kept in a temporary folder that is removed at the end. While the demo runs, the other commands work on it
-from another terminal: list, show, act, submit.")]
+from another terminal: list, show, why, act, submit.")]
 pub(crate) struct Demo {
     /// Where to listen; if the port is taken, a free one is used
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]

@@ -35,6 +35,10 @@ pub(crate) struct List {
     #[arg(long, value_name = "ID", value_parser = read_id)]
     parent: Option<SubmissionId>,
 
+    /// In this lane: the one that holds it and those in line
+    #[arg(long, value_name = "KEY")]
+    lane: Option<String>,
+
     /// With this label; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
     labels: Vec<(String, String)>,
@@ -63,6 +67,7 @@ impl List {
             status: self.status,
             key: self.key.clone(),
             parent: self.parent,
+            lane: self.lane.clone(),
             labels: self.labels.iter().cloned().collect(),
             created_before: self.created_before,
         };
@@ -97,7 +102,7 @@ pub(crate) fn table<'a>(submissions: impl IntoIterator<Item = &'a SubmissionView
     table.render()
 }
 
-fn read_label(text: &str) -> Result<(String, String), String> {
+pub(crate) fn read_label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write it like name=value".to_owned()),

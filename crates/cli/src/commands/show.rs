@@ -1,7 +1,8 @@
 use clap::Args;
 use client::Client;
 use model::SubmissionId;
-use model::api::{EventView, SubmissionView};
+use model::api::{EventView, LaneView, SubmissionView};
+use model::submission::Children;
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -90,7 +91,12 @@ fn about(submission: &SubmissionView) -> String {
         "attempt",
         Some(submission.attempt).filter(|attempt| *attempt > 1).map(|attempt| attempt.to_string()),
     );
+    add("lane", submission.lane.as_ref().map(lane));
+    add("children", Some(submission.children).filter(|children| children.total > 0).map(children));
     add("lease", lease);
+    for hold in &submission.holds {
+        add("held by", Some(format!("{}: {}", hold.owner.name, hold.reason)));
+    }
     add("wakes at", submission.wake_at.map(|at| at.to_string()));
     add("created", Some(submission.created_at.to_string()));
     add("entered", Some(submission.entered_at.to_string()));
@@ -101,6 +107,20 @@ fn about(submission: &SubmissionView) -> String {
     }
     add("result", submission.result.as_ref().map(|json| json.canonical()));
     table.render()
+}
+
+fn lane(lane: &LaneView) -> String {
+    let stand = match (lane.holds, lane.waits) {
+        (true, _) => ", which it holds",
+        (false, true) => ", in line",
+        (false, false) => "",
+    };
+    format!("{}{stand}", lane.key)
+}
+
+fn children(children: Children) -> String {
+    let Children { total, open, succeeded, failed, cancelled } = children;
+    format!("{total}: {open} open, {succeeded} succeeded, {failed} failed, {cancelled} cancelled")
 }
 
 fn timeline(events: &[EventView]) -> String {

@@ -1,6 +1,7 @@
 //! A tour: a real server on a real port, with sample workers and sample submissions.
 
-mod pipeline;
+mod answers;
+mod pipelines;
 mod samples;
 mod story;
 mod workers;
@@ -11,16 +12,18 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use client::Client;
+use model::api::PipelineList;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::node::Node;
 use crate::output::{self, Format, say};
 use crate::signals::Signals;
-use samples::{SAMPLES, Walked};
+use samples::Walked;
 
-/// How long a sample may take to come to rest. It takes milliseconds.
+/// How long the samples may take to come to rest. They take a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Demo {
@@ -34,7 +37,9 @@ impl Demo {
         let signals = Signals::listen()?;
         let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
         let node = Node::open(folder.path())?;
-        node.apply(&pipeline::source()).await?;
+        for source in pipelines::sources() {
+            node.apply(&source).await?;
+        }
         let listener = bind(self.listen).await?;
         node.doors(&listener).await?;
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
@@ -58,18 +63,11 @@ impl Demo {
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
     async fn tell(&self, client: &Client) -> anyhow::Result<Exit> {
-        let mut walked = Vec::new();
-        for sample in SAMPLES {
-            walked.push((sample, samples::submit(client, sample).await?));
-        }
-        let mut rested = Vec::new();
-        for (sample, id) in walked {
-            rested.push(samples::follow(client, sample, id, PATIENCE).await?);
-        }
-        self.show(client, &rested)?;
-        let astray = rested.iter().find(|walked| &*walked.submission.state != walked.sample.rests_in);
-        if let Some(Walked { sample, submission, .. }) = astray {
-            return Err(anyhow!("{} is in {}, not in {}", sample.skill, submission.state, sample.rests_in));
+        let rested = walk(client).await?;
+        self.show(client, &rested, &client.pipelines().await?)?;
+        let astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
+        if !astray.is_empty() {
+            return Err(Stop::new(Exit::Negative, astray.join("; ")).into());
         }
         if !self.once {
             std::future::pending::<()>().await;
@@ -77,18 +75,32 @@ impl Demo {
         Ok(Exit::Fine)
     }
 
-    fn show(&self, client: &Client, rested: &[Walked]) -> anyhow::Result<()> {
+    fn show(&self, client: &Client, rested: &[Walked], pipelines: &PipelineList) -> anyhow::Result<()> {
         if self.format == Format::Json {
             let submissions: Vec<_> = rested.iter().map(|walked| &walked.submission).collect();
             return output::print_json(&submissions);
         }
         let mut text = story::opening(client.server());
-        text.push_str(&story::table(rested));
+        text.push_str(&story::skills(rested));
+        text.push_str(&story::everything(pipelines));
         if !self.once {
             text.push_str(&story::what_to_try(client.server(), rested));
         }
         Ok(output::print(&text)?)
     }
+}
+
+/// Submits the samples one after the other and follows them all at once; they are given in their own order.
+async fn walk(client: &Client) -> anyhow::Result<Vec<Walked>> {
+    let mut following = JoinSet::new();
+    for (place, sample) in samples::all().into_iter().enumerate() {
+        let id = samples::submit(client, &sample).await?;
+        let follow = samples::follow(client.clone(), sample, id, PATIENCE);
+        following.spawn(async move { (place, follow.await) });
+    }
+    let mut rested = following.join_all().await;
+    rested.sort_by_key(|(place, _)| *place);
+    rested.into_iter().map(|(_, walked)| walked).collect()
 }
 
 /// Listens where it was asked to, or nearby.

@@ -1,53 +1,135 @@
-//! The sample submissions: one for every way through the pipeline.
+//! The sample submissions: for every pipeline, some that go well and some that do not.
 
 use std::time::Duration;
 
 use client::Client;
-use model::SubmissionId;
 use model::api::{EventView, SubmissionView, SubmitBody};
-use serde_json::json;
+use model::{Status, SubmissionId};
+use serde_json::{Value, json};
 
-use super::pipeline::NAME;
+use super::pipelines::{BATCHES, DELIVERY, LEDGER, SIGNING, SITES, SKILLS};
 
+/// What the sample workers make of one depends on its payload: see `answers`.
+#[derive(Debug, Clone)]
 pub(super) struct Sample {
-    pub(super) owner: &'static str,
-    pub(super) skill: &'static str,
-    /// Where it ends, or waits for a person.
+    pub(super) pipeline: &'static str,
+    pub(super) name: &'static str,
+    /// Where it ends, or stays until a person, a clock or an amendment moves it.
     pub(super) rests_in: &'static str,
+    pub(super) payload: Value,
 }
 
-/// What the sample workers make of a skill depends on its name: see `workers`.
-pub(super) const SAMPLES: &[Sample] = &[
-    Sample { owner: "supabase", skill: "postgres-basics", rests_in: "PUBLISHED" },
-    Sample { owner: "lena", skill: "commit-notes", rests_in: "PUBLISHED" },
-    Sample { owner: "northwind", skill: "log-reader", rests_in: "NEEDS_REVIEW" },
-    Sample { owner: "opsbox", skill: "server-admin", rests_in: "NEEDS_REVIEW" },
-    Sample { owner: "quickwin", skill: "seo-spam", rests_in: "REJECTED" },
-    Sample { owner: "nobody", skill: "wallet-drainer", rests_in: "TIER1_FAILED" },
-];
+/// All samples, in the order in which they are submitted.
+pub(super) fn all() -> Vec<Sample> {
+    vec![
+        skill("supabase", "postgres-basics", "PUBLISHED"),
+        skill("lena", "commit-notes", "PUBLISHED"),
+        skill("northwind", "log-reader", "NEEDS_REVIEW"),
+        skill("opsbox", "server-admin", "NEEDS_REVIEW"),
+        skill("quickwin", "seo-spam", "REJECTED"),
+        skill("nobody", "wallet-drainer", "TIER1_FAILED"),
+        site("shop.example", "WAITING_DELAY"),
+        site("unready.example", "PRELIMINARY_VALIDATION_ERROR"),
+        batch("atlas.checkm", "COMPLETED"),
+        batch("torn-atlas.checkm", "FAILED"),
+        // All for one service: each waits until the one before it is decided.
+        ledger("transfer-1", 'a', "COMMITTED"),
+        ledger("overdraw-2", 'b', "INVALID"),
+        ledger("transfer-3", 'c', "COMMITTED"),
+        request("near", '1', true, "PUBLISHED"),
+        request("solana", '2', true, "PUBLISHED"),
+        request("ethereum", '3', false, "AWAITING_FINALITY"),
+        message("webhook", "https://hooks.example/reviews"),
+        message("mail", "lena@mail.example"),
+    ]
+}
+
+fn skill(owner: &str, name: &'static str, rests_in: &'static str) -> Sample {
+    let payload = json!({ "repo_url": format!("https://github.com/{owner}/skills"), "skill_name": name });
+    Sample { pipeline: SKILLS, name, rests_in, payload }
+}
+
+fn site(name: &'static str, rests_in: &'static str) -> Sample {
+    Sample { pipeline: SITES, name, rests_in, payload: json!({ "fqdn": name, "action": "ADD" }) }
+}
+
+fn batch(name: &'static str, rests_in: &'static str) -> Sample {
+    let payload =
+        json!({ "profile": "maps", "submitter": "ada", "type": "batch-manifest", "filename": name });
+    Sample { pipeline: BATCHES, name, rests_in, payload }
+}
+
+fn ledger(name: &'static str, digit: char, rests_in: &'static str) -> Sample {
+    let payload = json!({
+        "service_id": "aaaaa-11111::svc1",
+        "batch_header": format!("0x{}", hex(digit)),
+        "data_change_id": format!("dcid:{name}"),
+        "serialized_batch": "CgMKAQ==",
+    });
+    Sample { pipeline: LEDGER, name, rests_in, payload }
+}
+
+fn request(chain: &'static str, digit: char, finalized: bool, rests_in: &'static str) -> Sample {
+    let payload = json!({
+        "sign_id": hex(digit),
+        "chain": chain,
+        "sender": format!("sample.{chain}"),
+        "payload": hex('0'),
+        "path": "sample",
+        "key_version": 0,
+        "finalized": finalized,
+    });
+    Sample { pipeline: SIGNING, name: chain, rests_in, payload }
+}
+
+fn message(channel: &'static str, to: &str) -> Sample {
+    let payload = json!({
+        "cause": "sample-event",
+        "name": channel,
+        "channel": channel,
+        "to": to,
+        "body": "commit-notes is published",
+    });
+    Sample { pipeline: DELIVERY, name: channel, rests_in: "SENT", payload }
+}
+
+/// 32 bytes that nobody takes for real ones.
+fn hex(digit: char) -> String {
+    digit.to_string().repeat(64)
+}
 
 /// A sample that has come to rest, and how it got there.
+#[derive(Debug)]
 pub(super) struct Walked {
-    pub(super) sample: &'static Sample,
+    pub(super) sample: Sample,
     pub(super) submission: SubmissionView,
     pub(super) events: Vec<EventView>,
 }
 
 pub(super) async fn submit(client: &Client, sample: &Sample) -> anyhow::Result<SubmissionId> {
-    let repo_url = format!("https://github.com/{}/skills", sample.owner);
-    let payload = json!({ "repo_url": repo_url, "skill_name": sample.skill }).into();
-    let answer =
-        client.submit(NAME, &SubmitBody { payload, ..SubmitBody::default() }, Some(sample.skill)).await?;
-    Ok(answer.id)
+    let body = SubmitBody { payload: sample.payload.clone().into(), ..SubmitBody::default() };
+    let once = format!("{}-{}", sample.pipeline, sample.name);
+    Ok(client.submit(sample.pipeline, &body, Some(&once)).await?.id)
 }
 
+/// Waits until a sample is where it should be, or can no longer get there, or the time is over.
 pub(super) async fn follow(
-    client: &Client,
-    sample: &'static Sample,
+    client: Client,
+    sample: Sample,
     id: SubmissionId,
     patience: Duration,
 ) -> anyhow::Result<Walked> {
-    let submission = client.wait(id, Some(patience)).await?.submission;
+    let settled = tokio::time::timeout(patience, async {
+        let mut seen = client.submission(id).await?;
+        while &*seen.state != sample.rests_in && seen.status == Status::Open {
+            seen = client.wait_for_change(id, seen.revision, None).await?;
+        }
+        anyhow::Ok(seen)
+    });
+    let submission = match settled.await {
+        Ok(submission) => submission?,
+        Err(_) => client.submission(id).await?,
+    };
     let events = client.events(id, 0).await?.events;
     Ok(Walked { sample, submission, events })
 }

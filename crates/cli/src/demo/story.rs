@@ -1,8 +1,11 @@
 //! What the demo says.
 
-use super::pipeline::NAME;
+use model::Status;
+use model::api::{PipelineList, StateView};
+
+use super::answers::RULES;
+use super::pipelines::{SITES, SKILLS};
 use super::samples::Walked;
-use super::workers::RULES;
 use crate::output::Table;
 use crate::remote::{program, server_option};
 
@@ -10,7 +13,8 @@ pub(super) fn opening(server: &str) -> String {
     format!(
         "\
 Milepost walks submissions through pipelines. Here six skills were submitted for review: workers have scanned
-them, the pipeline `{NAME}` has decided where each result leads, and every move is on record.
+them, the pipeline `{SKILLS}` has decided where each result leads, and every move is on record.
+Samples went through six other pipelines, too.
 
   API   {server}/v1
   Data  in a temporary folder, removed when the demo ends
@@ -19,12 +23,12 @@ them, the pipeline `{NAME}` has decided where each result leads, and every move 
     )
 }
 
-pub(super) fn table(rested: &[Walked]) -> String {
+pub(super) fn skills(rested: &[Walked]) -> String {
     let mut table = Table::new(["SKILL", "ID", "STATE", "HOW IT GOT THERE"]);
-    for Walked { sample, submission, events } in rested {
+    for Walked { sample, submission, events } in of(rested, SKILLS) {
         let triggers: Vec<&str> = events.iter().skip(1).map(|event| &*event.trigger).collect();
         table.row([
-            sample.skill.to_owned(),
+            sample.name.to_owned(),
             submission.id.to_string(),
             submission.state.to_string(),
             triggers.join(", "),
@@ -33,20 +37,58 @@ pub(super) fn table(rested: &[Walked]) -> String {
     table.render()
 }
 
+/// How many submissions every pipeline has, and in which states.
+pub(super) fn everything(list: &PipelineList) -> String {
+    let mut table = Table::new(["PIPELINE", "SUBMISSIONS", "WHERE THEY ARE"]);
+    for pipeline in &list.pipelines {
+        let counts = pipeline.states.iter().flat_map(|state| &state.counts);
+        let total: u64 = counts.map(|counted| counted.count).sum();
+        let places: Vec<String> = pipeline.states.iter().flat_map(places).collect();
+        table.row([pipeline.name.to_string(), total.to_string(), places.join(", ")]);
+    }
+    format!("\n{}", table.render())
+}
+
+fn places(state: &StateView) -> impl Iterator<Item = String> {
+    state.counts.iter().filter(|counted| counted.count > 0).map(|counted| {
+        let dead = if counted.status == Status::Dead { " (dead)" } else { "" };
+        format!("{} {}{dead}", counted.count, state.name)
+    })
+}
+
+/// What is wrong with where a sample rests, if something is.
+pub(super) fn astray(Walked { sample, submission, .. }: &Walked) -> Option<String> {
+    let dead = submission.status == Status::Dead;
+    (dead || &*submission.state != sample.rests_in).then(|| {
+        let status = submission.status.as_str();
+        format!(
+            "{} of {} is in {} ({status}), not in {}",
+            sample.name, sample.pipeline, submission.state, sample.rests_in
+        )
+    })
+}
+
+fn of<'a>(rested: &'a [Walked], pipeline: &'a str) -> impl Iterator<Item = &'a Walked> {
+    rested.iter().filter(move |walked| walked.sample.pipeline == pipeline)
+}
+
+fn open<'a>(rested: &'a [Walked], pipeline: &'a str) -> Option<&'a Walked> {
+    of(rested, pipeline).find(|walked| !walked.submission.status.is_final())
+}
+
 /// Commands that work when they are pasted into another terminal.
 pub(super) fn what_to_try(server: &str, rested: &[Walked]) -> String {
     let checklist = "{\"intent\":true,\"scope\":true,\"permissions\":true,\"security_notes\":true,\
                      \"scripts\":true,\"dependencies\":true,\"edge_cases\":true}";
     let own = "{\"repo_url\":\"https://github.com/you/skills\",\"skill_name\":\"my-notes\"}";
     let (run, at) = (program(), server_option(server));
-    let waiting = rested.iter().find(|walked| !walked.submission.status.is_final());
     let mut text = String::from("\nTry this in another terminal:\n\n");
     let mut add =
         |what: &str, command: String| text.push_str(&format!("  # {what}\n  {run} {command}{at}\n\n"));
-    add("what there is", format!("list --pipeline {NAME}"));
-    if let Some(Walked { sample, submission, .. }) = waiting {
+    add("what there is", format!("list --pipeline {SKILLS}"));
+    if let Some(Walked { sample, submission, .. }) = open(rested, SKILLS) {
         let id = submission.id;
-        add(&format!("{} waits for a person: see why", sample.skill), format!("show {id}"));
+        add(&format!("{} waits for a person: see why", sample.name), format!("show {id}"));
         add("approving it from here is refused: it must be escalated first", format!("act {id} approve"));
         add("so escalate it", format!("act {id} escalate"));
         add(
@@ -54,7 +96,11 @@ pub(super) fn what_to_try(server: &str, rested: &[Walked]) -> String {
             format!("act {id} approve --wait --data '{checklist}'"),
         );
     }
-    add("submit a skill of your own", format!("submit {NAME} --wait --data '{own}'"));
+    add("submit a skill of your own", format!("submit {SKILLS} --wait --data '{own}'"));
+    if let Some(Walked { sample, submission, .. }) = open(rested, SITES) {
+        let what = format!("{} waits for a clock: see until when", sample.name);
+        add(&what, format!("why {}", submission.id));
+    }
     text.push_str(&format!("{RULES}\n\nCtrl-C ends the demo.\n"));
     text
 }

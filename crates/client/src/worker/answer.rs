@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use model::api::ChildBody;
 use model::{Json, Millis};
 
 /// A task that went well, or that is not to be done yet.
@@ -11,7 +12,7 @@ pub struct Outcome(pub(super) Kind);
 
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    Finished { outcome: String, output: Option<Json>, result: Option<Json> },
+    Finished { outcome: String, output: Option<Json>, result: Option<Json>, children: Vec<ChildBody> },
     Snoozed(Millis),
 }
 
@@ -19,7 +20,13 @@ impl Outcome {
     /// One of the outcomes that the task's state declares under `on`.
     #[must_use]
     pub fn new(outcome: impl Into<String>) -> Outcome {
-        Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None })
+        Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None, children: Vec::new() })
+    }
+
+    /// The task of a join state has made its last children: from here on they are waited for.
+    #[must_use]
+    pub fn sealed() -> Outcome {
+        Outcome::new(model::decide::SEALED)
     }
 
     /// "Not yet": the task is given out again after this long, and no attempt is counted.
@@ -33,6 +40,15 @@ impl Outcome {
     pub fn output(mut self, json: impl Into<Json>) -> Outcome {
         if let Kind::Finished { output, .. } = &mut self.0 {
             *output = Some(json.into());
+        }
+        self
+    }
+
+    /// Submissions that are made in the commit of this answer, where the state joins some.
+    #[must_use]
+    pub fn children(mut self, more: impl IntoIterator<Item = ChildBody>) -> Outcome {
+        if let Kind::Finished { children, .. } = &mut self.0 {
+            children.extend(more);
         }
         self
     }

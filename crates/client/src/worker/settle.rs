@@ -24,8 +24,8 @@ pub(super) enum Settlement {
 impl Settlement {
     pub(super) fn new(token: String, answer: Result<Outcome, Failure>) -> Settlement {
         match answer {
-            Ok(Outcome(Kind::Finished { outcome, output, result })) => {
-                Settlement::Finish(FinishBody { token, outcome, output, result })
+            Ok(Outcome(Kind::Finished { outcome, output, result, children })) => {
+                Settlement::Finish(FinishBody { token, outcome, output, result, children })
             }
             Ok(Outcome(Kind::Snoozed(span))) => Settlement::Snooze(SnoozeBody { token, span }),
             Err(Failure { code, message, retryable }) => {
@@ -88,7 +88,7 @@ impl Settlement {
                 return None;
             }
         };
-        if problem.code == "stale-lease" || problem.status == 404 {
+        if problem.code == "stale-lease" || problem.code == "unknown-submission" {
             tracing::warn!(code = problem.code, "a task's answer came too late and changes nothing");
             return None;
         }

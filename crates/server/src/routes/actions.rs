@@ -12,7 +12,7 @@ use super::{Asking, At, etag, id, no_submission};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Answer;
-use crate::{body, conditions, media};
+use crate::{body, conditions};
 
 pub(crate) async fn act(
     State(app): State<App>,
@@ -22,14 +22,7 @@ pub(crate) async fn act(
 ) -> Answer<Response> {
     let id = id(&text)?;
     let headers = request.headers().clone();
-    let bytes = body::read(request, &app, body::ONE_MAX).await?;
-    let given: ActBody = if bytes.is_empty() {
-        ActBody::default()
-    } else {
-        media::require(&headers, &["application/json"])?;
-        body::strict(&bytes)?;
-        body::shape(&bytes)?
-    };
+    let (bytes, given) = body::read_or_default::<ActBody>(request, &app).await?;
     let route = format!("POST /v1/submissions/{id}/actions/{action}");
     let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
     let once = asked.once(&headers)?;
@@ -43,12 +36,12 @@ pub(crate) async fn act(
     };
     check_sees(&app, &asking, id).await?;
     let answered = app.engine.act(id, act, once).await?;
-    let view = view(&app.engine.pipelines().current(), &answered.row);
+    let view = view(&app, &answered.row);
     Ok(([etag(view.revision)], Json(view)).into_response())
 }
 
 /// A submission never changes its pipeline, so what is seen before the act holds during it.
-async fn check_sees(app: &App, visitor: &Visitor, id: SubmissionId) -> Result<(), Refusal> {
+pub(super) async fn check_sees(app: &App, visitor: &Visitor, id: SubmissionId) -> Result<(), Refusal> {
     if visitor.pipelines.is_none() {
         return Ok(());
     }

@@ -1,11 +1,18 @@
 //! The handlers: parse, ask the engine, render.
 
 pub(crate) mod actions;
+pub(crate) mod amend;
+pub(crate) mod cursors;
+pub(crate) mod dead;
+pub(crate) mod feed;
 pub(crate) mod health;
+pub(crate) mod holds;
 pub(crate) mod pipelines;
+mod stream;
 pub(crate) mod submissions;
 pub(crate) mod submit;
 pub(crate) mod tasks;
+pub(crate) mod why;
 
 use axum::Extension;
 use axum::extract::{FromRequestParts, Path};

@@ -6,7 +6,7 @@ use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
 use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
-use model::{Code, Refusal, Submission};
+use model::{Code, Refusal, Status, Submission};
 use store::Query;
 
 use super::{Asking, At, etag, id, no_submission};
@@ -26,27 +26,39 @@ pub(crate) async fn show(
     let found = app.engine.read(move |store| store.submission(id)).await?;
     let (row, documents) =
         found.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
-    let view = view(&app.engine.pipelines().current(), &row).with_documents(documents);
+    let view = view(&app, &row).with_documents(documents);
     Ok(([etag(row.revision)], Json(view)).into_response())
 }
 
-pub(super) fn view(versions: &Versions, row: &Submission) -> SubmissionView {
+pub(super) fn view(app: &App, row: &Submission) -> SubmissionView {
+    let versions = app.engine.pipelines().current();
     let pipeline = versions.version(&row.pipeline, row.version);
-    SubmissionView::new(row, pipeline.map(|pipeline| &**pipeline))
+    SubmissionView::new(row, pipeline.map(|pipeline| &**pipeline)).with_holds(super::holds::over(app, row))
 }
 
 const FILTERS: &[&str] =
-    &["pipeline", "state", "status", "key", "parent", "label.", "created_before", "after", "limit"];
+    &["pipeline", "state", "key", "parent", "lane", "label.", "created_before", "after", "limit", "status"];
 
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
-    let params = Params::read(&uri, FILTERS)?;
-    let versions = app.engine.pipelines().current();
+    Ok(Json(page(&app, &asking, &uri, None).await?))
+}
+
+/// A page of submissions: those of one status, or of the one that is asked for.
+pub(super) async fn page(
+    app: &App,
+    visitor: &Visitor,
+    uri: &Uri,
+    status: Option<Status>,
+) -> Result<SubmissionPage, Refusal> {
+    let known = if status.is_some() { &FILTERS[..FILTERS.len() - 1] } else { FILTERS };
+    let params = Params::read(uri, known)?;
     let mut query = query(&params)?;
-    query.pipeline = pipeline(&asking, query.pipeline)?;
-    check_names(&versions, &query)?;
+    query.status = status.or(query.status);
+    query.pipeline = pipeline(visitor, query.pipeline)?;
+    check_names(&app.engine.pipelines().current(), &query)?;
     let page = app.engine.read(move |store| store.find(&query)).await?;
     let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
-    Ok(Json(SubmissionPage { submissions: page.rows.iter().map(|row| view(&versions, row)).collect(), next }))
+    Ok(SubmissionPage { submissions: page.rows.iter().map(|row| view(app, row)).collect(), next })
 }
 
 fn query(params: &Params) -> Result<Query, Refusal> {
@@ -56,6 +68,7 @@ fn query(params: &Params) -> Result<Query, Refusal> {
         status: params.parse("status")?,
         key: params.name("key"),
         parent: params.parse("parent")?,
+        lane: params.name("lane"),
         labels: params.under("label."),
         created_before: params.parse("created_before")?,
         after: params.parse("after")?,
@@ -64,7 +77,10 @@ fn query(params: &Params) -> Result<Query, Refusal> {
 }
 
 /// The one pipeline to look at: whoever may see some only has to say which.
-fn pipeline(visitor: &Visitor, given: Option<model::Name>) -> Result<Option<model::Name>, Refusal> {
+pub(super) fn pipeline(
+    visitor: &Visitor,
+    given: Option<model::Name>,
+) -> Result<Option<model::Name>, Refusal> {
     match (&visitor.pipelines, given) {
         (None, given) => Ok(given),
         (Some(_), Some(name)) => visitor.check_sees(&name).map(|()| Some(name)),
@@ -79,7 +95,7 @@ fn pipeline(visitor: &Visitor, given: Option<model::Name>) -> Result<Option<mode
 }
 
 /// A misspelt filter finds nothing, which looks like an answer: better to say so.
-fn check_names(versions: &Versions, query: &Query) -> Result<(), Refusal> {
+pub(super) fn check_names(versions: &Versions, query: &Query) -> Result<(), Refusal> {
     if let Some(name) = &query.pipeline
         && versions.latest(name).is_none()
     {

@@ -1,16 +1,18 @@
-//! What workers ask: claim, finish, fail, snooze, renew.
+//! What workers ask: claim, finish, fail, snooze, renew, spawn.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use engine::Child;
 use engine::core::{ClaimMany, Granted, Outcome, Output};
 use futures_util::future::join_all;
+use model::admit::{Admission, KEY_BYTES_MAX};
 use model::api::{
-    ClaimAnswer, ClaimBody, FailBody, FinishBody, Problem, RenewBody, SettleAnswer, SettleResult, SnoozeBody,
-    TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, Problem, RenewBody, SettleAnswer, SettleResult,
+    SnoozeBody, SpawnBody, TaskView, Tasks,
 };
-use model::command::{Fail, Finish, Renew, Snooze};
+use model::command::{Fail, Finish, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
 
@@ -105,7 +107,13 @@ fn view(granted: Granted) -> TaskView {
 /// Something a worker says about a lease it holds.
 pub(crate) trait Settlement {
     fn token(&self) -> &str;
-    fn command(self, token: Token) -> Result<Command, Refusal>;
+
+    /// The submissions it makes.
+    fn children(&mut self) -> Vec<ChildBody> {
+        Vec::new()
+    }
+
+    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal>;
 }
 
 /// All at once, so that they share a commit; each with its own result, in the order given.
@@ -125,10 +133,22 @@ pub(crate) async fn settle<T: Settlement>(
     Ok(Json(SettleAnswer { results: join_all(each).await }))
 }
 
-async fn settle_one<T: Settlement>(app: &App, task: T) -> Outcome {
+async fn settle_one<T: Settlement>(app: &App, mut task: T) -> Outcome {
     let token: Token =
         task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
-    app.engine.settle(token, task.command(token)?).await
+    let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
+    let children = app.engine.admit_children(token, children).await?;
+    app.engine.settle(token, task.command(token, children)?).await
+}
+
+fn child(body: ChildBody) -> Result<Child, Refusal> {
+    let ChildBody { payload, key, priority, not_before, name } = body;
+    match &name {
+        Some(name) if name.is_empty() || name.len() > KEY_BYTES_MAX => {
+            Err(invalid(format!("a child's `name` has 1 to {KEY_BYTES_MAX} bytes")))
+        }
+        _ => Ok(Child { payload, key, priority, not_before, name }),
+    }
 }
 
 fn result(token: String, outcome: Outcome) -> SettleResult {
@@ -137,6 +157,7 @@ fn result(token: String, outcome: Outcome) -> SettleResult {
         status: 200,
         state: None,
         submission_status: None,
+        children: None,
         repeated: false,
         lease_expires_at: None,
         payload_revision: None,
@@ -155,6 +176,12 @@ fn result(token: String, outcome: Outcome) -> SettleResult {
             payload_revision: Some(payload_revision),
             ..blank
         },
+        Ok(Output::Submission(answered)) => SettleResult {
+            state: Some(answered.row.state),
+            submission_status: Some(answered.row.status),
+            children: Some(answered.row.children),
+            ..blank
+        },
         Ok(_) => {
             refused(&Refusal::new(Code::Internal, "the engine answered something else than was asked"), blank)
         }
@@ -167,9 +194,27 @@ impl Settlement for FinishBody {
         &self.token
     }
 
-    fn command(self, token: Token) -> Result<Command, Refusal> {
+    fn children(&mut self) -> Vec<ChildBody> {
+        std::mem::take(&mut self.children)
+    }
+
+    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
         let FinishBody { outcome, output, result, .. } = self;
-        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result }))
+        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result, children }))
+    }
+}
+
+impl Settlement for SpawnBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn children(&mut self) -> Vec<ChildBody> {
+        std::mem::take(&mut self.children)
+    }
+
+    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
+        Ok(Command::Spawn(Spawn { token, children }))
     }
 }
 
@@ -178,7 +223,7 @@ impl Settlement for FailBody {
         &self.token
     }
 
-    fn command(self, token: Token) -> Result<Command, Refusal> {
+    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         let error = self.error;
         if !is_error_code(&error.code) {
             let message = format!(
@@ -205,7 +250,7 @@ impl Settlement for SnoozeBody {
         &self.token
     }
 
-    fn command(self, token: Token) -> Result<Command, Refusal> {
+    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Snooze(Snooze { token, span: self.span }))
     }
 }
@@ -215,7 +260,7 @@ impl Settlement for RenewBody {
         &self.token
     }
 
-    fn command(self, token: Token) -> Result<Command, Refusal> {
+    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Renew(Renew { token }))
     }
 }

@@ -3,12 +3,18 @@
 
 mod access;
 mod actions;
+mod amend;
 mod bad_input;
+mod children;
+mod dead;
 mod errors_doc;
+mod feed;
 mod health;
+mod holds;
 mod limits;
 mod look;
 mod pipelines;
 mod server;
 mod submit;
 mod tasks;
+mod why;

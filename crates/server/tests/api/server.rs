@@ -91,6 +91,7 @@ pub(crate) fn parcels() -> Source {
 pub(crate) struct Server {
     pub(crate) url: String,
     pub(crate) engine: Engine,
+    pub(crate) store: Arc<MemoryStore>,
     client: reqwest::Client,
     stop: Option<oneshot::Sender<()>>,
     pub(crate) task: JoinHandle<std::io::Result<()>>,
@@ -107,6 +108,21 @@ impl Server {
         Server::with(&[], |_| {}).await
     }
 
+    /// One that has these pipelines too.
+    pub(crate) async fn with_pipelines(files: &[&str]) -> Server {
+        let server = Server::start().await;
+        for toml in files {
+            let source = Source::new("more.toml", *toml);
+            if let Err(error) = server.engine.apply(&source).await {
+                match error {
+                    engine::ApplyError::Problems(problems) => panic!("{}", problems.render(&source)),
+                    engine::ApplyError::Refused(refusal) => panic!("{refusal}"),
+                }
+            }
+        }
+        server
+    }
+
     pub(crate) async fn with_roles() -> Server {
         let grants = Role::ALL.map(|role| Grant {
             token: role.as_str(),
@@ -118,7 +134,7 @@ impl Server {
     pub(crate) async fn with(grants: &[Grant], set: impl FnOnce(&mut server::Options)) -> Server {
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
         register(&*store, grants);
-        let engine = Engine::start(store, &engine::Options::default()).unwrap();
+        let engine = Engine::start(store.clone(), &engine::Options::default()).unwrap();
         engine.apply(&parcels()).await.unwrap();
         engine.apply(&Source::new("notes.toml", NOTES)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -129,7 +145,7 @@ impl Server {
         let task = tokio::spawn(server::serve(engine.clone(), listener, options, stopped));
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Server { url: format!("http://{address}"), engine, client, stop: Some(stop), task }
+        Server { url: format!("http://{address}"), engine, store, client, stop: Some(stop), task }
     }
 
     pub(crate) fn stop(&mut self) {

@@ -157,6 +157,7 @@ async fn more_than_a_thousand_tasks_are_too_many() {
         ("fail", json!({ "token": "t", "error": { "code": "c", "message": "m" } })),
         ("snooze", json!({ "token": "t", "for": "1s" })),
         ("renew", json!({ "token": "t" })),
+        ("spawn", json!({ "token": "t", "children": [] })),
     ] {
         let path = format!("/v1/tasks:{verb}");
         let body = |count: usize| json!({ "tasks": vec![&rest; count] });

@@ -1,0 +1,122 @@
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use clap::Args;
+use client::{Client, FeedFilter, Position};
+use model::api::EventView;
+
+use super::list::read_label;
+use crate::exit::Exit;
+use crate::output::{Format, plain};
+use crate::remote::{ServerArgs, block_on};
+
+/// How long one question waits for something to happen.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// Print what happened last, and what happens
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost tail
+  milepost tail --pipeline skill-review --state PUBLISHED --follow
+  milepost tail --after 0 -o json
+
+With -o json, every event is one line.")]
+pub(crate) struct Tail {
+    /// Of submissions of this pipeline
+    #[arg(long, value_name = "NAME")]
+    pipeline: Option<String>,
+
+    /// That lead to this state
+    #[arg(long, value_name = "NAME")]
+    state: Option<String>,
+
+    /// Of submissions with this label; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
+    labels: Vec<(String, String)>,
+
+    /// Begin after this position
+    #[arg(long, value_name = "POSITION", conflicts_with = "last")]
+    after: Option<u64>,
+
+    /// Begin so many events ago, whatever they are
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    last: u64,
+
+    /// Go on as long as something happens
+    #[arg(long, short)]
+    follow: bool,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+impl Tail {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        block_on(self.tail(&client, format))
+    }
+
+    async fn tail(&self, client: &Client, format: Format) -> anyhow::Result<Exit> {
+        let filter = FeedFilter {
+            pipeline: self.pipeline.clone(),
+            state: self.state.clone(),
+            labels: self.labels.iter().cloned().collect(),
+            limit: Some(1_000),
+        };
+        let (mut position, end) = self.begin(client, &filter).await?;
+        loop {
+            let wait = if self.follow { WAIT } else { Duration::ZERO };
+            let page = client.feed(&filter, position, wait).await?;
+            for event in &page.events {
+                if !print(event, format)? {
+                    return Ok(Exit::Fine);
+                }
+            }
+            position = Position::After(page.next);
+            if !self.follow && page.next >= end {
+                return Ok(Exit::Fine);
+            }
+        }
+    }
+
+    /// Where to begin, and where the feed ends now.
+    async fn begin(&self, client: &Client, filter: &FeedFilter) -> anyhow::Result<(Position, u64)> {
+        let end = client.feed(filter, Position::End, Duration::ZERO).await?.next;
+        let after = match self.after {
+            Some(after) => after,
+            None => {
+                // Some of the last may be retired already.
+                let after = end.saturating_sub(self.last);
+                match client.feed(filter, Position::After(after), Duration::ZERO).await {
+                    Err(error) if error.code() == Some("feed-retired") => return Ok((Position::Oldest, end)),
+                    page => page.map(|_| after)?,
+                }
+            }
+        };
+        Ok((Position::After(after), end))
+    }
+}
+
+/// False: nobody reads any more.
+fn print(event: &EventView, format: Format) -> anyhow::Result<bool> {
+    let line = match format {
+        Format::Json => serde_json::to_string(event)?,
+        Format::Table => plain(&format!(
+            "{} {} {} {} {} -> {} ({}) by {}",
+            event.seq,
+            event.at,
+            event.submission,
+            event.kind.as_str(),
+            event.from.as_deref().unwrap_or("-"),
+            event.to,
+            event.trigger,
+            event.actor.name
+        )),
+    };
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
+    }
+}

@@ -1,0 +1,75 @@
+//! What the sample worker answers, task by task.
+
+mod ingest;
+mod skills;
+
+use client::{Failure, Outcome};
+use serde_json::{Value, json};
+
+pub(super) use skills::RULES;
+
+/// From a submission's payload.
+type Answer = fn(&Value) -> Result<Outcome, Failure>;
+
+pub(super) const ANSWERS: &[(&str, Answer)] = &[
+    ("delivery.mail", |_| done("sent", json!({ "reply": "250 ok" }))),
+    ("delivery.post", |_| done("sent", json!({ "status": 200 }))),
+    ("ingest.download", ingest::download),
+    ("ingest.estimate", |_| done("done", json!({ "space_needed": 4096 }))),
+    ("ingest.expand", ingest::expand),
+    ("ingest.process", |_| done("done", json!({ "ark": "ark:/99999/sample", "manifest": "manifest.xml" }))),
+    ("ingest.provision", |_| done("ready", json!({}))),
+    ("ingest.record", |_| done("done", json!({ "version": 1 }))),
+    ("ingest.report", |_| done("reported", json!({}))),
+    ("ledger.submit", |_| done("accepted", json!({ "link": "/sample/statuses/1" }))),
+    ("ledger.watch", watch_ledger),
+    ("signing.publish", |_| done("published", json!({ "transaction": "sample", "block_height": 8 }))),
+    ("signing.sign", |_| done("signed", json!({ "big_r": "02aa", "s": "bb", "recovery_id": 0 }))),
+    ("site-list.log-inclusion", |_| done("included", json!({ "proof": ["sample"], "tree_head": "sample" }))),
+    ("site-list.log-submit", |_| done("accepted", json!({ "leaf": "sample" }))),
+    ("site-list.validate", validate_site),
+    ("skills.publish", skills::publish),
+    ("skills.tier1-scan", skills::tier1_scan),
+    ("skills.tier2-scan", skills::tier2_scan),
+];
+
+fn done(outcome: &str, output: Value) -> Result<Outcome, Failure> {
+    Ok(Outcome::new(outcome).output(output))
+}
+
+fn text<'a>(payload: &'a Value, field: &str) -> &'a str {
+    payload[field].as_str().unwrap_or_default()
+}
+
+fn watch_ledger(batch: &Value) -> Result<Outcome, Failure> {
+    if text(batch, "data_change_id").contains("overdraw") {
+        let why = json!({ "id": "sample", "message": "the account does not hold as much" });
+        return done("invalid", json!({ "invalid_transactions": [why] }));
+    }
+    done("committed", json!({ "receipts": ["sample"] }))
+}
+
+fn validate_site(change: &Value) -> Result<Outcome, Failure> {
+    if text(change, "fqdn").starts_with("unready") {
+        return done("invalid", json!({ "code": "no-header", "message": "the site names no signers" }));
+    }
+    let signer = json!({ "identity": "release@shop.example", "issuer": "https://accounts.example" });
+    done("ok", json!({ "policy": { "signers": [signer], "threshold": 1 } }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::pipelines;
+    use super::*;
+
+    #[test]
+    fn every_task_of_the_carried_pipelines_has_an_answer() {
+        let pipelines = pipelines::loaded();
+        let states = pipelines.iter().flat_map(|pipeline| pipeline.states.iter());
+        let asked: BTreeSet<&str> = states.filter_map(|state| Some(&*state.task()?.name)).collect();
+        let answered: BTreeSet<&str> = ANSWERS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(answered, asked);
+    }
+}

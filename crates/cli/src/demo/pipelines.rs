@@ -1,0 +1,116 @@
+//! The demo's pipelines: files of the repository, carried in the binary so that the demo runs in any folder.
+
+use model::pipeline::Source;
+
+/// A pipeline's file, and those it names by their paths.
+struct Carried {
+    file: &'static str,
+    toml: &'static str,
+    named: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! carried {
+    ($name:literal, $($schema:literal),+) => {
+        Carried {
+            file: concat!($name, ".toml"),
+            toml: include_str!(concat!("../../../../pipelines/", $name, ".toml")),
+            named: &[$((
+                concat!("schemas/", $schema, ".json"),
+                include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
+            )),+],
+        }
+    };
+}
+
+const CARRIED: &[Carried] = &[
+    carried!("delivery", "delivery"),
+    // Before the batches, which make such jobs.
+    carried!("ingest-job", "ingest-job"),
+    carried!("ingest-batch", "ingest-batch"),
+    carried!("ledger-batch", "ledger-batch"),
+    carried!("sign-request", "sign-request"),
+    carried!("site-list", "site-list"),
+    carried!("skill-review", "skill-review", "tier3-checklist"),
+];
+
+pub(super) const SKILLS: &str = "skill-review";
+pub(super) const SITES: &str = "site-list";
+pub(super) const BATCHES: &str = "ingest-batch";
+pub(super) const LEDGER: &str = "ledger-batch";
+pub(super) const SIGNING: &str = "sign-request";
+pub(super) const DELIVERY: &str = "delivery";
+
+pub(super) fn sources() -> impl Iterator<Item = Source> {
+    CARRIED.iter().map(|carried| {
+        let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
+    })
+}
+
+#[cfg(test)]
+pub(super) fn loaded() -> Vec<model::Pipeline> {
+    let load = |source: Source| {
+        model::pipeline::load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+    };
+    sources().map(load).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn skill_review() -> model::Pipeline {
+        loaded().into_iter().find(|pipeline| &*pipeline.name == SKILLS).expect("it is carried")
+    }
+
+    #[test]
+    fn every_pipeline_of_the_repository_is_carried() {
+        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pipelines"));
+        let files = folder.expect("the folder is there").map(|entry| entry.expect("it is readable").path());
+        let there: BTreeSet<String> = files
+            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+            .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+            .collect();
+        let carried: BTreeSet<String> = loaded().iter().map(|pipeline| pipeline.name.to_string()).collect();
+        assert_eq!(carried, there);
+    }
+
+    #[test]
+    fn the_machine_has_ten_states_and_thirteen_moves() {
+        let pipeline = skill_review();
+        assert_eq!(pipeline.states.len(), 10);
+        let moves = pipeline.moves();
+        let pairs: BTreeSet<(&str, &str)> =
+            moves.iter().filter_map(|legal| Some((legal.from.as_deref()?, &*legal.to))).collect();
+        let expected = [
+            ("AUTO_APPROVED", "PUBLISHED"),
+            ("NEEDS_REVIEW", "REJECTED"),
+            ("NEEDS_REVIEW", "TIER3_REVIEW"),
+            ("RECEIVED", "TIER1_SCANNING"),
+            ("RECEIVED", "VENDOR_APPROVED"),
+            ("TIER1_SCANNING", "TIER1_FAILED"),
+            ("TIER1_SCANNING", "TIER2_SCANNING"),
+            ("TIER2_SCANNING", "AUTO_APPROVED"),
+            ("TIER2_SCANNING", "NEEDS_REVIEW"),
+            ("TIER2_SCANNING", "REJECTED"),
+            ("TIER3_REVIEW", "PUBLISHED"),
+            ("TIER3_REVIEW", "REJECTED"),
+            ("VENDOR_APPROVED", "PUBLISHED"),
+        ];
+        assert_eq!(pairs.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn moves_are_made_by_those_who_should_make_them() {
+        for legal in skill_review().moves() {
+            let expected = match (legal.from.as_deref(), &*legal.to) {
+                (None | Some("RECEIVED" | "AUTO_APPROVED" | "VENDOR_APPROVED"), _) => "system",
+                (Some("TIER1_SCANNING" | "TIER2_SCANNING"), _) => "worker",
+                _ => "admin",
+            };
+            assert_eq!(legal.actor.as_str(), expected, "{legal:?}");
+        }
+    }
+}

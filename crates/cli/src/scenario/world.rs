@@ -1,0 +1,76 @@
+//! The real engine core over a store in memory, with time and chance in the scenario's hand.
+
+use std::sync::Arc;
+
+use engine::core::{Ask, Core, DUE_MAX, Input, Outcome, Step};
+use engine::{Holds, Pipelines};
+use model::{Code, Digest, Millis, Pipeline, Refusal, Time};
+use store::conformance::TestClock;
+use store::{Clock as _, MemoryStore};
+
+/// So many steps at one instant are a circle, not work.
+const STEPS_MAX: usize = 10_000;
+
+pub(super) struct World {
+    pub(super) store: Arc<MemoryStore>,
+    clock: TestClock,
+    core: Core,
+    drawn: u64,
+    /// Set once something went on and on without time passing.
+    pub(super) circles: bool,
+}
+
+impl World {
+    pub(super) fn new(pipelines: &[Arc<Pipeline>]) -> World {
+        let clock = TestClock::new();
+        let store = Arc::new(MemoryStore::new(Arc::new(clock.clone())));
+        let known = Pipelines::default();
+        for pipeline in pipelines {
+            known.insert(pipeline.clone());
+        }
+        let core = Core::new(store.clone(), known, Holds::default(), [7; 32]);
+        World { store, clock, core, drawn: 0, circles: false }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// Asks one thing, then lets everything that follows from it happen.
+    pub(super) fn ask(&mut self, ask: Ask) -> Outcome {
+        let step = self.step(&[Input::from(ask)]);
+        let outcome = step.outcomes.into_iter().next();
+        self.settle();
+        outcome.unwrap_or_else(|| Err(Refusal::new(Code::Internal, "the engine gave no answer")))
+    }
+
+    /// Lets time pass. Whatever is due on the way happens at its time, in order.
+    pub(super) fn pass(&mut self, span: Millis) {
+        let end = self.now().plus(span);
+        while let Some(next) = self.settle().filter(|next| *next <= end) {
+            self.clock.set(next);
+        }
+        self.clock.set(end);
+        self.settle();
+    }
+
+    /// Works until nothing is due at this instant; gives the time when something is.
+    fn settle(&mut self) -> Option<Time> {
+        for _ in 0..STEPS_MAX {
+            let next = self.step(&[]).next_timer;
+            if next.is_none_or(|next| next > self.now()) {
+                return next;
+            }
+        }
+        self.circles = true;
+        None
+    }
+
+    fn step(&mut self, inputs: &[Input]) -> Step {
+        let drawn = &mut self.drawn;
+        self.core.step(inputs, DUE_MAX, &mut || {
+            *drawn += 1;
+            Digest::of_parts(&[b"scenario", &drawn.to_be_bytes()]).0
+        })
+    }
+}

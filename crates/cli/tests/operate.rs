@@ -1,0 +1,165 @@
+//! What operators type: why, tail, holds, dead letters, amendments.
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use common::{Said, Server, milepost, run};
+use model::api::{ClaimBody, ErrorBody, FailBody};
+use serde_json::{Value, json};
+
+const LOTS: &str = r#"
+name = "lots"
+version = 1
+key = "payload.ref"
+labels = { site = "payload.site" }
+lane = { key = "payload.site" }
+amend = { fields = ["ready"] }
+start = "GATE"
+[states.GATE]
+next = [{ to = "WORKING", when = "payload.ready" }]
+[states.WORKING]
+task = "lots.work"
+lease = "1h"
+on.done = "DONE"
+on.lost = "LOST"
+[states.DONE]
+final = "success"
+[states.LOST]
+final = "failure"
+actions.resume = { to = ["GATE", "WORKING"] }
+"#;
+
+fn lot(server: &Server, reference: &str, ready: bool) -> String {
+    let data = json!({ "ref": reference, "site": "north", "ready": ready }).to_string();
+    let made = server.run(&["submit", "lots", "--data", &data, "-o", "json"]).ends(0).json();
+    made["id"].as_str().expect("an id").to_owned()
+}
+
+/// Claims the one task there is and gives its token.
+async fn claim(server: &Server) -> String {
+    let body =
+        ClaimBody { worker: "w".to_owned(), tasks: vec!["lots.work".to_owned()], ..ClaimBody::default() };
+    let mut claimed = server.client().claim(&body).await.expect("the server answers");
+    claimed.tasks.remove(0).token
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+#[test]
+fn a_guard_is_explained_and_an_amendment_opens_it() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let id = lot(&server, "a", false);
+    let why = server.run(&["why", &id]).ends(0);
+    assert!(why.stdout.contains("payload.ready is false"), "{}", why.stdout);
+    let why = server.run(&["why", &id, "-o", "json"]).ends(0).json();
+    assert_eq!(why["reasons"][0]["code"], "guard");
+    let amended = server.run(&["amend", &id, "--data", r#"{"ready":true}"#, "-o", "json"]).ends(0).json();
+    assert_eq!(amended["state"], "WORKING");
+    let refused = server.run(&["amend", &id, "--data", r#"{"site":"south"}"#]).ends(4);
+    assert!(
+        refused.stderr.contains("not-amendable") && refused.stderr.contains("ready"),
+        "{}",
+        refused.stderr
+    );
+    server.run(&["amend", &id, "--data", "{}", "--revision", "1"]).ends(4);
+    server.run(&["amend", &id]).ends(2);
+    server.run(&["why", "019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57"]).ends(3);
+}
+
+#[test]
+fn holds_are_placed_listed_and_released() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let id = lot(&server, "a", true);
+    let none = server.run(&["holds"]).ends(0);
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "nothing is held\n"));
+    run(&["hold", "--reason", "r"]).ends(2);
+    run(&["hold", "--pipeline", "lots"]).ends(2);
+    server.run(&["hold", "--pipeline", "lost", "--reason", "r"]).ends(3);
+    let args =
+        ["hold", "--pipeline", "lots", "--label", "site=north", "--lane", "north", "--submission", &id];
+    let args =
+        [&args[..], &["--reason", "snow", "--expires-at", "9999-01-01T00:00:00Z", "-o", "json"]].concat();
+    let placed = server.run(&args).ends(0);
+    assert!(placed.stderr.contains("milepost release"), "{}", placed.stderr);
+    let hold = text(&placed.json()["id"]).to_owned();
+    let listed = server.run(&["holds"]).ends(0).stdout;
+    assert!(listed.contains("pipeline=lots site=north lane=north") && listed.contains("snow"), "{listed}");
+    let shown = server.run(&["show", &id]).ends(0).stdout;
+    assert!(shown.contains("snow") && shown.contains("lane"), "{shown}");
+    assert!(server.run(&["why", &id]).ends(0).stdout.contains("local holds it"));
+    server.run(&["release", &hold]).ends(0);
+    let gone = server.run(&["release", &hold]).ends(3);
+    assert!(
+        gone.stderr.contains("unknown-hold") && gone.stderr.contains("milepost holds"),
+        "{}",
+        gone.stderr
+    );
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_and_redriven() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let none = server.run(&["dead"]).ends(0);
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "there are no dead letters\n"));
+    let id = lot(&server, "a", true);
+    let error =
+        ErrorBody { code: "jam".to_owned(), message: "the belt stopped".to_owned(), retryable: false };
+    let failed = server.client().fail(vec![FailBody { token: claim(&server).await, error }]).await;
+    assert_eq!(failed.expect("the server answers").results[0].status, 200);
+    for args in [&["dead"][..], &["dead", "list", "--pipeline", "lots", "--label", "site=north"]] {
+        let listed = server.run(args).ends(0).stdout;
+        assert!(listed.contains(&id) && listed.contains("the belt stopped"), "{listed}");
+    }
+    let redriven = server.run(&["dead", "redrive", &id, "--reason", "it runs", "-o", "json"]).ends(0).json();
+    assert_eq!(redriven["status"], "open");
+    let again = server.run(&["dead", "redrive", &id]).ends(4);
+    assert!(again.stderr.contains("not-dead"), "{}", again.stderr);
+}
+
+#[tokio::test]
+async fn what_failed_is_resumed_where_one_says() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let id = lot(&server, "a", true);
+    let finish = model::api::FinishBody {
+        token: claim(&server).await,
+        outcome: "lost".to_owned(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+    };
+    server.client().finish(vec![finish]).await.expect("the server answers");
+    let resumed =
+        server.run(&["resume", &id, "--to", "WORKING", "--reason", "found", "-o", "json"]).ends(0).json();
+    assert_eq!((&resumed["state"], &resumed["status"]), (&json!("WORKING"), &json!("open")));
+    server.run(&["resume", &id]).ends(4);
+}
+
+#[test]
+fn the_feed_is_shown_and_followed() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let first = lot(&server, "a", true);
+    let second = lot(&server, "b", false);
+    let lines = |said: Said| said.stdout.lines().map(str::to_owned).collect::<Vec<_>>();
+    let all = lines(server.run(&["tail"]).ends(0));
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all[0].contains(&first) && all[2].contains(&second), "{all:?}");
+    assert_eq!(lines(server.run(&["tail", "--last", "1"]).ends(0)), all[2..]);
+    assert_eq!(lines(server.run(&["tail", "--after", "1"]).ends(0)), all[1..]);
+    assert_eq!(
+        lines(server.run(&["tail", "--state", "WORKING", "--label", "site=north"]).ends(0)),
+        all[1..2]
+    );
+    server.run(&["tail", "--pipeline", "lost"]).ends(3);
+
+    let follow = ["tail", "--follow", "--after", "3", "-o", "json", "--server", &server.url];
+    let mut following = milepost(&follow).stdout(Stdio::piped()).spawn().expect("the binary runs");
+    let mut events = BufReader::new(following.stdout.take().expect("it is piped")).lines();
+    let third = lot(&server, "c", false);
+    let event: Value = serde_json::from_str(&events.next().expect("a line").expect("text")).expect("JSON");
+    assert_eq!((&event["seq"], &event["submission"]), (&json!(4), &json!(third)));
+    following.kill().and_then(|()| following.wait()).expect("it ends");
+}

@@ -1,0 +1,521 @@
+//! The shipped machines against their documents, and `milepost test` itself.
+// size: the literal tables of seven documents stand together, so that a missing one is seen
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::{pipelines, run};
+use model::Pipeline;
+use model::pipeline::{Kind, Source, attachments, load};
+use tempfile::TempDir;
+
+fn shipped(name: &str) -> Pipeline {
+    let read = |path: &str| std::fs::read_to_string(pipelines().join(path)).expect("the file is there");
+    let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
+    source.files = attachments(&source.toml).into_iter().map(|path| (path.clone(), read(&path))).collect();
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+}
+
+fn tomls(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
+    let mut tomls: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    tomls.sort();
+    tomls
+}
+
+/// Compares every pair of states that some edge connects with those of the machine's document.
+#[track_caller]
+fn assert_moves(name: &str, document: &[(&str, &[&str])]) {
+    let legal: BTreeSet<(String, String)> = shipped(name)
+        .moves()
+        .into_iter()
+        .map(|one| (one.from.as_deref().unwrap_or("(none)").to_owned(), one.to.to_string()))
+        .collect();
+    let written: BTreeSet<(String, String)> = document
+        .iter()
+        .flat_map(|(from, to)| to.iter().map(|to| ((*from).to_owned(), (*to).to_owned())))
+        .collect();
+    let extra: Vec<_> = legal.difference(&written).collect();
+    let missing: Vec<_> = written.difference(&legal).collect();
+    assert!(extra.is_empty() && missing.is_empty(), "{name}: too many {extra:?}, too few {missing:?}");
+}
+
+#[test]
+fn every_shipped_machine_walks_every_move_as_its_scenarios_say() {
+    let files = tomls(&pipelines());
+    assert_eq!(files.len(), 7, "{files:?}");
+    let paths: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+    let args: Vec<&str> =
+        ["test", "-o", "json"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let report = run(&args).ends(0).json();
+    assert_eq!(report["ok"], true);
+    let files = report["files"].as_array().expect("there is one for each");
+    assert_eq!(files.len(), 7);
+    for file in files {
+        assert_eq!(file["coverage"]["required"], true, "{}", file["file"]);
+        assert_eq!(file["coverage"]["missing"].as_array().map(Vec::len), Some(0));
+        assert!(file["scenarios"].as_array().is_some_and(|all| all.len() >= 10), "{}", file["file"]);
+    }
+}
+
+#[test]
+fn the_review_of_skills_has_the_moves_of_its_document() {
+    assert_moves(
+        "skill-review",
+        &[
+            ("(none)", &["RECEIVED"]),
+            ("RECEIVED", &["VENDOR_APPROVED", "TIER1_SCANNING"]),
+            ("TIER1_SCANNING", &["TIER2_SCANNING", "TIER1_FAILED"]),
+            ("TIER2_SCANNING", &["AUTO_APPROVED", "NEEDS_REVIEW", "REJECTED"]),
+            ("AUTO_APPROVED", &["PUBLISHED"]),
+            ("NEEDS_REVIEW", &["TIER3_REVIEW", "REJECTED"]),
+            ("TIER3_REVIEW", &["PUBLISHED", "REJECTED"]),
+            ("VENDOR_APPROVED", &["PUBLISHED"]),
+        ],
+    );
+}
+
+#[test]
+fn the_ledgers_queue_has_the_moves_of_its_document() {
+    assert_moves(
+        "ledger-batch",
+        &[
+            ("(none)", &["QUEUED"]),
+            ("QUEUED", &["SUBMITTING"]),
+            ("SUBMITTING", &["PENDING", "DELAYED"]),
+            ("PENDING", &["UNKNOWN", "VALID", "COMMITTED", "INVALID"]),
+            ("UNKNOWN", &["SUBMITTING"]),
+            ("DELAYED", &["SUBMITTING"]),
+            ("VALID", &["COMMITTED", "INVALID"]),
+        ],
+    );
+}
+
+#[test]
+fn requests_for_signatures_have_the_moves_of_their_document() {
+    assert_moves(
+        "sign-request",
+        &[
+            ("(none)", &["INDEXED"]),
+            ("INDEXED", &["SIGNING", "EXPIRED", "DROPPED"]),
+            ("SIGNING", &["SIGNED", "AWAITING_FINALITY", "EXPIRED", "DROPPED"]),
+            ("AWAITING_FINALITY", &["SIGNED", "EXPIRED", "DROPPED"]),
+            ("SIGNED", &["PUBLISHED", "EXPIRED", "DROPPED"]),
+        ],
+    );
+}
+
+#[test]
+fn ingest_batches_have_the_moves_of_their_document() {
+    assert_moves(
+        "ingest-batch",
+        &[
+            ("(none)", &["PENDING"]),
+            ("PENDING", &["HELD", "PROCESSING"]),
+            ("HELD", &["PROCESSING", "DELETED"]),
+            ("PROCESSING", &["FAILED", "REPORTING"]),
+            ("REPORTING", &["FAILED", "COMPLETED"]),
+            ("FAILED", &["PROCESSING", "DELETED"]),
+        ],
+    );
+}
+
+#[test]
+fn ingest_jobs_have_the_moves_of_their_document() {
+    assert_moves(
+        "ingest-job",
+        &[
+            ("(none)", &["PENDING", "FAILED"]),
+            ("PENDING", &["HELD", "ESTIMATING"]),
+            ("HELD", &["ESTIMATING"]),
+            ("ESTIMATING", &["PROVISIONING"]),
+            ("PROVISIONING", &["DOWNLOADING"]),
+            ("DOWNLOADING", &["PROCESSING", "FAILED"]),
+            ("PROCESSING", &["RECORDING", "FAILED"]),
+            ("RECORDING", &["COMPLETED", "FAILED"]),
+            ("FAILED", &["ESTIMATING", "PROVISIONING", "DOWNLOADING", "PROCESSING", "RECORDING", "DELETED"]),
+        ],
+    );
+}
+
+#[test]
+fn deliveries_go_out_or_end() {
+    assert_moves(
+        "delivery",
+        &[
+            ("(none)", &["POSTING", "MAILING"]),
+            ("POSTING", &["SENT", "REFUSED", "CANCELLED"]),
+            ("MAILING", &["SENT", "REFUSED", "CANCELLED"]),
+        ],
+    );
+}
+
+/// The seven columns of the site list's document: phase, status, final, needs investigation, description, the state
+/// after success, the state after an error (`-`: none).
+const SITE_LIST: &str = "\
+Submission | SUBMITTED | No | No | Request received and saved. | PRELIMINARY_VALIDATION_IN_PROGRESS | -
+Preliminary Validation | PRELIMINARY_VALIDATION_IN_PROGRESS | No | No | Initial checks in progress. | PRELIMINARY_VALIDATION_OK | PRELIMINARY_VALIDATION_ERROR
+Preliminary Validation | PRELIMINARY_VALIDATION_OK | No | No | Initial validation successful. | SUBMISSION_TO_LOG_IN_PROGRESS | -
+Preliminary Validation | PRELIMINARY_VALIDATION_ERROR | Yes | No | Configuration error during initial validation; change discarded. | - | -
+Submission to Log | SUBMISSION_TO_LOG_IN_PROGRESS | No | No | Sending to Transparency API. | SUBMISSION_TO_LOG_OK | SUBMISSION_TO_LOG_ERROR
+Submission to Log | SUBMISSION_TO_LOG_OK | No | No | Submission accepted by Transparency API. | LOG_INCLUSION_OK | -
+Submission to Log | SUBMISSION_TO_LOG_ERROR | Yes | Yes | Transparency API rejected submission; change discarded. | - | -
+Log Inclusion | LOG_INCLUSION_OK | No | No | Transparency API returned a valid log inclusion proof; merge successful. | WAITING_DELAY | -
+Log Inclusion | LOG_INCLUSION_ERROR | Yes | Yes | Log inclusion proof failed; change discarded. | - | -
+Waiting Period | WAITING_DELAY | No | No | All steps successful; waiting period before secondary validation. | SECOND_VALIDATION_IN_PROGRESS | -
+Secondary Validation | SECOND_VALIDATION_IN_PROGRESS | No | No | Secondary checks in progress. | SECOND_VALIDATION_OK | SECOND_VALIDATION_ERROR
+Secondary Validation | SECOND_VALIDATION_OK | No | No | Secondary validation successful; configuration matches the first validation. | SECOND_SUBMISSION_TO_LOG_IN_PROGRESS | -
+Secondary Validation | SECOND_VALIDATION_ERROR | Yes | No | Secondary validation failed; configuration mismatch or error; change discarded. | - | -
+Second Submission to Log | SECOND_SUBMISSION_TO_LOG_IN_PROGRESS | No | No | Sending results of secondary validation to Transparency API. | SECOND_SUBMISSION_TO_LOG_OK | SECOND_SUBMISSION_TO_LOG_ERROR
+Second Submission to Log | SECOND_SUBMISSION_TO_LOG_OK | No | No | Second submission accepted by Transparency API. | SECOND_LOG_INCLUSION_OK | -
+Second Submission to Log | SECOND_SUBMISSION_TO_LOG_ERROR | Yes | Yes | Transparency API rejected second submission; change discarded. | - | -
+Second Log Inclusion | SECOND_LOG_INCLUSION_OK | No | No | Transparency API returned a valid log inclusion proof; merge successful. | COMPLETED | -
+Second Log Inclusion | SECOND_LOG_INCLUSION_ERROR | Yes | Yes | Log inclusion proof failed during second inclusion; change discarded. | - | -
+Completion | COMPLETED | Yes | No | Process completed successfully; change included in the next list distribution. | - | -";
+
+/// The document leaves its two states of failed proofs without a way in; these are the edges it lacks.
+const SITE_LIST_BESIDES: [(&str, &str); 2] = [
+    ("SUBMISSION_TO_LOG_OK", "LOG_INCLUSION_ERROR"),
+    ("SECOND_SUBMISSION_TO_LOG_OK", "SECOND_LOG_INCLUSION_ERROR"),
+];
+
+#[test]
+fn the_site_list_has_the_nineteen_states_of_its_document() {
+    let pipeline = shipped("site-list");
+    let rows: Vec<Vec<&str>> = SITE_LIST.lines().map(|line| line.split(" | ").collect()).collect();
+    assert_eq!(rows.len(), 19);
+    let yes = |truth: bool| if truth { "Yes" } else { "No" };
+    let states: Vec<Vec<&str>> = pipeline
+        .states
+        .iter()
+        .map(|state| {
+            let investigate = matches!(state.kind, Kind::Final { investigate: true, .. });
+            vec![
+                state.phase.as_deref().unwrap_or_default(),
+                &*state.name,
+                yes(state.is_final()),
+                yes(investigate),
+                state.title.as_deref().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let columns: Vec<Vec<&str>> = rows.iter().map(|row| row[..5].to_vec()).collect();
+    assert_eq!(states, columns);
+
+    let mut document: Vec<(&str, &[&str])> = vec![("(none)", &["SUBMITTED"])];
+    let next: Vec<(&str, [&str; 2])> = rows.iter().map(|row| (row[1], [row[5], row[6]])).collect();
+    for (from, to) in &next {
+        let ways = if to[1] == "-" { &to[..1] } else { &to[..] };
+        if ways[0] != "-" {
+            document.push((from, ways));
+        }
+    }
+    for (from, to) in &SITE_LIST_BESIDES {
+        document.push((from, std::slice::from_ref(to)));
+    }
+    assert_moves("site-list", &document);
+}
+
+#[test]
+fn no_end_of_the_site_list_can_be_left() {
+    for state in shipped("site-list").states.iter().filter(|state| state.is_final()) {
+        assert!(state.actions.is_empty(), "{} has actions", state.name);
+    }
+}
+
+/// A rule of a machine, as it is written and as it must not be. The scenarios have to notice.
+const BROKEN: &[(&str, &str, &str)] = &[
+    ("ledger-batch", "lane = \"free\"\n", ""),
+    ("ledger-batch", "on_dead = \"block\"", "on_dead = \"free\""),
+    ("ledger-batch", "tie = \"payload.batch_header\", ", ""),
+    ("ledger-batch", "delay_window = \"15s\"", "delay_window = \"16s\""),
+    ("ledger-batch", "lane = { key = \"labels.service\"", "lane = { key = \"payload.batch_header\""),
+    ("ledger-batch", "'UNKNOWN' ? 0", "'UNKNOWN' ? 3"),
+    ("sign-request", "ethereum = \"1500s\"", "ethereum = \"200s\""),
+    ("sign-request", "lease = \"keep\"", "lease = \"restart\""),
+    ("sign-request", "on_duplicate = \"return\"", "on_duplicate = \"reject\""),
+    (
+        "sign-request",
+        "when = \"payload.finalized\" }, \"AWAITING",
+        "when = \"!payload.finalized\" }, \"AWAITING",
+    ),
+    ("ingest-job", "checkpoint = false\n", ""),
+    ("ingest-job", "when = \"failed_from != null\"\n", ""),
+    ("ingest-job", "when = \"!held\"", "when = \"held\""),
+    ("ingest-job", "holds = \"route\"", "holds = \"stop\""),
+    ("ingest-batch", "on.reopened = \"PROCESSING\"\n", ""),
+    ("ingest-batch", "on.some_failed = \"FAILED\"", "on.some_failed = \"REPORTING\""),
+    ("ingest-batch", "when = \"held\" }, \"PROCESSING\"", "when = \"!held\" }, \"PROCESSING\""),
+    ("site-list", "waiting_delay = \"7d\"", "waiting_delay = \"6d\""),
+    ("site-list", "output.policy == outputs", "output.policy != outputs"),
+    ("site-list", "role = \"admin\"\n", ""),
+    ("site-list", "payload.fqdn + '!'", "payload.fqdn"),
+    ("skill-review", "approve_min = 80", "approve_min = 81"),
+    ("skill-review", "has(output.high_privilege) && output.high_privilege", "false"),
+    ("skill-review", "error.code == 'git-clone'", "error.code == 'timeout'"),
+    ("delivery", "after = \"3d\"", "after = \"4d\""),
+    ("delivery", "role = \"admin\", reason = true", "role = \"admin\""),
+];
+
+#[test]
+fn scenarios_notice_when_a_machine_is_broken() {
+    let folder = TempDir::new().expect("a temporary folder");
+    for part in ["", "schemas", "tests"] {
+        std::fs::create_dir_all(folder.path().join(part)).expect("the folder can be written");
+        let entries = std::fs::read_dir(pipelines().join(part)).expect("the folder is there");
+        for path in
+            entries.map(|entry| entry.expect("the folder can be read").path()).filter(|path| path.is_file())
+        {
+            let name = path.file_name().expect("a file has a name");
+            std::fs::copy(&path, folder.path().join(part).join(name)).expect("the file can be copied");
+        }
+    }
+    for (name, rule, broken) in BROKEN {
+        let path = folder.path().join(format!("{name}.toml"));
+        let text = std::fs::read_to_string(&path).expect("the file is there");
+        assert!(text.contains(rule), "{name} does not say {rule:?}");
+        std::fs::write(&path, text.replacen(rule, broken, 1)).expect("the file can be written");
+        let said = run(&["test", &path.display().to_string()]);
+        assert_eq!(
+            said.code, 1,
+            "nobody notices {broken:?} in place of {rule:?}:\n{}{}",
+            said.stdout, said.stderr
+        );
+        std::fs::write(&path, text).expect("the file can be written");
+    }
+}
+
+const HELLO: &str = r#"
+name = "hello"
+version = 1
+start = "GREETING"
+
+[states.GREETING]
+task = "hello.greet"
+on.greeted = "DONE"
+actions.stop = "STOPPED"
+
+[states.DONE]
+final = "success"
+
+[states.STOPPED]
+final = "cancelled"
+"#;
+
+/// Writes a pipeline and its scenarios, and runs them.
+fn tested(scenarios: &str, args: &[&str]) -> common::Said {
+    let folder = TempDir::new().expect("a temporary folder");
+    std::fs::create_dir(folder.path().join("tests")).expect("the folder can be written");
+    std::fs::write(folder.path().join("hello.toml"), HELLO).expect("the folder can be written");
+    std::fs::write(folder.path().join("tests/hello.toml"), scenarios).expect("the folder can be written");
+    let path = folder.path().join("hello.toml").display().to_string();
+    let args: Vec<&str> = ["test"].into_iter().chain(args.iter().copied()).chain([path.as_str()]).collect();
+    run(&args)
+}
+
+const MIXED: &str = r#"pipeline = "../hello.toml"
+
+[[scenario]]
+name = "wrong twice"
+steps = [
+  { submit = {}, state = "GREETING" },
+  { answer = "greeted", state = "GREETING", status = "dead" },
+]
+
+[[scenario]]
+name = "refused"
+steps = [
+  { submit = {} },
+  { answer = "shouted" },
+  { state = "NOT LOOKED AT ANY MORE" },
+]
+
+[[scenario]]
+name = "not refused"
+steps = [
+  { submit = {} },
+  { answer = "greeted", refused = "unknown-outcome" },
+]
+
+[[scenario]]
+name = "right"
+steps = [
+  { submit = {} },
+  { answer = "greeted", state = "DONE" },
+]
+"#;
+
+#[test]
+fn every_expectation_that_fails_is_told_and_every_scenario_is_run() {
+    let said = tested(MIXED, &[]).ends(1);
+    for line in [
+        "  FAILED  wrong twice\n",
+        "step 2, line 7: state: expected \"GREETING\", got \"DONE\"\n",
+        "step 2, line 7: status: expected \"dead\", got \"succeeded\"\n",
+        "  FAILED  refused\n",
+        "step 2, line 14: refused: expected not refused, got unknown-outcome: ",
+        "  FAILED  not refused\n",
+        "step 2, line 22: refused: expected unknown-outcome, got not refused\n",
+        "  ok      right\n",
+        "1 ok, 3 failed; 2 of 3 moves walked\n",
+    ] {
+        assert!(said.stdout.contains(line), "{line:?} is missing from\n{}", said.stdout);
+    }
+    assert!(!said.stdout.contains("NOT LOOKED AT"), "{}", said.stdout);
+    assert!(!said.stdout.contains("never walked"), "{}", said.stdout);
+}
+
+#[test]
+fn results_are_told_as_json() {
+    let report = tested(MIXED, &["-o", "json"]).ends(1).json();
+    assert_eq!(report["ok"], false);
+    let file = &report["files"][0];
+    assert_eq!(file["scenarios"][3]["ok"], true);
+    let failure = &file["scenarios"][0]["failures"][1];
+    assert_eq!((&failure["step"], &failure["line"]), (&2.into(), &7.into()));
+    assert_eq!((&failure["what"], &failure["actual"]), (&"status".into(), &"\"succeeded\"".into()));
+    let missing = &file["coverage"]["missing"];
+    assert_eq!((&missing[0]["from"], &missing[0]["trigger"]), (&"GREETING".into(), &"stop".into()));
+}
+
+#[test]
+fn moves_that_nobody_walked_are_listed_when_asked_for_and_fail_when_required() {
+    let walked = MIXED.split_once("[[scenario]]\nname = \"right\"").expect("the last one is right").1;
+    let one = format!("pipeline = \"../hello.toml\"\n[[scenario]]\nname = \"right\"{walked}");
+    tested(&one, &[]).ends(0);
+    let said = tested(&one, &["--coverage"]).ends(0);
+    assert!(said.stdout.contains("never walked: GREETING -> STOPPED (stop)\n"), "{}", said.stdout);
+    let said = tested(&format!("require_full_coverage = true\n{one}"), &[]).ends(1);
+    assert!(said.stdout.contains("never walked: GREETING -> STOPPED (stop)\n"), "{}", said.stdout);
+}
+
+#[test]
+fn mistakes_of_a_scenario_file_are_shown_with_line_and_caret() {
+    let text = r#"pipeline = "../hello.toml"
+sample = 1
+[[scenario]]
+name = "a"
+steps = [
+  { submit = {}, stat = "GREETING" },
+  { submit = {}, answer = "greeted" },
+  { submit = "nobody" },
+  { pass = "soon" },
+  { answer = "greeted", reason = "r" },
+  { refused = "nonsense", act = "stop" },
+]
+"#;
+    let said = tested(text, &[]).ends(2);
+    for (place, message) in [
+        (":2:1", "a scenario file has no key `sample`"),
+        (":6:18", "a step has no key `stat`"),
+        (":7:3", "a step does one thing, not `submit` and `answer`"),
+        (":8:14", "there is no sample `nobody`"),
+        (":9:12", "error[bad-span]"),
+        (":10:25", "`answer` has no `reason`"),
+        (":11:15", "nothing is refused with the code `nonsense`"),
+    ] {
+        assert!(said.stderr.contains(&format!("hello.toml{place}\n")), "{place}:\n{}", said.stderr);
+        assert!(said.stderr.contains(message), "{message}:\n{}", said.stderr);
+    }
+    assert!(said.stderr.contains("  |                  ^^^^\n"), "{}", said.stderr);
+    assert_eq!(said.stdout, "");
+}
+
+#[test]
+fn a_file_that_cannot_be_used_does_not_keep_the_others_from_being_run() {
+    let good = pipelines().join("delivery.toml").display().to_string();
+    let said = run(&["test", "no/such/file.toml", &good]).ends(2);
+    assert!(said.stderr.contains("cannot read no/such/file.toml"), "{}", said.stderr);
+    assert!(said.stdout.contains("0 failed"), "{}", said.stdout);
+}
+
+#[test]
+fn a_pipeline_without_scenarios_is_a_wrong_usage() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path().join("hello.toml");
+    std::fs::write(&path, HELLO).expect("the folder can be written");
+    let said = run(&["test", &path.display().to_string()]).ends(2);
+    assert!(said.stderr.contains("tests/hello.toml, the scenarios of"), "{}", said.stderr);
+}
+
+#[test]
+fn a_pipeline_that_goes_in_circles_is_told_and_does_not_hang() {
+    let circle = r#"
+name = "circle"
+version = 1
+start = "A"
+[defaults]
+actions.stop = "DONE"
+[states.A]
+wait = "0s"
+next = "B"
+[states.B]
+wait = "0s"
+next = "A"
+[states.DONE]
+final = "success"
+"#;
+    let folder = TempDir::new().expect("a temporary folder");
+    let scenarios = folder.path().join("scenarios.toml");
+    std::fs::write(folder.path().join("circle.toml"), circle).expect("the folder can be written");
+    let text = "pipeline = \"circle.toml\"\n[[scenario]]\nname = \"a\"\nsteps = [{ submit = {} }]\n";
+    std::fs::write(&scenarios, text).expect("the folder can be written");
+    let said = run(&["test", &scenarios.display().to_string()]).ends(1);
+    assert!(said.stdout.contains("goes in circles without time passing"), "{}", said.stdout);
+}
+
+#[test]
+fn a_pipeline_with_mistakes_is_not_tested() {
+    let said = tested("pipeline = \"hello.toml\"\n[[scenario]]\nname = \"a\"\nsteps = []\n", &[]).ends(2);
+    assert!(said.stderr.contains("error["), "{}", said.stderr);
+}
+
+const PARCEL: &str = r#"
+name = "parcel"
+version = 1
+start = "COLLECTING"
+
+[states.COLLECTING]
+task = "parcel.collect"
+join = "order"
+on.all_succeeded = "SENT"
+on.some_failed = "LOST"
+
+[states.SENT]
+final = "success"
+
+[states.LOST]
+final = "failure"
+"#;
+
+#[test]
+fn examples_of_the_documentation_are_true() {
+    let page = pipelines().join("../docs/scenarios.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let examples: Vec<&str> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
+    let folder = TempDir::new().expect("a temporary folder");
+    let write = |path: &str, text: &str| {
+        std::fs::write(folder.path().join(path), text).expect("the folder can be written");
+        folder.path().join(path).display().to_string()
+    };
+    std::fs::create_dir(folder.path().join("tests")).expect("the folder can be written");
+    write("parcel.toml", PARCEL);
+    let (pipelines, scenarios): (Vec<_>, Vec<_>) =
+        examples.iter().partition(|text| text.starts_with("name ="));
+    assert_eq!((pipelines.len(), scenarios.len()), (1, 3));
+    write("order.toml", pipelines[0]);
+    for (index, scenario) in scenarios.into_iter().enumerate() {
+        let path = write(&format!("tests/{index}.toml"), scenario);
+        let said = run(&["test", &path]).ends(0);
+        if index == 0 {
+            let shown = page.split("```text\n").nth(1).unwrap_or_default().split("```").next();
+            let told: String = said.stdout.lines().skip(1).map(|line| format!("{line}\n")).collect();
+            assert_eq!(shown.and_then(|shown| shown.split_once('\n')).map(|(_, rest)| rest), Some(&*told));
+        }
+    }
+}

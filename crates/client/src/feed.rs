@@ -1,0 +1,73 @@
+//! What happened, in sequence, and how far a reader has come.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use model::Millis;
+use model::api::{CursorBody, CursorView, FeedPage};
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+
+/// Which events to read. Every condition given must hold.
+#[derive(Debug, Clone, Default)]
+pub struct FeedFilter {
+    pub pipeline: Option<String>,
+    /// The state the event leads to.
+    pub state: Option<String>,
+    pub labels: BTreeMap<String, String>,
+    pub limit: Option<usize>,
+}
+
+/// Where a reader begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Position {
+    /// With the oldest event there is.
+    #[default]
+    Oldest,
+    /// After this one: the `next` of the page before.
+    After(u64),
+    /// After the newest event there is.
+    End,
+}
+
+impl Client {
+    /// A page of the feed, waiting so long for something to happen (up to a minute) where there is nothing.
+    pub async fn feed(
+        &self,
+        filter: &FeedFilter,
+        position: Position,
+        wait: Duration,
+    ) -> Result<FeedPage, Error> {
+        let wait_ms = Millis::new(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let given = [
+            ("pipeline", filter.pipeline.clone()),
+            ("state", filter.state.clone()),
+            ("limit", filter.limit.map(|limit| limit.to_string())),
+            ("wait", Some(wait_ms).filter(|wait| !wait.is_zero()).map(|wait| wait.to_string())),
+            (
+                "after",
+                match position {
+                    Position::Oldest => None,
+                    Position::After(position) => Some(position.to_string()),
+                    Position::End => Some("end".to_owned()),
+                },
+            ),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let labels = filter.labels.iter().map(|(name, value)| (format!("label.{name}"), value.clone()));
+        let mut url = self.at(["feed"]);
+        url.query_pairs_mut().extend_pairs(given.chain(labels));
+        self.json(Call::get(url).waiting(wait)).await
+    }
+
+    pub async fn cursor(&self, name: &str) -> Result<CursorView, Error> {
+        self.json(Call::get(self.at(["feed", "cursors", name]))).await
+    }
+
+    /// Keeps how far a named reader has come.
+    pub async fn move_cursor(&self, name: &str, body: CursorBody) -> Result<CursorView, Error> {
+        self.json(Call::put(self.at(["feed", "cursors", name]), &body)?.repeatable()).await
+    }
+}

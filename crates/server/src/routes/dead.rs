@@ -1,0 +1,34 @@
+//! Dead letters: listing them, and setting them going again.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::Uri;
+use axum::response::{IntoResponse, Response};
+use model::Status;
+use model::api::{RedriveBody, SubmissionPage};
+use model::command::Redrive;
+
+use super::actions::check_sees;
+use super::submissions::{self, view};
+use super::{Asking, At, etag, id};
+use crate::app::App;
+use crate::body;
+use crate::problem::Answer;
+
+pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
+    Ok(Json(submissions::page(&app, &asking, &uri, Some(Status::Dead)).await?))
+}
+
+pub(crate) async fn redrive(
+    State(app): State<App>,
+    asking: Asking,
+    At(text): At<String>,
+    request: Request,
+) -> Answer<Response> {
+    let id = id(&text)?;
+    let (_, RedriveBody { reason }) = body::read_or_default(request, &app).await?;
+    check_sees(&app, &asking, id).await?;
+    let answered = app.engine.redrive(id, Redrive { caller: asking.caller.clone(), reason }).await?;
+    let view = view(&app, &answered.row);
+    Ok(([etag(view.revision)], Json(view)).into_response())
+}

@@ -1,0 +1,188 @@
+//! `GET /v1/feed`: what happened, in sequence, to whoever asks or as it happens.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use model::api::{EventView, FeedPage};
+use model::{Code, Millis, Refusal};
+use store::{Feed, Query, Store};
+use tokio::sync::watch;
+
+use super::submissions::{check_names, pipeline};
+use super::{Asking, stream};
+use crate::access::Visitor;
+use crate::app::App;
+use crate::media;
+use crate::problem::{Answer, invalid, quote};
+use crate::query::Params;
+
+const PARAMS: &[&str] = &["after", "pipeline", "state", "label.", "limit", "wait"];
+const WAIT_MAX: Millis = Millis::from_secs(60);
+const STREAM: &str = "text/event-stream";
+/// The position behind the newest event.
+const END: &str = "end";
+
+pub(crate) async fn read(
+    State(app): State<App>,
+    asking: Asking,
+    headers: HeaderMap,
+    uri: Uri,
+) -> Answer<Response> {
+    let params = Params::read(&uri, PARAMS)?;
+    let streamed = media::preferred(&headers, &["application/json", STREAM]) == STREAM;
+    let wait: Millis = params.parse("wait")?.unwrap_or_default();
+    if wait > WAIT_MAX {
+        return Err(invalid(format!("`wait` is at most {WAIT_MAX}; ask again after it")).into());
+    }
+    let seen = headers.get("last-event-id").filter(|_| streamed);
+    let seen = seen.map(|id| id.to_str().unwrap_or("?").to_owned());
+    let reader = Reader::begin(app, &asking, &params, seen).await?;
+    if streamed {
+        return stream::start(reader).await;
+    }
+    Ok(Json(reader.page(wait).await?).into_response())
+}
+
+/// Somebody who reads the feed, and how far they have come.
+pub(super) struct Reader {
+    pub(super) app: App,
+    pub(super) feed: Feed,
+    recorded: watch::Receiver<u64>,
+}
+
+impl Reader {
+    /// `seen` is the last event a stream showed before it broke off.
+    async fn begin(
+        app: App,
+        visitor: &Visitor,
+        params: &Params,
+        seen: Option<String>,
+    ) -> Result<Reader, Refusal> {
+        let mut feed = Feed {
+            after: 0,
+            pipeline: pipeline(visitor, params.name("pipeline"))?,
+            state: params.name("state"),
+            labels: params.under("label."),
+            limit: params.limit()?,
+        };
+        let names = Query { pipeline: feed.pipeline.clone(), state: feed.state.clone(), ..Query::default() };
+        check_names(&app.engine.pipelines().current(), &names)?;
+        let recorded = app.engine.recorded();
+        let given = seen.or_else(|| params.get("after").map(str::to_owned));
+        feed.after = match given.as_deref() {
+            None => app.engine.read(oldest).await?.saturating_sub(1),
+            Some(END) => {
+                let hint = *recorded.borrow();
+                app.engine.read(move |store| newest(store, hint)).await?
+            }
+            Some(text) => text.parse().map_err(|_| {
+                invalid(format!("{} is no position: give the `next` of an answer, or `{END}`", quote(text)))
+            })?,
+        };
+        Ok(Reader { app, feed, recorded })
+    }
+
+    /// What follows. Empty where nothing fits, though the position may have moved.
+    pub(super) async fn next(&mut self) -> Result<Vec<EventView>, Refusal> {
+        self.recorded.borrow_and_update();
+        let feed = self.feed.clone();
+        let page = self.app.engine.read(move |store| store.feed(&feed)).await?;
+        if self.feed.after.saturating_add(1) < page.oldest {
+            let message = format!(
+                "what followed {} was retired; the oldest event there is has the position {}",
+                self.feed.after, page.oldest
+            );
+            return Err(Refusal::new(Code::FeedRetired, message).with("oldest", page.oldest));
+        }
+        self.feed.after = page.next;
+        Ok(page.events.iter().map(|recorded| EventView::new(recorded.seq, &recorded.event)).collect())
+    }
+
+    /// Ends when something may have happened: at a hint, after a while without one, and when the server stops.
+    pub(super) async fn news(&mut self) {
+        tokio::select! {
+            Ok(()) = self.recorded.changed() => {}
+            () = tokio::time::sleep(self.app.options.wait_piece) => {}
+            () = self.app.stopped() => {}
+        }
+    }
+
+    /// The next page that has something, or what there is when the wait is over.
+    async fn page(mut self, wait: Millis) -> Result<FeedPage, Refusal> {
+        let over = tokio::time::sleep(wait.into());
+        tokio::pin!(over);
+        loop {
+            let before = self.feed.after;
+            let events = self.next().await?;
+            let next = self.feed.after;
+            if !events.is_empty() || wait.is_zero() || self.app.is_stopping() {
+                return Ok(FeedPage { events, next });
+            }
+            if next > before {
+                continue;
+            }
+            tokio::select! {
+                () = &mut over => return Ok(FeedPage { events, next }),
+                () = self.news() => {}
+            }
+        }
+    }
+}
+
+fn oldest(store: &dyn Store) -> Result<u64, store::Error> {
+    Ok(store.feed(&Feed { limit: 1, ..Feed::default() })?.oldest)
+}
+
+/// The position of the newest event, from one that is not behind it. Positions have no gaps, so it is found by doubling
+/// and halving.
+fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
+    let beyond = |at: u64| -> Result<bool, store::Error> {
+        Ok(!store.feed(&Feed { after: at, limit: 1, ..Feed::default() })?.events.is_empty())
+    };
+    let mut low = hint.max(oldest(store)?.saturating_sub(1));
+    let (mut high, mut step) = (low, 1);
+    while beyond(high)? {
+        low = high + 1;
+        high = low + step;
+        step *= 2;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if beyond(middle)? { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Json;
+    use model::pipeline::Source;
+    use std::sync::Arc;
+
+    const PLAIN: &str = "name = \"plain\"\nversion = 1\nstart = \"OPEN\"\n[states.OPEN]\nactions.close = \"DONE\"\n\
+                         [states.DONE]\nfinal = \"success\"\n";
+
+    #[tokio::test]
+    async fn the_newest_position_is_found_from_any_hint() {
+        let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
+        let engine = engine::Engine::start(store.clone(), &engine::Options::default()).unwrap();
+        engine.apply(&Source::new("plain.toml", PLAIN)).await.unwrap();
+        for last in 0..20 {
+            for hint in 0..=last {
+                assert_eq!(newest(&*store, hint).unwrap(), last, "from {hint}");
+            }
+            let application = model::admit::Application {
+                caller: model::Caller::new("ada", model::Role::Admin),
+                payload: Json::null(),
+                key: None,
+                priority: None,
+                not_before: None,
+                reason: None,
+                parent: None,
+            };
+            engine.submit("plain", application, None).await.unwrap();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Holds: placing, listing and releasing them.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use engine::pipelines::Versions;
+use engine::{Hold, clock};
+use model::admit::{KEY_BYTES_MAX, REASON_BYTES_MAX};
+use model::api::{Held, HoldBody, HoldList, HoldView};
+use model::{Actor, Code, Name, Refusal, Submission};
+
+use super::submissions::no_pipeline;
+use super::{Asking, At, no_submission};
+use crate::access::Visitor;
+use crate::app::App;
+use crate::body::Given;
+use crate::problem::{Answer, invalid, quote};
+use crate::query::Params;
+
+const LABELS_MAX: usize = 16;
+
+pub(crate) async fn place(
+    State(app): State<App>,
+    asking: Asking,
+    Given(body): Given<HoldBody>,
+) -> Answer<Response> {
+    check_size(&body)?;
+    let pipeline = scope(&app, &asking, &body).await?;
+    check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
+    let hold = Hold {
+        id: clock::fresh_id().to_string().into(),
+        pipeline,
+        labels: body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
+        lane: body.lane.map(Name::from),
+        submission: body.submission,
+        reason: body.reason,
+        owner: Actor { kind: asking.caller.role.into(), name: asking.caller.name.clone() },
+        created_at: clock::wall(),
+        expires_at: body.expires_at,
+    };
+    let view = view(&app.engine.hold(hold).await?);
+    let path = format!("/v1/holds/{}", view.id);
+    let location = HeaderValue::try_from(path).expect("an id is plain ASCII");
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
+}
+
+pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<HoldList>> {
+    Params::read(&uri, &[])?;
+    let holds = app.engine.holds().current();
+    Ok(Json(HoldList { holds: holds.all().filter(|hold| concerns(&asking, hold)).map(view).collect() }))
+}
+
+pub(crate) async fn release(
+    State(app): State<App>,
+    asking: Asking,
+    At(id): At<String>,
+) -> Answer<Json<HoldView>> {
+    let holds = app.engine.holds().current();
+    // One that this server does not know yet is looked for where it is kept.
+    if holds.all().any(|hold| *hold.id == *id && !owns(&asking, hold)) {
+        return Err(Refusal::new(Code::UnknownHold, format!("no hold {}", quote(&id))).into());
+    }
+    Ok(Json(view(&app.engine.release(&id).await?)))
+}
+
+fn view(hold: &Hold) -> HoldView {
+    let Hold { id, pipeline, labels, lane, submission, reason, owner, created_at, expires_at } = hold.clone();
+    HoldView { id, pipeline, labels, lane, submission, reason, owner, created_at, expires_at }
+}
+
+/// Every hold over a submission, as those see it who look at the submission.
+pub(super) fn over(app: &App, row: &Submission) -> Vec<Held> {
+    let short = |hold: &Hold| Held {
+        id: hold.id.clone(),
+        reason: hold.reason.clone(),
+        owner: hold.owner.clone(),
+        expires_at: hold.expires_at,
+    };
+    app.engine.holds().current().over(row).map(short).collect()
+}
+
+/// Whether it stops something the visitor may see.
+fn concerns(visitor: &Visitor, hold: &Hold) -> bool {
+    hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline))
+}
+
+/// Whether everything it stops is the visitor's business.
+fn owns(visitor: &Visitor, hold: &Hold) -> bool {
+    match &hold.pipeline {
+        Some(pipeline) => visitor.sees(pipeline),
+        None => visitor.pipelines.is_none(),
+    }
+}
+
+fn check_size(body: &HoldBody) -> Result<(), Refusal> {
+    if body.reason.trim().is_empty() {
+        return Err(Refusal::new(Code::ReasonRequired, "a hold needs a reason: whoever finds it reads it"));
+    }
+    if body.reason.len() > REASON_BYTES_MAX {
+        let message = format!("the reason is over {REASON_BYTES_MAX} bytes");
+        return Err(Refusal::new(Code::TooLarge, message).with("max_bytes", REASON_BYTES_MAX));
+    }
+    let nothing = body.pipeline.is_none() && body.labels.is_empty() && body.lane.is_none();
+    if nothing && body.submission.is_none() {
+        return Err(invalid(
+            "this hold names nothing and would stop everything; name a `pipeline`, `labels`, a `lane` or a `submission`",
+        ));
+    }
+    let mut words = body.labels.values().chain(&body.lane);
+    if body.labels.len() > LABELS_MAX || words.clone().any(|word| word.len() > KEY_BYTES_MAX) {
+        let message =
+            format!("a hold has at most {LABELS_MAX} labels, and values up to {KEY_BYTES_MAX} bytes");
+        return Err(Refusal::new(Code::TooLarge, message));
+    }
+    match words.any(String::is_empty) {
+        true => Err(invalid("an empty label or lane holds nothing; leave it out")),
+        false => Ok(()),
+    }
+}
+
+/// The pipeline it is for: a submission has one, and whoever has a token for some pipelines must say which.
+async fn scope(app: &App, visitor: &Visitor, body: &HoldBody) -> Result<Option<Name>, Refusal> {
+    let given = body.pipeline.as_deref().map(Name::from);
+    if let Some(id) = body.submission {
+        let found = app.engine.read(move |store| store.submission(id)).await?;
+        let row = found.map(|(row, _)| row).filter(|row| visitor.sees(&row.pipeline));
+        let row = row.ok_or_else(|| no_submission(&id.to_string()))?;
+        return match given {
+            Some(name) if name != row.pipeline => {
+                Err(invalid(format!("submission {id} is one of `{}`; leave `pipeline` out", row.pipeline)))
+            }
+            _ => Ok(Some(row.pipeline)),
+        };
+    }
+    super::submissions::pipeline(visitor, given)
+}
+
+/// A misspelt hold stops nothing, which nobody would notice.
+fn check_names(versions: &Versions, pipeline: Option<&Name>, body: &HoldBody) -> Result<(), Refusal> {
+    if let Some(name) = pipeline.filter(|name| versions.latest(name).is_none()) {
+        return Err(no_pipeline(versions, name));
+    }
+    let names = versions.all().map(|latest| &latest.name);
+    let names: Vec<_> = names.filter(|name| pipeline.is_none_or(|wanted| wanted == *name)).collect();
+    let candidates: Vec<_> = names.iter().flat_map(|name| versions.versions(name)).collect();
+    for label in body.labels.keys() {
+        let has = |pipeline: &model::Pipeline| pipeline.labels.iter().any(|(name, _)| **name == **label);
+        if !candidates.iter().any(|pipeline| has(pipeline)) {
+            return Err(invalid(format!("no submission there has a label {}", quote(label))));
+        }
+    }
+    if body.lane.is_some() && !candidates.iter().any(|pipeline| pipeline.lane.is_some()) {
+        return Err(invalid("no submission there has a lane; hold by pipeline, label or submission"));
+    }
+    Ok(())
+}

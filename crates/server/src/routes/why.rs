@@ -1,0 +1,76 @@
+//! `GET /v1/submissions/{id}/why`: every reason it is not moving.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use engine::clock;
+use model::api::WhyAnswer;
+use model::submission::{Seat, Wait};
+use model::why::{Holder, Line, Surroundings, why};
+use model::{Code, Millis, Refusal, Submission, SubmissionId};
+use store::{LaneKey, Query, Store};
+
+use super::holds::over;
+use super::{Asking, At, id, no_submission};
+use crate::app::App;
+use crate::problem::Answer;
+use crate::query::Params;
+
+/// How far down a line its position is looked for.
+const LINE_MAX: usize = 1_000;
+
+pub(crate) async fn explain(
+    State(app): State<App>,
+    asking: Asking,
+    At(text): At<String>,
+    uri: Uri,
+) -> Answer<Json<WhyAnswer>> {
+    Params::read(&uri, &[])?;
+    let id = id(&text)?;
+    let found = app.engine.read(move |store| {
+        let Some((row, documents)) = store.submission(id)? else { return Ok(None) };
+        let (line, key_holder) = (line(store, &row)?, key_holder(store, &row)?);
+        Ok(Some((row, documents, line, key_holder)))
+    });
+    let (row, documents, line, key_holder) =
+        found.await?.filter(|(row, ..)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+    let versions = app.engine.pipelines().current();
+    let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| {
+        let message = format!("version {} of `{}` is not loaded", row.version, row.pipeline);
+        Refusal::new(Code::Internal, message)
+    })?;
+    let polled_ago = match &row.wait {
+        Wait::Worker { task, .. } => app.engine.polled_ago(task),
+        _ => None,
+    };
+    let around = Surroundings {
+        now: clock::wall(),
+        holds: over(&app, &row),
+        line,
+        key_holder,
+        polled_ago: polled_ago.map(|ago| Millis::new(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX))),
+    };
+    let reasons = why(pipeline, &row, Some(&documents), &around);
+    Ok(Json(WhyAnswer { submission: row.id, state: row.state, status: row.status, reasons }))
+}
+
+fn line(store: &dyn Store, row: &Submission) -> Result<Option<Line>, store::Error> {
+    let Some(seat) = row.seat.as_ref().filter(|seat| Seat::waits(seat)) else { return Ok(None) };
+    let lane = LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() };
+    let line = store.line(&lane, LINE_MAX)?;
+    let holder = match line.holder {
+        None => None,
+        Some(id) => store.submission(id)?.map(|(row, _)| Holder { id, state: row.state, status: row.status }),
+    };
+    let position = line.waiting.iter().position(|id| *id == row.id).map(|index| index + 1);
+    Ok(Some(Line { position, holder }))
+}
+
+fn key_holder(store: &dyn Store, row: &Submission) -> Result<Option<SubmissionId>, store::Error> {
+    if !row.key_waits {
+        return Ok(None);
+    }
+    let (pipeline, key) = (Some(row.pipeline.clone()), row.key.clone());
+    let page = store.find(&Query { pipeline, key, limit: 1, ..Query::default() })?;
+    Ok(page.rows.first().map(|row| row.id))
+}

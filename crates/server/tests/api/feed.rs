@@ -1,0 +1,225 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use store::{Changes, Store as _, Take};
+
+use crate::server::{Answer, Grant, Server};
+
+fn seqs(page: &Value) -> Vec<u64> {
+    page["events"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_feed_is_read_in_pages_and_by_filter() {
+    let server = Server::start().await;
+    assert_eq!(server.get("/v1/feed").await.json(), json!({ "events": [], "next": 0 }));
+    let id = server.reviewed("r1").await;
+    server.post("/v1/pipelines/notes/submissions", json!({ "payload": {} })).await;
+    let all = server.get("/v1/feed").await.json();
+    assert_eq!((seqs(&all), &all["next"]), (vec![1, 2, 3], &json!(3)));
+    assert_eq!((&all["events"][1]["to"], &all["events"][1]["submission"]), (&json!("REVIEW"), &json!(id)));
+    for (query, expected) in [
+        ("after=1&limit=1", vec![2]),
+        ("after=end", vec![]),
+        ("after=3", vec![]),
+        ("pipeline=notes", vec![3]),
+        ("state=REVIEW", vec![2]),
+        ("label.owner=ada&after=0", vec![1, 2]),
+        ("label.owner=bob", vec![]),
+    ] {
+        let page = server.get(&format!("/v1/feed?{query}")).await.json();
+        assert_eq!(seqs(&page), expected, "{query}: {page}");
+    }
+    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 3);
+    assert_eq!(
+        server.get("/v1/feed?label.owner=bob").await.json()["next"],
+        3,
+        "what does not fit was read, too"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_meant_of_a_feed_is_refused() {
+    let server = Server::start().await;
+    server.get("/v1/feed?pipeline=parcel").await.problem(404, "unknown-pipeline");
+    for query in
+        ["after=x", "after=-1", "wait=61s", "wait=1", "limit=0", "limit=1001", "state=REVUE", "since=1"]
+    {
+        server.get(&format!("/v1/feed?{query}")).await.problem(400, "invalid-request");
+    }
+    let odd =
+        server.request("GET", "/v1/feed").header("accept", "text/event-stream").header("last-event-id", "x");
+    Answer::of(odd).await.problem(400, "invalid-request");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_that_waits_is_told_at_once() {
+    let server = Server::with(&[], |options| options.waits_max = 1).await;
+    let request = server.request("GET", "/v1/feed?state=REVIEW&wait=60s");
+    // There is room for one: the look below may have it first, and is refused once this one has it.
+    let waiting = tokio::spawn(async move {
+        loop {
+            let answer = Answer::of(request.try_clone().unwrap()).await;
+            if answer.status != 503 {
+                return answer;
+            }
+        }
+    });
+    while server.get("/v1/feed?wait=1ms").await.status != 503 {
+        tokio::task::yield_now().await;
+    }
+    let body = json!({ "payload": { "ref": "r1", "owner": "ada", "weight": 5 } });
+    server.post("/v1/pipelines/parcels/submissions", body).await;
+    let claim = engine::core::ClaimMany {
+        worker: "w".into(),
+        tasks: vec!["parcels.check".into()],
+        pipelines: Vec::new(),
+        labels: Default::default(),
+        max: 1,
+    };
+    let granted = server.engine.claim(claim, Duration::ZERO).await.unwrap();
+    server.finish(&json!(granted[0].token.to_string()), "good", json!({ "score": 1 })).await;
+    let page = waiting.await.unwrap().json();
+    assert_eq!((seqs(&page), &page["next"]), (vec![2], &json!(2)));
+}
+
+#[tokio::test]
+async fn a_wait_that_is_over_says_where_to_go_on() {
+    let server = Server::start().await;
+    server.parcel("r1").await;
+    let page = server.get("/v1/feed?after=1&wait=20ms").await.json();
+    assert_eq!(page, json!({ "events": [], "next": 1 }));
+}
+
+/// Reads a stream until it has shown so many events; gives their ids.
+async fn streamed(response: &mut reqwest::Response, count: usize) -> Vec<String> {
+    let mut text = String::new();
+    loop {
+        let ids: Vec<_> = text
+            .split("\n\n")
+            .filter(|block| block.lines().any(|line| line.starts_with("data: {")))
+            .filter_map(|block| block.lines().find_map(|line| line.strip_prefix("id: ")))
+            .map(str::to_owned)
+            .collect();
+        if ids.len() >= count {
+            return ids;
+        }
+        let chunk = response.chunk().await.unwrap().expect("the stream goes on");
+        text.push_str(std::str::from_utf8(&chunk).unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_are_streamed_as_they_happen_and_from_where_one_left() {
+    let mut server = Server::with(&[], |options| options.streams_max = 2).await;
+    server.parcel("r1").await;
+    let stream = |server: &Server, id: Option<&str>| {
+        let request =
+            server.request("GET", "/v1/feed?pipeline=parcels").header("accept", "text/event-stream");
+        match id {
+            Some(id) => request.header("last-event-id", id),
+            None => request,
+        }
+    };
+    let mut first = stream(&server, None).send().await.unwrap();
+    assert_eq!(first.headers()["content-type"], "text/event-stream");
+    assert_eq!(streamed(&mut first, 1).await, ["1"]);
+    server.post("/v1/pipelines/notes/submissions", json!({ "payload": {} })).await;
+    server.parcel("r2").await;
+    assert_eq!(streamed(&mut first, 1).await, ["3"]);
+    let mut second = stream(&server, Some("1")).send().await.unwrap();
+    assert_eq!(streamed(&mut second, 1).await, ["3"]);
+    Answer::of(stream(&server, None)).await.problem(503, "overloaded");
+    server.stop();
+    while let Some(chunk) = first.chunk().await.unwrap() {
+        assert!(!chunk.starts_with(b"data"));
+    }
+    while second.chunk().await.unwrap().is_some() {}
+    (&mut server.task).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_quiet_stream_shows_that_it_lives() {
+    let server = Server::with(&[], |options| options.heartbeat = Duration::from_millis(10)).await;
+    let request = server.request("GET", "/v1/feed").header("accept", "text/event-stream");
+    let mut response = request.send().await.unwrap();
+    let chunk = response.chunk().await.unwrap().unwrap();
+    assert!(chunk.starts_with(b":"), "{chunk:?}");
+}
+
+#[tokio::test]
+async fn a_past_that_was_retired_is_gone() {
+    let server = Server::start().await;
+    for reference in ["r1", "r2", "r3"] {
+        server.parcel(reference).await;
+    }
+    let retire = |_| Changes { retired_before: Some(3), ..Changes::default() };
+    server.store.transact(&Take::nothing(), &mut |taken| retire(taken)).unwrap();
+    let gone = server.get("/v1/feed?after=1").await.problem(410, "feed-retired");
+    assert_eq!(gone["oldest"], 3);
+    server.get("/v1/feed?after=0").await.problem(410, "feed-retired");
+    let streamed = server.request("GET", "/v1/feed?after=1").header("accept", "text/event-stream");
+    Answer::of(streamed).await.problem(410, "feed-retired");
+    assert_eq!(seqs(&server.get("/v1/feed?after=2").await.json()), [3]);
+    assert_eq!(seqs(&server.get("/v1/feed").await.json()), [3], "without a position, from what there is");
+    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 3);
+}
+
+#[tokio::test]
+async fn a_token_for_some_pipelines_reads_only_their_feed() {
+    let server = Server::with(
+        &[
+            Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) },
+            Grant {
+                token: "notes",
+                rights: json!({ "subject": "n", "role": "viewer", "pipelines": ["notes"] }),
+            },
+            Grant {
+                token: "both",
+                rights: json!({ "subject": "b", "role": "viewer", "pipelines": ["notes", "parcels"] }),
+            },
+        ],
+        |_| {},
+    )
+    .await;
+    let submit = async |pipeline: &str, payload: Value| {
+        let path = format!("/v1/pipelines/{pipeline}/submissions");
+        Answer::of(server.with_json("POST", &path, json!({ "payload": payload })).bearer_auth("root")).await
+    };
+    submit("parcels", json!({ "ref": "r", "owner": "ada", "weight": 5 })).await;
+    submit("notes", json!({})).await;
+    let feed = async |token: &str, query: &str| {
+        Answer::of(server.request("GET", &format!("/v1/feed{query}")).bearer_auth(token)).await
+    };
+    assert_eq!(seqs(&feed("notes", "").await.json()), [2]);
+    feed("notes", "?pipeline=parcels").await.problem(403, "role-required");
+    feed("both", "").await.problem(400, "invalid-request");
+    assert_eq!(seqs(&feed("both", "?pipeline=parcels").await.json()), [1]);
+}
+
+#[tokio::test]
+async fn a_cursor_is_kept_and_goes_forwards() {
+    let server = Server::start().await;
+    let path = "/v1/feed/cursors/nightly.report";
+    let put = async |body: Value| Answer::of(server.with_json("PUT", path, body)).await;
+    server.get(path).await.problem(404, "unknown-cursor");
+    let placed = put(json!({ "position": 5 })).await;
+    assert_eq!(
+        (placed.status, &placed.json()["position"], &placed.json()["name"]),
+        (200, &json!(5), &json!("nightly.report"))
+    );
+    assert_eq!(put(json!({ "position": 3 })).await.problem(409, "cursor-ahead")["position"], 5);
+    assert_eq!(put(json!({ "position": 5 })).await.status, 200);
+    assert_eq!(put(json!({ "position": 3, "rewind": true })).await.json()["position"], 3);
+    let shown = server.get(path).await.json();
+    assert_eq!(shown["position"], 3);
+    assert!(shown["moved_at"].is_string());
+    for body in
+        [json!({}), json!({ "position": -1 }), json!({ "position": "5" }), json!({ "position": 1, "x": 1 })]
+    {
+        put(body).await.problem(400, "invalid-request");
+    }
+    for name in ["a%2Fb", "%20", "ä", &"x".repeat(129)] {
+        server.get(&format!("/v1/feed/cursors/{name}")).await.problem(400, "invalid-request");
+    }
+}
