@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use engine::core::ClaimMany;
 use model::{Name, Role};
 
-use crate::actors::{Actor, Habit, Operator, Person, Submitter, Worker};
+use crate::actors::{Actor, Habit, Operator, Person, Submitter, Warden, Worker};
 
 /// Every task of every pipeline.
-pub(crate) const TASKS: [&str; 9] = [
+pub(crate) const TASKS: [&str; 17] = [
     "review.scan",
     "review.score",
     "review.publish",
@@ -18,6 +18,14 @@ pub(crate) const TASKS: [&str; 9] = [
     "mill.retool",
     "patience.fetch",
     "patience.walk",
+    "dock.unload",
+    "dock.inspect",
+    "dock.customs",
+    "convoy.drive",
+    "router.send",
+    "batch.fill",
+    "batch.report",
+    "part.make",
 ];
 const PLAIN: &str = "plain.work";
 
@@ -28,7 +36,7 @@ pub(crate) fn all_tasks() -> Vec<Name> {
 pub(crate) fn cast() -> Vec<Actor> {
     let mut cast = vec![
         Actor::Operator(Operator::default()),
-        Actor::Operator(Operator::default()),
+        Actor::Warden(Warden::default()),
         Actor::Person(Person::new("ada", Role::Admin)),
         Actor::Person(Person::new("ravi", Role::Reviewer)),
         Actor::Person(Person::new("ravi", Role::Reviewer)),

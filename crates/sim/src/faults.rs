@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Submission, SubmissionId, Time};
-use store::{Changes, Committed, Count, Error, Page, Query, Recorded, Store, Take, Taken};
+use store::{
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, Store, Take,
+    Taken,
+};
 
 use crate::chance::Chance;
 
@@ -226,8 +229,12 @@ impl Store for Faulty {
         self.inner.history(id, after, limit)
     }
 
-    fn events(&self, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.events(after, limit)
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.inner.feed(feed)
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.inner.line(lane, limit)
     }
 
     fn counts(&self) -> Result<Vec<Count>, Error> {

@@ -15,6 +15,16 @@ pub enum Kind {
     Sqlite,
 }
 
+impl Kind {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Memory => "memory",
+            Kind::Sqlite => "sqlite",
+        }
+    }
+}
+
 /// How a process ended, as its store sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {

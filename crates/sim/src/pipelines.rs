@@ -10,11 +10,16 @@ use serde_json::{Value, json};
 use crate::chance::Chance;
 
 /// The first versions: what every run starts with.
-pub(crate) fn first() -> [Arc<Pipeline>; 4] {
+pub(crate) fn first() -> [Arc<Pipeline>; 9] {
     [
         include_str!("files/review.toml"),
         include_str!("files/mill.toml"),
         include_str!("files/patience.toml"),
+        include_str!("files/dock.toml"),
+        include_str!("files/convoy.toml"),
+        include_str!("files/router.toml"),
+        include_str!("files/batch.toml"),
+        include_str!("files/part.toml"),
         PLAIN,
     ]
     .map(|toml| loaded(&source(toml)))
@@ -84,7 +89,52 @@ pub(crate) fn payload(pipeline: &str, now: Time, chance: &mut Chance) -> Json {
             7 => json!({ "door": "gate" }),
             _ => json!({ "door": "nap", "deep": false }),
         },
+        "dock" => dock(chance),
+        "convoy" => {
+            let plate = format!("p{}", chance.below(6));
+            json!({ "road": format!("r{}", chance.below(3)), "plate": plate, "load": 1 })
+        }
+        "router" => json!({ "zone": format!("z{}", chance.below(2)), "open": chance.percent(70) }),
+        "batch" => {
+            json!({ "name": format!("b{}", chance.below(6)), "tenant": format!("t{}", chance.below(2)) })
+        }
+        "part" => part(chance),
         _ => json!({ "key": name }),
+    };
+    Json::from(value)
+}
+
+fn dock(chance: &mut Chance) -> Value {
+    json!({
+        "ship": format!("s{}", chance.below(8)),
+        "quay": format!("q{}", chance.below(3)),
+        "cargo": chance.pick(&["coal", "corn"]),
+        "tie": format!("{}", chance.below(4)),
+        "weight": chance.below(5),
+        "early": chance.percent(15),
+        "calm": chance.percent(75),
+    })
+}
+
+/// The payload of a part, whoever makes it. Without a press it has no lane to stand in and is not admitted.
+pub(crate) fn part(chance: &mut Chance) -> Value {
+    json!({ "press": format!("m{}", chance.below(3)), "later": chance.percent(20) })
+}
+
+/// What somebody amends: allowed and not, fitting and not.
+pub(crate) fn patch(pipeline: &str, chance: &mut Chance) -> Json {
+    let value = match (pipeline, chance.below(8)) {
+        (_, 0) => json!({ "ship": "another" }),
+        (_, 1) => json!([1]),
+        ("dock", 2) => json!({ "tie": "9" }),
+        ("dock", 3) => json!({ "weight": "heavy" }),
+        ("dock", 4) => json!({ "calm": true }),
+        ("dock", 5) => json!({ "cargo": chance.pick(&["coal", "corn"]) }),
+        ("dock", _) => json!({ "weight": chance.below(9) }),
+        ("router", 2..4) => json!({ "zone": format!("z{}", chance.below(2)) }),
+        ("router", _) => json!({ "open": true }),
+        ("convoy", 2) => json!({ "plate": "other" }),
+        (_, _) => json!({ "load": chance.below(9) }),
     };
     Json::from(value)
 }
@@ -130,6 +180,18 @@ pub(crate) fn work(task: &str, chance: &mut Chance) -> Work {
         "patience.fetch" => ("any", json!({ "found": true })),
         "patience.walk" if chance.percent(30) => ("lost", Value::Null),
         "patience.walk" => ("arrived", Value::Null),
+        "dock.unload" if chance.percent(25) => ("wreck", Value::Null),
+        "dock.customs" if chance.percent(20) => ("back", Value::Null),
+        "dock.customs" => ("clear", json!({ "papers": true })),
+        "convoy.drive" if chance.percent(20) => ("jam", Value::Null),
+        "convoy.drive" if chance.percent(20) => ("lost", Value::Null),
+        "convoy.drive" => ("there", Value::Null),
+        "router.send" => ("sent", Value::Null),
+        "batch.fill" if chance.percent(8) => ("corrupt", Value::Null),
+        "batch.fill" => ("sealed", json!({ "read": true })),
+        "batch.report" => ("reported", Value::Null),
+        "part.make" if chance.percent(25) => ("bad", Value::Null),
+        "part.make" => ("made", json!({ "weight": chance.below(9) })),
         _ => ("done", Value::Null),
     };
     Work { outcome, output: Some(output).filter(|output| !output.is_null()).map(Json::from) }
@@ -146,6 +208,12 @@ pub(crate) fn good_work(task: &str) -> Work {
         "mill.polish" => ("shiny", json!({})),
         "patience.fetch" => ("any", json!({ "found": true })),
         "patience.walk" => ("arrived", json!({})),
+        "dock.customs" => ("clear", json!({})),
+        "convoy.drive" => ("there", json!({})),
+        "router.send" => ("sent", json!({})),
+        "batch.fill" => ("sealed", json!({})),
+        "batch.report" => ("reported", json!({})),
+        "part.make" => ("made", json!({})),
         _ => ("done", json!({})),
     };
     Work { outcome, output: Some(Json::from(output)) }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::core::{Ask, DUE_MAX, Input, Output};
-use model::command::{Act, Finish};
+use model::command::{Act, Finish, Redrive};
 use model::submission::Wait;
-use model::{Caller, Command, Json, Role, Submission, SubmissionId};
+use model::{Caller, Command, Json, Role, Status, Submission, SubmissionId};
 use serde_json::json;
 
 use crate::actors::{Heard, tell};
@@ -18,6 +18,8 @@ use crate::world::World;
 const HELPED_MAX: u32 = 4;
 
 pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {
+    let holds: Vec<Input> = world.ledger.holds().map(|hold| Ask::Release(hold.id.clone()).into()).collect();
+    world.commit(&holds, DUE_MAX)?;
     let bound = 400 + 20 * world.ledger.rows().count();
     let mut helped = BTreeMap::new();
     for _ in 0..bound {
@@ -27,7 +29,7 @@ pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {
         }
         world.report.count("rest/steps");
     }
-    let stuck = world.ledger.rows().find(|row| !rests(row));
+    let stuck = world.ledger.rows().find(|row| !rests(world, row));
     Err(format!("after {bound} peaceful steps something still moves: {stuck:?}"))
 }
 
@@ -44,17 +46,25 @@ fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<
             let task = granted.row.lease().map(|lease| lease.task.clone()).unwrap_or_default();
             let work = good_work(&task);
             let (token, outcome, output) = (granted.token, work.outcome.into(), work.output);
-            finishes.push(tell(Command::Finish(Finish { token, outcome, output, result: None })));
+            finishes.push(tell(Command::Finish(Finish {
+                token,
+                outcome,
+                output,
+                result: None,
+                children: Vec::new(),
+            })));
         }
     }
     if !finishes.is_empty() {
         world.commit(&finishes, DUE_MAX)?;
         return Ok(true);
     }
-    if inputs.len() > 1 {
+    if inputs.len() > 1 || stepped.changed {
         return Ok(true);
     }
-    let Some(next) = stepped.next_timer else { return Ok(!world.ledger.rows().all(rests)) };
+    let Some(next) = stepped.next_timer else {
+        return Ok(!world.ledger.rows().all(|row| rests(world, row)));
+    };
     if next > world.now() {
         world.clock.set(next);
     }
@@ -70,10 +80,14 @@ fn help(world: &World, helped: &mut BTreeMap<SubmissionId, u32>) -> Vec<Input> {
         if id.0.as_bytes()[15] % 2 == 0 || *times >= HELPED_MAX {
             continue;
         }
-        if let Some((action, data)) = sensible(row) {
+        let ada = Caller::new("ada", Role::Admin);
+        if row.status == Status::Dead && row.seat.is_some() {
+            *times += 1;
+            inputs.push(Ask::Tell(id, Command::Redrive(Redrive { caller: ada, reason: None })).into());
+        } else if let Some((action, data)) = sensible(row) {
             *times += 1;
             let act = Act {
-                caller: Caller::new("ada", Role::Admin),
+                caller: ada,
                 action: action.into(),
                 reason: Some("tidying up".to_owned()),
                 data,
@@ -94,6 +108,11 @@ fn sensible(row: &Submission) -> Option<(&'static str, Option<Json>)> {
         "REPAIR" => "fix",
         "REST" | "OVERDUE" => "push",
         "GATE" => "open",
+        "ROADS" => "pilot",
+        "UNLOAD" => "ok",
+        "LOOK" => "enough",
+        "HELD" => "release",
+        "PENDING" => "force",
         "ASK" => "fetch",
         "GRIND" => "redrive",
         "SCANNING" | "SCORING" => "rescan",
@@ -102,15 +121,30 @@ fn sensible(row: &Submission) -> Option<(&'static str, Option<Json>)> {
     Some((action, None))
 }
 
-/// Ended, dead, or waiting for somebody who may never come.
-fn rests(row: &Submission) -> bool {
-    matches!(row.wait, Wait::Nothing | Wait::Redrive | Wait::Person | Wait::Guard)
+/// Ended, dead, or waiting for somebody who may never come; or in line behind one of these.
+fn rests(world: &World, row: &Submission) -> bool {
+    let behind = |before: &dyn Fn(&Submission) -> bool| {
+        let mut others =
+            world.ledger.rows().filter(|other| other.id != row.id && other.pipeline == row.pipeline);
+        others.any(|other| before(other) && matches!(other.wait, Wait::Redrive | Wait::Person | Wait::Guard))
+    };
+    let lane = |row: &Submission| row.seat.as_ref().map(|seat| seat.lane.clone());
+    match row.wait {
+        Wait::Nothing | Wait::Redrive | Wait::Person | Wait::Guard => true,
+        Wait::Line => {
+            behind(&|other| lane(other) == lane(row) && other.seat.as_ref().is_some_and(|seat| seat.holds))
+        }
+        Wait::Key => behind(&|other| other.key == row.key && !other.key_waits),
+        _ => false,
+    }
 }
 
 fn at_rest(world: &World) -> Checked {
+    ensure!(world.ledger.owes_nothing(), "nothing moves any more, and something is owed");
     for row in world.ledger.rows() {
-        ensure!(rests(row), "nothing moves any more, and this waits: {row:?}");
+        ensure!(rests(world, row), "nothing moves any more, and this waits: {row:?}");
         ensure!(row.timer.is_none(), "nothing moves any more, and a timer is left: {row:?}");
+        ensure!(row.parked.is_none(), "no hold is left, and this is parked: {row:?}");
     }
     Ok(())
 }

@@ -32,14 +32,20 @@ pub struct Failure {
     pub message: String,
 }
 
+impl Failure {
+    /// What was found, where.
+    #[must_use]
+    pub fn finding(&self) -> String {
+        let Options { seed, kind, .. } = self.options;
+        format!("seed {seed} on {} failed at step {}: {}", kind.as_str(), self.step, self.message)
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Options { seed, kind, steps, faults } = self.options;
-        let store = match kind {
-            Kind::Memory => "memory",
-            Kind::Sqlite => "sqlite",
-        };
-        writeln!(f, "seed {seed} on {store} failed at step {}: {}", self.step, self.message)?;
+        let store = kind.as_str();
+        writeln!(f, "{}", self.finding())?;
         write!(
             f,
             "SIM_SEED={seed} SIM_STORE={store} SIM_STEPS={steps} SIM_FAULTS={faults} \

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::Pipelines;
 use engine::core::{Core, DUE_MAX, Input, Step};
+use engine::{Holds, Pipelines};
 use model::Time;
 use store::Clock as _;
 use store::conformance::TestClock;
@@ -44,6 +44,8 @@ struct Process {
 pub(crate) struct Stepped {
     pub(crate) heard: Vec<Heard>,
     pub(crate) next_timer: Option<Time>,
+    /// Whether anything was written.
+    pub(crate) changed: bool,
 }
 
 impl World {
@@ -84,7 +86,7 @@ impl World {
     }
 
     pub(crate) fn sweep(&self) -> Checked {
-        self.ledger.sweep(self.process().store.truth())
+        self.ledger.sweep(self.process().store.truth(), self.now())
     }
 
     /// A process starts: it knows what the store knows, and nothing else.
@@ -96,7 +98,13 @@ impl World {
         for (_, definition) in definitions {
             pipelines.insert(pipelines::stored(&definition)?);
         }
-        let core = Core::new(store.clone(), pipelines.clone(), self.secret);
+        let holds = Holds::default();
+        let mut in_force = (*holds.current()).clone();
+        for (_, body) in store.truth().registry("hold").map_err(|error| error.to_string())? {
+            in_force.insert(serde_json::from_str(body.as_str()).map_err(|error| error.to_string())?);
+        }
+        holds.replace(in_force);
+        let core = Core::new(store.clone(), pipelines.clone(), holds, self.secret);
         self.process = Some(Process { core, store, pipelines });
         Ok(())
     }
@@ -187,7 +195,7 @@ impl World {
         if died {
             self.restart()?;
         }
-        Ok(Stepped { heard, next_timer })
+        Ok(Stepped { heard, next_timer, changed: !happened.commits.is_empty() })
     }
 
     /// What the engine says besides its answers: needed by nobody to be right, but right.
@@ -198,11 +206,15 @@ impl World {
             ensure!(step.last_seq == Some(last), "the last event is at {last}, not at {:?}", step.last_seq);
         }
         if due == DUE_MAX {
-            let earliest = self.ledger.rows().filter_map(|row| row.timer).min();
-            let in_time = earliest.is_none_or(|at| step.next_timer.is_some_and(|next| next <= at));
+            let waiting = self.ledger.rows().filter(|row| row.timer.is_some());
+            let earliest = waiting.min_by_key(|row| row.timer);
+            let forgotten = earliest.filter(|row| {
+                let at_once = step.next_timer.is_some_and(|next| next <= self.now());
+                !at_once && step.next_timer.is_none_or(|next| Some(next) > row.timer)
+            });
             ensure!(
-                in_time,
-                "a timer at {earliest:?} is forgotten; the engine looks next at {:?}",
+                forgotten.is_none(),
+                "a timer is forgotten; the engine looks next at {:?}: {forgotten:?}",
                 step.next_timer
             );
         }

@@ -3,11 +3,13 @@
 mod operator;
 mod person;
 mod submitter;
+mod warden;
 mod worker;
 
 pub(crate) use operator::Operator;
 pub(crate) use person::Person;
 pub(crate) use submitter::Submitter;
+pub(crate) use warden::Warden;
 pub(crate) use worker::{Habit, Worker, tell, token};
 
 use engine::Pipelines;
@@ -61,6 +63,7 @@ pub(crate) enum Actor {
     Operator(Operator),
     Person(Person),
     Submitter(Submitter),
+    Warden(Warden),
     Worker(Worker),
 }
 
@@ -71,6 +74,7 @@ impl Actor {
             Actor::Operator(operator) => Some(operator.turn(view)),
             Actor::Person(person) => person.turn(view),
             Actor::Submitter(submitter) => submitter.turn(view),
+            Actor::Warden(warden) => warden.turn(view),
             Actor::Worker(worker) => worker.turn(view),
         }
     }
@@ -80,6 +84,7 @@ impl Actor {
             Actor::Operator(operator) => operator.hear(input, heard),
             Actor::Person(person) => person.hear(input, heard),
             Actor::Submitter(submitter) => submitter.hear(input, heard),
+            Actor::Warden(warden) => warden.hear(input, heard),
             Actor::Worker(worker) => worker.hear(input, heard),
         }
     }

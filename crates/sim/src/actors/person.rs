@@ -1,8 +1,8 @@
 //! Somebody who acts: with and without the role, the reason, the data, and a fresh look at the submission.
 
 use engine::core::{Ask, Input};
-use model::command::Act;
-use model::{Caller, Command, Role, Submission, SubmissionId, Time};
+use model::command::{Act, Amend, Redrive};
+use model::{Caller, Command, Role, Status, Submission, SubmissionId, Time};
 
 use super::{Heard, Sent, View, once};
 
@@ -34,6 +34,11 @@ impl Person {
             return Some(Ask::Tell(id, Command::Act(act)).into());
         }
         let row = self.choose(view)?;
+        if let Some(command) = self.set_right(&row, view) {
+            let body = format!("{} {command:?}", row.id);
+            let once = view.chance.percent(30).then(|| once(&self.name, "right", &body, view.chance));
+            return Some(Input { ask: Ask::Tell(row.id, command), once });
+        }
         let action = self.action(&row, view);
         let act = self.act(&action, Some(&row), view);
         let body = format!("{} {act:?}", row.id);
@@ -41,8 +46,32 @@ impl Person {
         Some(Input { ask: Ask::Tell(row.id, Command::Act(act)), once })
     }
 
+    /// Redrives a dead letter or amends a payload, and now and then one that cannot be.
+    fn set_right(&self, row: &Submission, view: &mut View<'_>) -> Option<Command> {
+        let chance = &mut *view.chance;
+        let caller = Caller::new(self.name.as_str(), self.role);
+        let redrives = if row.status == Status::Dead { 50 } else { 2 };
+        if chance.percent(redrives) {
+            let reason = chance.percent(50).then(|| "once more".to_owned());
+            return Some(Command::Redrive(Redrive { caller, reason }));
+        }
+        let amends = if matches!(&*row.pipeline, "dock" | "convoy" | "router") { 25 } else { 2 };
+        chance.percent(amends).then(|| {
+            let patch = crate::pipelines::patch(&row.pipeline, chance);
+            let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
+            Command::Amend(Amend { caller, patch, if_match })
+        })
+    }
+
     /// Mostly one that waits for somebody; now and then any.
     fn choose(&self, view: &mut View<'_>) -> Option<Submission> {
+        if view.chance.percent(20) {
+            // One that failed and may be resumed.
+            let failed = view.ledger.failed_ids();
+            if !failed.is_empty() {
+                return view.ledger.row(*view.chance.pick(&failed)).cloned();
+            }
+        }
         let waiting = view.ledger.waiting_for_somebody();
         let all = view.ledger.ids();
         let list = if waiting.is_empty() || view.chance.percent(30) { all } else { waiting };
@@ -74,7 +103,9 @@ impl Person {
                 .percent(70)
                 .then(|| if chance.percent(5) { " ".to_owned() } else { "I looked".to_owned() }),
             data: crate::pipelines::data(action, chance),
-            to: chance.percent(25).then(|| (*chance.pick(&["GRIND", "SIFT", "POLISH", "NOWHERE"])).into()),
+            to: chance.percent(25).then(|| {
+                (*chance.pick(&["GRIND", "SIFT", "POLISH", "BERTH", "DRIVE", "LINE", "NOWHERE"])).into()
+            }),
             if_match: match chance.below(10) {
                 0..3 => Some(revision),
                 3 => Some(revision + chance.below(3)),

@@ -15,7 +15,10 @@ pub(crate) struct Submitter {
     open: Vec<Input>,
 }
 
-const PIPELINES: [&str; 6] = ["review", "review", "mill", "mill", "patience", "plain"];
+const PIPELINES: [&str; 16] = [
+    "review", "mill", "mill", "patience", "plain", "dock", "dock", "dock", "dock", "convoy", "convoy",
+    "convoy", "router", "batch", "batch", "part",
+];
 
 impl Submitter {
     pub(crate) fn new(name: &str, role: Role) -> Self {
@@ -48,7 +51,9 @@ impl Submitter {
 
     fn application(&self, pipeline: &str, view: &mut View<'_>) -> Application {
         let chance = &mut *view.chance;
-        let given = chance.percent(10) || pipeline == "patience" && chance.percent(50);
+        let given = chance.percent(10)
+            || pipeline == "patience" && chance.percent(50)
+            || pipeline == "part" && chance.percent(60);
         Application {
             caller: Caller::new(self.name.as_str(), self.role),
             payload: crate::pipelines::payload(pipeline, view.now, chance),

@@ -1,10 +1,11 @@
 //! A worker: claims, renews or forgets to, answers in time, late, twice, differently, or never.
 
 use engine::core::{Ask, ClaimMany, Input, Output};
-use model::command::{Fail, Finish, Renew, Snooze};
+use model::admit::{Admission, Application, admit};
+use model::command::{Fail, Finish, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::token::Bits;
-use model::{Code, Command, Millis, Name, Token};
+use model::{Caller, Code, Command, Json, Millis, Name, Role, Token};
 
 use super::{Heard, View};
 use crate::pipelines::{self, CODES};
@@ -96,6 +97,10 @@ impl Worker {
             self.keep(late);
             return None;
         }
+        if &*job.task == "batch.fill" && view.chance.percent(25) {
+            let children = children(job.token, view);
+            return Some(tell(Command::Spawn(Spawn { token: job.token, children })));
+        }
         if view.chance.percent(renews) {
             return Some(tell(Command::Renew(Renew { token: job.token })));
         }
@@ -126,6 +131,7 @@ impl Worker {
                     self.jobs.extend(jobs);
                 }
             }
+            Ask::Tell(_, Command::Spawn(_)) => {}
             Ask::Tell(_, Command::Renew(renew)) => {
                 if heard.code() == Some(Code::StaleLease)
                     && let Some(index) = self.jobs.iter().position(|job| job.token == renew.token)
@@ -134,7 +140,7 @@ impl Worker {
                 }
             }
             Ask::Tell(_, command) => self.settled(command, heard),
-            Ask::Submit(_) | Ask::Apply(_) => {}
+            _ => {}
         }
     }
 
@@ -164,6 +170,7 @@ pub(crate) fn token(command: &Command) -> Option<Token> {
         Command::Finish(finish) => Some(finish.token),
         Command::Fail(fail) => Some(fail.token),
         Command::Snooze(snooze) => Some(snooze.token),
+        Command::Spawn(spawn) => Some(spawn.token),
         _ => None,
     }
 }
@@ -176,14 +183,54 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
             let span = if view.chance.percent(10) { 8 * 24 * 3600 } else { view.chance.below(40) };
             Command::Snooze(Snooze { token, span: Millis::from_secs(span) })
         }
-        5 => Command::Finish(Finish { token, outcome: "nonsense".into(), output: None, result: None }),
+        5 => Command::Finish(Finish {
+            token,
+            outcome: "nonsense".into(),
+            output: None,
+            result: None,
+            children: Vec::new(),
+        }),
         _ => {
             let work = pipelines::work(&job.task, view.chance);
-            let result =
-                view.chance.percent(20).then(|| model::Json::from(serde_json::json!({ "by": "worker" })));
-            Command::Finish(Finish { token, outcome: work.outcome.into(), output: work.output, result })
+            let fills = &*job.task == "batch.fill" && work.outcome == "sealed" || view.chance.percent(1);
+            let result = view.chance.percent(20).then(|| Json::from(serde_json::json!({ "by": "worker" })));
+            Command::Finish(Finish {
+                token,
+                outcome: work.outcome.into(),
+                output: work.output,
+                result,
+                children: if fills { children(token, view) } else { Vec::new() },
+            })
         }
     }
+}
+
+/// Some of the few children a batch can have, so that the same come again; now and then with a key somebody has.
+pub(crate) fn children(token: Token, view: &mut View<'_>) -> Vec<Admission> {
+    let versions = view.pipelines.current();
+    let Some(part) = versions.latest("part") else { return Vec::new() };
+    let names: Vec<u64> = (0..4).filter(|_| view.chance.percent(45)).collect();
+    let mut made: Vec<Admission> = Vec::new();
+    for name in names {
+        let chance = &mut *view.chance;
+        let application = Application {
+            caller: Caller::new("batch", Role::Submitter),
+            payload: Json::from(pipelines::part(chance)),
+            key: chance.percent(20).then(|| format!("given-{}", chance.below(5))),
+            priority: None,
+            not_before: chance.percent(10).then(|| view.now.plus(Millis::from_secs(20))),
+            reason: None,
+            parent: Some((token.submission, format!("c{name}").into())),
+        };
+        // The door lets no key in twice.
+        let admission = admit(part, application).ok();
+        let known = |admission: &Admission| {
+            let same = |other: &Admission| other.key() == admission.key();
+            admission.key().is_some() && made.iter().any(same)
+        };
+        made.extend(admission.filter(|admission| !known(admission)));
+    }
+    made
 }
 
 fn fail(token: Token, view: &mut View<'_>) -> Fail {

@@ -33,6 +33,10 @@ impl Acted<'_> {
 
     pub(super) fn granted(&self, row: &Submission) -> Checked {
         let id = self.before.id;
+        ensure!(
+            !self.before.erased || row.status.is_final() || row.request.is_some(),
+            "{id} goes on without its documents"
+        );
         ensure!(self.revision_fits(), "{id} was acted on at another revision than the caller saw");
         let rights =
             self.rights()?.ok_or_else(|| format!("{id} has no action `{}` there", self.act.action))?;
@@ -63,7 +67,13 @@ impl Acted<'_> {
             | Code::PickRequired
             | Code::InvalidRequest => rights.is_some(),
             // An end that is left takes its key up again, unless somebody has it by then.
-            Code::DuplicateKey => self.before.status.is_final() && self.before.key.is_some(),
+            // One that waits for it has no task run.
+            Code::DuplicateKey => {
+                self.before.key_waits || self.before.status.is_final() && self.before.key.is_some()
+            }
+            // So it is with a lane; and without its documents it does not go on at all.
+            Code::LaneTaken => self.before.status.is_final() && self.before.seat.is_some(),
+            Code::Erased => self.before.erased && self.before.status.is_final(),
             _ => false,
         };
         ensure!(

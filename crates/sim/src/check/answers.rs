@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, ensure};
+use super::{Checked, Seen, ensure, right};
 use crate::actors::{Heard, token};
 use crate::report::Report;
 
@@ -93,7 +93,22 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             report.count("answer/acted");
             Ok(())
         }
-        (Ask::Tell(..) | Ask::Claim(_), Err(_)) => Ok(()),
+        (Ask::Hold(hold), Ok(Output::Hold(placed))) => {
+            ensure!(hold.id == placed.id, "another hold was placed");
+            report.count("answer/hold-placed");
+            Ok(())
+        }
+        (Ask::Release(id), Ok(Output::Hold(hold))) => {
+            ensure!(*id == hold.id, "another hold was released");
+            report.count("answer/hold-released");
+            Ok(())
+        }
+        (Ask::Release(id), Err(refusal)) if refusal.code == Code::UnknownHold => {
+            let there = ledger.earlier_holds.get(id).filter(|_| ledger.holds.contains_key(id));
+            ensure!(there.is_none(), "hold {id} is there and was said not to be");
+            Ok(())
+        }
+        (_, Err(_)) => Ok(()),
         (_, Ok(other)) => Err(format!("the answer is of another kind: {other:?}")),
     }
 }
@@ -191,12 +206,17 @@ fn not_applied(ledger: &Ledger, seen: &Seen<'_>, pipeline: &Pipeline, code: Code
 
 /// An action that was decided on the row as it was before the step.
 fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome) -> Checked {
-    let Command::Act(act) = command else { return Err("a command that no client sends".to_owned()) };
     let Some(before) = ledger.before(id) else {
         let code = outcome.as_ref().err().map(|refusal| refusal.code);
         let fits = matches!(code, Some(Code::UnknownSubmission | Code::Unavailable | Code::OutcomeUnknown));
         ensure!(fits, "{id} does not exist, and an action on it was answered {outcome:?}");
         return Ok(());
+    };
+    let act = match command {
+        Command::Act(act) => act,
+        Command::Amend(amend) => return right::amended(ledger, before, amend, outcome),
+        Command::Redrive(redrive) => return right::redriven(before, redrive, outcome),
+        _ => return Err("a command that no client sends".to_owned()),
     };
     let acted = Acted { law: &ledger.law, before, act };
     match outcome {

@@ -1,10 +1,11 @@
 //! What of a row its events decide. Leases, timers and crashes leave no event of their own and are left out.
 
-use model::pipeline::Kind;
-use model::submission::{Cause, Wait};
-use model::{Name, Submission, Time};
+use model::pipeline::{Kind, LaneRule};
+use model::submission::{Cause, Children, Wait};
+use model::{Name, Status, Submission, Time};
 
 use super::law::Book;
+use super::ledger::Known;
 
 /// What a submission waits for, as far as its events say.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +14,10 @@ pub(super) enum Waits {
     Work(Name),
     Until(Time),
     NotBefore(Time),
-    Clock,
     Person,
+    Line,
+    Key,
+    Children,
     Guard,
     Redrive,
     Nothing,
@@ -33,6 +36,9 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
         Wait::Delay { .. } => task()?,
         Wait::Clock { until } => Waits::Until(*until),
         Wait::Person => Waits::Person,
+        Wait::Line => Waits::Line,
+        Wait::Key => Waits::Key,
+        Wait::Children => Waits::Children,
         Wait::Guard => Waits::Guard,
         Wait::Redrive => Waits::Redrive,
         Wait::Nothing => Waits::Nothing,
@@ -43,23 +49,58 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     row.settled.clear();
     row.crashes = 0;
     row.timer = None;
+    row.parked = None;
+    row.key_waits = false;
+    row.children = Children::default();
+    // Which lane and which tie; whether it is its turn is looked at apart.
+    if let Some(seat) = &mut row.seat {
+        (seat.holds, seat.away) = (false, false);
+    }
     row.wait = Wait::Nothing;
     Ok((row, waits))
 }
 
-/// Whether a stored wait is what the events say, given that a delayed start goes on without an event.
-pub(super) fn same_wait(book: &Book, row: &Submission, pair: (&Waits, &Waits), now: Time) -> bool {
-    match pair {
-        (Waits::NotBefore(until), stored) if *until <= now && pair.0 != stored => {
-            let usual = match book.pipeline.state(&row.state).map(|state| &state.kind) {
-                Some(Kind::Task { task, .. }) => Waits::Work(task.name.clone()),
-                Some(Kind::Wait { .. }) => Waits::Clock,
-                Some(Kind::Human { .. }) => Waits::Person,
-                Some(Kind::Pass { .. }) => Waits::Guard,
-                _ => Waits::Nothing,
-            };
-            matches!((&usual, stored), (Waits::Clock, Waits::Until(_))) || usual == *stored
-        }
-        (replayed, stored) => replayed == stored,
+/// Whether a row stands in its queues as its events say, given that turns come without one: lanes and keys are got
+/// silently, and given up by events alone.
+pub(super) fn same_stand(book: &Book, replayed: &Submission, row: &Submission) -> bool {
+    let state = book.pipeline.state(&row.state);
+    // A dead letter whose action was given up is in line again, or has its lane.
+    let back = replayed.status == Status::Open && state.is_some_and(|state| state.lane != LaneRule::Free);
+    let key = replayed.key_waits || !row.key_waits;
+    let let_in = replayed.key_waits && !row.key_waits;
+    let seat = match (&replayed.seat, &row.seat) {
+        (None, None) => true,
+        (Some(_), Some(_)) if let_in => true,
+        (Some(said), Some(stored)) if said.holds => stored.holds,
+        (Some(said), Some(stored)) if said.away => back || stored.away && !stored.holds,
+        (Some(_), Some(stored)) => !stored.away,
+        _ => false,
+    };
+    key && seat
+}
+
+/// Whether a stored wait is what the events say, given that a delay, a line and a key end without one.
+pub(super) fn same_wait(book: &Book, known: &Known, pair: (&Waits, &Waits), now: Time) -> bool {
+    let (row, replayed) = (&known.row, &known.replayed);
+    let has_lane = row.seat.as_ref().is_some_and(|seat| seat.holds);
+    let over = match pair.0 {
+        Waits::NotBefore(until) => *until <= now,
+        Waits::Line => has_lane,
+        Waits::Key => replayed.key_waits && !row.key_waits,
+        _ => false,
+    };
+    if !over || pair.0 == pair.1 {
+        return pair.0 == pair.1;
+    }
+    let in_line = row.seat.as_ref().is_some_and(model::submission::Seat::waits);
+    match (book.pipeline.state(&row.state).map(|state| &state.kind), pair.1) {
+        (_, Waits::Line) => in_line,
+        (Some(Kind::Task { task, .. }), Waits::Work(wanted)) => task.name == *wanted,
+        (Some(Kind::Join { task: Some(task), .. }), Waits::Work(wanted)) => task.name == *wanted,
+        (Some(Kind::Join { .. }), Waits::Children)
+        | (Some(Kind::Wait { .. }), Waits::Until(_))
+        | (Some(Kind::Human { .. }), Waits::Person)
+        | (Some(Kind::Pass { .. }), Waits::Guard) => true,
+        _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Events: dense, chained, byte for byte, each a legal step from where the one before left off.
 
-use model::event::{Change, Leaf};
+use model::event::{Change, Kind, Leaf};
 use model::evolve::evolve_documents;
 use model::{Documents, Event, evolve};
 use store::Recorded;
@@ -68,6 +68,7 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
         evolve_documents(&mut documents, event);
         let known = Known {
             row: row.clone(),
+            moving: row.clone(),
             replayed: row,
             documents,
             visit: Visit::default(),
@@ -92,8 +93,12 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
     let visit = known.visit.after(&moment, report)?;
     known.visit = visit;
     known.replayed = evolve(Some(known.replayed.clone()), event);
+    known.moving = evolve(Some(known.moving.clone()), event);
     known.history.push(hash);
     known.places.push(place);
+    if leaf.kind == Kind::Erased {
+        known.documents = Documents::default();
+    }
     evolve_documents(&mut known.documents, event);
     Ok(())
 }

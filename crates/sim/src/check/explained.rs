@@ -19,12 +19,17 @@ pub(super) struct Causes {
     /// Submissions and claims of which nobody knows the outcome.
     open_submits: usize,
     open_claims: Vec<Vec<Name>>,
+    /// Every claim: it may have met a held row and parked it.
+    claims: Vec<Vec<Name>>,
 }
 
 impl Causes {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut causes = Causes::default();
         for (index, (input, heard)) in seen.inputs.iter().zip(seen.heard).enumerate() {
+            if let Ask::Claim(claim) = &input.ask {
+                causes.claims.push(claim.tasks.clone());
+            }
             match &input.ask {
                 Ask::Tell(id, _) if heard.is_open() => causes.cause(*id, index),
                 Ask::Submit(_) if heard.is_open() => causes.open_submits += 1,
@@ -66,16 +71,23 @@ pub(super) fn check(ledger: &Ledger, seen: &Seen<'_>) -> Checked {
     let mut unnamed = 0;
     for id in ledger.changed() {
         let Some(before) = ledger.before(id) else {
-            unnamed += usize::from(!causes.submitted.contains(&id));
+            let parent = ledger.row(id).and_then(|row| row.parent);
+            let made = parent.is_some_and(|parent| causes.first.contains_key(&parent));
+            unnamed += usize::from(!made && !causes.submitted.contains(&id));
             continue;
         };
         let named = causes.first.contains_key(&id);
         let due = seen.due && before.timer.is_some_and(|at| at <= seen.now);
         let leased = match &before.wait {
-            Wait::Worker { task, .. } => causes.open_claims.iter().any(|tasks| tasks.contains(task)),
+            Wait::Worker { task, .. } => {
+                let parked = ledger.row(id).is_some_and(|row| row.parked.is_some());
+                let claims = if parked { &causes.claims } else { &causes.open_claims };
+                claims.iter().any(|tasks| tasks.contains(task))
+            }
             _ => false,
         };
-        ensure!(named || due || leased, "{id} changed although nothing that was granted named it");
+        let owed = seen.due && ledger.debts.concerned(before);
+        ensure!(named || due || leased || owed, "{id} changed although nothing that was granted named it");
     }
     ensure!(unnamed <= causes.open_submits, "{unnamed} submissions appeared that nobody was told of");
     Ok(())

@@ -95,6 +95,7 @@ fn by_right(leaf: &model::event::Leaf, by: &By) -> bool {
         Right::Role(_) if leaf.kind == Kind::Submitted => *by == By::Start,
         Right::Role(_) => matches!(by, By::Action(_)),
         Right::Lease(_) => matches!(by, By::Outcome(_) | By::Error),
-        Right::Rule => matches!(by, By::Pass | By::Clock | By::Ttl | By::Error),
+        // A redrive walks the edges of an outcome that was kept, in nobody's name.
+        Right::Rule => !matches!(by, By::Start | By::Action(_)),
     }
 }

@@ -2,19 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use engine::Hold;
 use engine::core::Ask;
+use model::event::Kind;
+use model::pipeline::Holds;
 use model::submission::Wait;
-use model::{Digest, Documents, Event, Json, Submission, SubmissionId};
+use model::{Digest, Documents, Event, Json, Name, Status, Submission, SubmissionId, Time};
 use store::entries::Place;
-use store::{Entries, OpenKey, Recorded, RequestKey, Store};
+use store::{Entries, Feed, OpenKey, Recorded, RequestKey, Store};
 
 use super::events::Told;
 use super::law::Law;
 use super::once::Receipt;
+use super::owed::Debts;
 use super::settlement::Accepted;
 use super::silent::Silent;
 use super::visit::Visit;
-use super::{Checked, Seen, answers, ensure, events, explained, once, rows, silent};
+use super::{Checked, Seen, answers, ensure, events, explained, neighbours, once, rows, silent};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -32,6 +36,10 @@ pub(crate) struct Ledger {
     pub(super) counts: BTreeMap<Place, u64>,
     pub(super) receipts: BTreeMap<RequestKey, Receipt>,
     pub(super) registry: BTreeMap<String, Json>,
+    pub(super) holds: BTreeMap<Name, Hold>,
+    /// The holds of before the step being checked.
+    pub(super) earlier_holds: BTreeMap<Name, Hold>,
+    pub(super) debts: Debts,
     somebody: BTreeSet<SubmissionId>,
 }
 
@@ -41,6 +49,8 @@ pub(super) struct Known {
     pub(super) row: Submission,
     /// What its events alone make of it.
     pub(super) replayed: Submission,
+    /// The row as the events of the commit being checked have moved it so far.
+    pub(super) moving: Submission,
     pub(super) documents: Documents,
     pub(super) visit: Visit,
     /// Leaf hashes by revision, the first at 0.
@@ -59,6 +69,36 @@ impl Ledger {
     /// Those that wait for a person, a guard or a redrive.
     pub(crate) fn waiting_for_somebody(&self) -> Vec<SubmissionId> {
         self.somebody.iter().copied().collect()
+    }
+
+    /// Those that have not ended.
+    pub(crate) fn open_ids(&self) -> Vec<SubmissionId> {
+        self.rows().filter(|row| !row.status.is_final()).map(|row| row.id).collect()
+    }
+
+    pub(crate) fn failed_ids(&self) -> Vec<SubmissionId> {
+        self.rows().filter(|row| row.status == Status::Failed).map(|row| row.id).collect()
+    }
+
+    /// The holds in force, as the store has them.
+    pub(crate) fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.holds.values()
+    }
+
+    /// Whether nothing is left to be done for others.
+    pub(crate) fn owes_nothing(&self) -> bool {
+        self.debts.is_empty()
+    }
+
+    /// A hold that stops a row and was in force all through the step.
+    pub(super) fn stopped(&self, row: &Submission, now: Time) -> Option<&Hold> {
+        let stops = self.law.of(row).is_ok_and(|book| book.pipeline.holds == Holds::Stop);
+        let throughout = |hold: &&Hold| {
+            self.earlier_holds.contains_key(&hold.id)
+                && hold.expires_at.is_none_or(|at| at > now)
+                && hold.covers(row)
+        };
+        self.holds.values().filter(|_| stops).find(throughout)
     }
 
     pub(crate) fn row(&self, id: SubmissionId) -> Option<&Submission> {
@@ -84,6 +124,8 @@ impl Ledger {
     /// Checks one step and takes it into the book.
     pub(crate) fn step(&mut self, store: &dyn Store, seen: &Seen<'_>, report: &mut Report) -> Checked {
         self.previous.clear();
+        self.earlier_holds = self.holds.clone();
+        self.debts.begin();
         for input in seen.inputs {
             if let Ask::Apply(pipeline) = &input.ask {
                 self.law.add(pipeline);
@@ -99,17 +141,15 @@ impl Ledger {
             let later = recorded.split_off(commit.changes.events.len().min(recorded.len()));
             events::check(self, &Told { seen, commit, recorded: &recorded }, report)?;
             recorded = later;
+            neighbours::granted(self, commit, report)?;
+            self.debts.take(commit, report);
+            self.take_registry(commit)?;
             self.take_rows(commit, report)?;
         }
         ensure!(recorded.is_empty(), "the store has {} events that no commit brought", recorded.len());
         self.read_back(store, seen)?;
         self.index()?;
-        for change in seen.commits.iter().flat_map(|commit| &commit.changes.registry) {
-            match &change.body {
-                Some(body) => self.registry.insert(change.key.name.clone(), body.clone()),
-                None => self.registry.remove(&change.key.name),
-            };
-        }
+        neighbours::check(self, seen.now)?;
         explained::check(self, seen)?;
         once::check(self, seen, report)?;
         answers::check(self, seen, report)?;
@@ -121,14 +161,33 @@ impl Ledger {
         let mut unread = Vec::new();
         loop {
             let after = (self.events.len() + unread.len()) as u64;
+            let feed = Feed { after, limit: PAGE, ..Feed::default() };
             let page =
-                store.events(after, PAGE).map_err(|error| format!("the store cannot be read: {error}"))?;
+                store.feed(&feed).map_err(|error| format!("the store cannot be read: {error}"))?.events;
             let is_last = page.len() < PAGE;
             unread.extend(page);
             if is_last {
                 return Ok(unread);
             }
         }
+    }
+
+    fn take_registry(&mut self, commit: &Commit) -> Checked {
+        for change in &commit.changes.registry {
+            let name = &change.key.name;
+            match (&*change.key.kind, &change.body) {
+                ("hold", Some(body)) => {
+                    let hold: Hold = serde_json::from_str(body.as_str())
+                        .map_err(|error| format!("hold {name} does not parse: {error}"))?;
+                    ensure!(*hold.id == **name, "hold {name} is kept under another name");
+                    self.holds.insert(hold.id.clone(), hold);
+                }
+                ("hold", None) => drop(self.holds.remove(&**name)),
+                (_, Some(body)) => drop(self.registry.insert(name.clone(), body.clone())),
+                (_, None) => drop(self.registry.remove(name)),
+            }
+        }
+        Ok(())
     }
 
     fn take_rows(&mut self, commit: &Commit, report: &mut Report) -> Checked {
@@ -147,10 +206,14 @@ impl Ledger {
             if let Some(before) = before {
                 check_lease_no(before, &after)?;
                 let is_silent = after.revision == before.revision;
-                if is_silent && silent::check(&Silent { before, after: &after, commit }, report)? {
+                let silent = Silent { before, after: &after, commit, debts: &self.debts };
+                let heard =
+                    if is_silent { silent::check(&silent, report)? } else { snoozed(before, &after, commit) };
+                if heard {
                     known.visit.crashes = 0;
                 }
             }
+            known.moving = after.clone();
             known.row = after;
         }
         Ok(())
@@ -209,6 +272,12 @@ impl Ledger {
         }
         Ok(())
     }
+}
+
+/// Whether a worker was heard in a commit whose events are all amendments: a settlement that left none.
+fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
+    let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
+    before.settled != after.settled && events.all(|event| event.leaf.kind == Kind::Amended)
 }
 
 /// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.

@@ -1,10 +1,10 @@
 //! A row fits its events and itself.
 
 use model::pipeline::{After, Clock, Kind, Ttl};
-use model::submission::{Cause, Wait};
+use model::submission::{Cause, Seat, Wait};
 use model::{Status, Submission, Time};
 
-use super::comparable::{comparable, same_wait};
+use super::comparable::{comparable, same_stand, same_wait};
 use super::law::{Book, Law};
 use super::ledger::Known;
 use super::{Checked, ensure};
@@ -16,7 +16,16 @@ pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     let (stored, stored_wait) = comparable(book, row)?;
     ensure!(replayed == stored, "the events of {} give\n{replayed:?}\nand the row is\n{stored:?}", row.id);
     ensure!(
-        same_wait(book, row, (&replayed_wait, &stored_wait), now),
+        same_stand(book, &known.replayed, row),
+        "the events of {} say it stands as {:?}, {}, the row {:?}, {}",
+        row.id,
+        known.replayed.seat,
+        known.replayed.key_waits,
+        row.seat,
+        row.key_waits
+    );
+    ensure!(
+        same_wait(book, known, (&replayed_wait, &stored_wait), now),
         "the events of {} say it waits for {replayed_wait:?}, the row for {stored_wait:?}",
         row.id
     );
@@ -50,7 +59,7 @@ fn ends_when_declared(book: &Book, known: &Known) -> Checked {
         Clock::Until(at) => Some(*at),
         Clock::Computed(_) => None,
     };
-    let began_late = matches!(known.replayed.wait, Wait::Delay { .. });
+    let began_late = matches!(known.replayed.wait, Wait::Delay { .. } | Wait::Line | Wait::Key);
     ensure!(
         began_late || declared.is_none_or(|at| at == *until),
         "{} waits until {until}, not until {declared:?}",
@@ -76,6 +85,11 @@ fn fits_its_state(book: &Book, row: &Submission) -> Checked {
         (Wait::Clock { .. }, Kind::Wait { .. }) => row.request.is_none(),
         (Wait::Person, Kind::Human { .. }) => row.request.is_none(),
         (Wait::Guard, Kind::Pass { .. }) => row.request.is_none(),
+        (Wait::Children, Kind::Join { .. }) => row.request.is_none(),
+        (Wait::Key, _) => row.key_waits && row.request.is_none(),
+        (Wait::Line, Kind::Task { .. } | Kind::Wait { .. } | Kind::Join { .. } | Kind::Pass { .. }) => {
+            row.seat.as_ref().is_some_and(Seat::waits) && row.request.is_none()
+        }
         _ => false,
     };
     ensure!(fits, "it waits for something its state does not have");

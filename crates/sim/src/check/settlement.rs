@@ -76,6 +76,13 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
             ensure!(*answer == (state.clone(), *status), "a repeat was answered differently for {id}");
             report.count("answer/settlement-repeated");
         }
+        Output::Submission(_) if matches!(asked.command, Command::Spawn(_)) => {
+            ensure!(
+                in_force,
+                "children of {id} were made with a token that is not that of the lease in force"
+            );
+            report.count("answer/spawned");
+        }
         other => return Err(format!("a settlement was answered {other:?}")),
     }
     Ok(())
@@ -97,7 +104,12 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
                 asked.is_of(accepted.lease_no, accepted.bits) && accepted.said == [asked.said()]
             })
         });
-    let is_renewal = matches!(asked.command, Command::Renew(_));
+    let is_renewal = matches!(asked.command, Command::Renew(_) | Command::Spawn(_));
+    let has_children = match asked.command {
+        Command::Finish(finish) => !finish.children.is_empty(),
+        Command::Spawn(spawn) => !spawn.children.is_empty(),
+        _ => false,
+    };
     match refusal.code {
         Code::StaleLease => {
             ensure!(!in_force, "the lease in force of {id} was called stale");
@@ -106,6 +118,9 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
         Code::UnknownOutcome | Code::InvalidRequest | Code::Expired => {
             ensure!(in_force, "{id} refused a dead token with {refusal}");
         }
+        Code::DuplicateKey => {
+            ensure!(in_force && has_children, "{id} refused an answer without children for a key");
+        }
         code => return Err(format!("a settlement of {id} was refused with {}", code.as_str())),
     }
     Ok(())
@@ -113,7 +128,7 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
 
 /// Notes a settlement that was taken although its sender does not know.
 fn unheard(ledger: &mut Ledger, asked: &Asked<'_>) -> Checked {
-    if matches!(asked.command, Command::Renew(_)) {
+    if matches!(asked.command, Command::Renew(_) | Command::Spawn(_)) {
         return Ok(());
     }
     let (before, after) = (ledger.before(asked.id), ledger.row(asked.id));

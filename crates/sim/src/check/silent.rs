@@ -1,9 +1,11 @@
-//! Changes without an event: claims, renewals, snoozes and delays that are over. Nothing else is silent.
+//! Changes without an event: claims, renewals, snoozes, delays that are over, and turns in queues. Nothing else is
+//! silent.
 
 use model::Submission;
 use model::submission::{Cause, Lease, Wait};
 
-use super::ensure;
+use super::owed::Debts;
+use super::{Checked, ensure};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -12,6 +14,7 @@ pub(super) struct Silent<'a> {
     pub(super) before: &'a Submission,
     pub(super) after: &'a Submission,
     pub(super) commit: &'a Commit,
+    pub(super) debts: &'a Debts,
 }
 
 /// Checks the change; says whether the worker was heard, which ends a row of crashes.
@@ -22,6 +25,9 @@ pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, St
     expected.row_version = after.row_version;
     expected.timer = after.timer;
     expected.wait = after.wait.clone();
+    // How its children stand is counted anew elsewhere.
+    expected.children = after.children;
+    queues(silent, &mut expected, report)?;
     let settled = after.settled != before.settled;
     match (&before.wait, &after.wait) {
         (Wait::Worker { task, .. }, Wait::Lease(lease)) => {
@@ -51,10 +57,42 @@ pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, St
                 "moment/delay-over"
             });
         }
+        (Wait::Line, _) if turn(silent) => {}
+        (Wait::Key, _) if before.key_waits && !after.key_waits => {}
         (old, new) => ensure!(old == new, "{id} changed from {old:?} to {new:?} without an event"),
     }
     ensure!(expected == **after, "{id} changed without an event:\n{expected:?}\nbecame\n{after:?}");
     Ok(settled)
+}
+
+/// It got its lane.
+fn turn(silent: &Silent<'_>) -> bool {
+    let holds = |row: &Submission| row.seat.as_ref().is_some_and(|seat| seat.holds);
+    holds(silent.after) && !holds(silent.before)
+}
+
+/// Lanes, keys and holds let somebody in or out because it was owed, or because a hold was met.
+fn queues(silent: &Silent<'_>, expected: &mut Submission, report: &mut Report) -> Checked {
+    let Silent { before, after, debts, .. } = silent;
+    let id = before.id;
+    if before.parked != after.parked {
+        let looked_at = before.parked.is_none() || debts.concerned(before);
+        ensure!(looked_at, "{id} was let go by {:?}, and nobody had to look at it", before.parked);
+        report.count(if after.parked.is_some() { "moment/parked" } else { "moment/unparked" });
+        expected.parked = after.parked.clone();
+    }
+    if before.key_waits && !after.key_waits {
+        ensure!(debts.concerned(before), "{id} got its key although nobody gave it");
+        report.count("moment/key-passed");
+        expected.key_waits = false;
+        expected.seat = after.seat.clone();
+    }
+    if turn(silent) {
+        ensure!(debts.concerned(before), "{id} got its lane although nobody gave it");
+        report.count("moment/seated");
+        expected.seat = after.seat.clone();
+    }
+    Ok(())
 }
 
 fn granted(silent: &Silent<'_>, task: &model::Name, lease: &Lease) -> Result<(), String> {

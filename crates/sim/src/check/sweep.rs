@@ -4,19 +4,23 @@ use std::collections::BTreeMap;
 
 use model::submission::Wait;
 use model::{Name, SubmissionId, Time};
-use store::{Changes, Count, OpenKey, Query, Ready, RegistryKey, Store, Take};
+use store::entries::Stand;
+use store::{
+    Changes, Count, Entries, Feed, LaneKey, Line, OpenKey, PARKED_MAX, Query, Ready, RegistryKey, Store, Take,
+};
 
 use super::ledger::Ledger;
-use super::{Checked, ensure};
+use super::{Checked, ensure, reasons};
 
 const PAGE: usize = 100;
 const ALL: usize = 100_000;
 
 impl Ledger {
     /// Reads everything. To be called when nothing is under way.
-    pub(crate) fn sweep(&self, store: &dyn Store) -> Checked {
-        let checks = [sequence, rows, histories, counts, indexes, registry];
-        checks.into_iter().try_for_each(|check| check(self, store))
+    pub(crate) fn sweep(&self, store: &dyn Store, now: Time) -> Checked {
+        let checks = [sequence, rows, histories, counts, indexes, lines, owed, registry];
+        checks.into_iter().try_for_each(|check| check(self, store))?;
+        reasons::check(self, store, now)
     }
 }
 
@@ -27,7 +31,8 @@ fn unreadable(error: store::Error) -> String {
 fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut read = 0;
     loop {
-        let page = store.events(read as u64, PAGE).map_err(unreadable)?;
+        let feed = Feed { after: read as u64, limit: PAGE, ..Feed::default() };
+        let page = store.feed(&feed).map_err(unreadable)?.events;
         for recorded in &page {
             let same = recorded.seq == read as u64 + 1 && ledger.events.get(read) == Some(&recorded.event);
             ensure!(same, "position {} holds another event than it did", read + 1);
@@ -94,7 +99,9 @@ fn indexes(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut queues: BTreeMap<Name, Vec<(i64, SubmissionId)>> = BTreeMap::new();
     let mut timers: Vec<(Time, SubmissionId)> = Vec::new();
     for row in ledger.rows() {
-        if let Wait::Worker { task, rank } = &row.wait {
+        if let Wait::Worker { task, rank } = &row.wait
+            && row.parked.is_none()
+        {
             queues.entry(task.clone()).or_default().push((*rank, row.id));
         }
         timers.extend(row.timer.map(|at| (at, row.id)));
@@ -144,9 +151,55 @@ fn indexes(ledger: &Ledger, store: &dyn Store) -> Checked {
     checked
 }
 
+/// Every lane with its holder and those in line, first first.
+fn lines(ledger: &Ledger, store: &dyn Store) -> Checked {
+    type Places = Vec<(Time, Name, SubmissionId)>;
+    let mut lines: BTreeMap<LaneKey, (Line, Places)> = BTreeMap::new();
+    for row in ledger.rows() {
+        let Some(entry) = Entries::of(row).lane else { continue };
+        let (line, waiting) = lines.entry(entry.key).or_default();
+        match entry.stand {
+            Stand::Holds => line.holder = Some(row.id),
+            Stand::InLine { since, tie } => waiting.push((since, tie, row.id)),
+        }
+    }
+    for (lane, (mut line, mut waiting)) in lines {
+        waiting.sort_unstable();
+        line.waiting = waiting.into_iter().map(|(_, _, id)| id).collect();
+        let stored = store.line(&lane, ALL).map_err(unreadable)?;
+        ensure!(stored == line, "the line of {lane:?} is\n{stored:?}\nand should be\n{line:?}");
+    }
+    Ok(())
+}
+
+/// What is owed, and what holds have parked.
+fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
+    let mut checked = Ok(());
+    let committed = store.transact(&Take { owed: ALL, ..Take::nothing() }, &mut |taken| {
+        checked = (|| {
+            let mut stored = taken.owed.clone();
+            stored.sort_by(|one, other| one.id.cmp(&other.id));
+            let known: Vec<_> = ledger.debts.open.values().cloned().collect();
+            ensure!(stored == known, "what is owed is\n{stored:?}\nand should be\n{known:?}");
+            for (hold, parked) in taken.parked {
+                let known: Vec<_> = ledger.rows().filter(|row| row.parked.as_ref() == Some(&hold)).collect();
+                let known: Vec<_> = known.into_iter().map(|row| row.id).take(PARKED_MAX).collect();
+                ensure!(parked == known, "hold {hold} parked\n{parked:?}\nand not\n{known:?}");
+            }
+            Ok(())
+        })();
+        Changes::default()
+    });
+    committed.map_err(unreadable)?;
+    checked
+}
+
 fn registry(ledger: &Ledger, store: &dyn Store) -> Checked {
     let stored: BTreeMap<_, _> = store.registry("pipeline").map_err(unreadable)?.into_iter().collect();
     ensure!(stored == ledger.registry, "the registry of pipelines is not what was applied");
+    let holds: Vec<_> = store.registry("hold").map_err(unreadable)?.into_iter().map(|(id, _)| id).collect();
+    let known: Vec<_> = ledger.holds.keys().map(ToString::to_string).collect();
+    ensure!(holds == known, "the holds are\n{holds:?}\nand should be\n{known:?}");
     let take = Take {
         registry: stored
             .keys()

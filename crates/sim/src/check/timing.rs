@@ -21,15 +21,14 @@ pub(super) struct Moment<'a> {
 }
 
 impl Moment<'_> {
-    /// The row the event followed: as stored if it was the commit's first, else as the events before it left it.
-    pub(super) fn row(&self) -> &Submission {
-        let stored = &self.known.row;
-        if stored.revision + 1 == self.event.leaf.revision { stored } else { &self.known.replayed }
+    /// The row the event followed.
+    pub(super) fn stood(&self) -> &Submission {
+        &self.known.moving
     }
 
     /// The lease the event found in force. A snooze earlier in the same commit gave it back without an event.
     fn lease(&self) -> Option<&Lease> {
-        let lease = self.row().lease()?;
+        let lease = self.stood().lease()?;
         let id = self.event.leaf.submission;
         let written = self.told.commit.changes.rows.iter().find(|change| change.after.id == id);
         let given_back = written.is_some_and(|change| {
@@ -69,7 +68,7 @@ pub(super) fn check(moment: &Moment<'_>, report: &mut Report) -> Checked {
 
 /// The machine's own moves: each needs its time to have come.
 fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
-    let (leaf, row) = (&moment.event.leaf, moment.row());
+    let (leaf, row) = (&moment.event.leaf, moment.stood());
     match moment.failure() {
         Some("crashing") if leaf.kind != Kind::Moved => return lease_ran_out(moment),
         Some("timeout") => {
@@ -96,6 +95,9 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
         };
         ensure!(*until <= leaf.at, "a wait until {until} ended at {}", leaf.at);
         report.count("moment/wait-over");
+    }
+    if let [By::Children(name)] = &ways[..] {
+        report.count(format!("children/{name}"));
     }
     if ways.iter().all(|by| **by == By::Ttl) {
         ensure!(moment.lease().is_none(), "a time to live did not wait for the lease");

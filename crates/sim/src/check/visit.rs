@@ -60,14 +60,19 @@ impl Visit {
                     self.check_end(moment, report)?;
                 }
             }
-            Change::Submitted(_) | Change::Requested { .. } => {}
+            Change::Submitted(_)
+            | Change::Requested { .. }
+            | Change::Amended(_)
+            | Change::Redriven { .. }
+            | Change::Sealed
+            | Change::Erased => {}
         }
-        let goes_on = matches!(leaf.kind, Kind::Retried | Kind::Crashed | Kind::Died);
+        let goes_on = matches!(leaf.kind, Kind::Retried | Kind::Crashed | Kind::Died | Kind::Amended);
         Ok(if goes_on { visit } else { Visit::default() })
     }
 
     fn rule(&self, moment: &Moment<'_>, code: &str) -> Result<(String, RetryRule), String> {
-        let task = moment.book.task(moment.row()).ok_or("an attempt failed where there is no task")?;
+        let task = moment.book.task(moment.stood()).ok_or("an attempt failed where there is no task")?;
         let (counted, rule) = task.retry.rule_for(code);
         Ok((counted.to_owned(), rule.clone()))
     }

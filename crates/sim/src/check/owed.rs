@@ -1,0 +1,77 @@
+//! What is owed: written by one commit, applied by another, and never lost in between.
+
+use std::collections::BTreeMap;
+
+use model::owed::Effect;
+use model::{Name, Status, Submission, SubmissionId};
+use store::entries::{unheld_key, unheld_lane};
+use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo};
+
+use crate::faults::Commit;
+use crate::report::Report;
+
+#[derive(Debug, Default)]
+pub(crate) struct Debts {
+    /// What is owed now.
+    pub(super) open: BTreeMap<OwedId, Owed>,
+    /// Whom something was owed at some time of the step being checked.
+    seen: Vec<OwedTo>,
+}
+
+impl Debts {
+    pub(super) fn begin(&mut self) {
+        self.seen = self.open.values().map(|owed| owed.to.clone()).collect();
+    }
+
+    pub(super) fn take(&mut self, commit: &Commit, report: &mut Report) {
+        for owed in &commit.changes.owed {
+            let kind = match &owed.to {
+                OwedTo::Submission(_) => "child",
+                OwedTo::Key(_) => "key",
+                OwedTo::Lane(_) => "lane",
+                OwedTo::Parked(_) => "parked",
+            };
+            report.count(format!("owed/{kind}"));
+            self.seen.push(owed.to.clone());
+            self.open.entry(owed.id.clone()).or_insert_with(|| owed.clone());
+        }
+        for id in &commit.changes.paid {
+            self.open.remove(id);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn to_lane(&self, lane: &LaneKey) -> bool {
+        self.open.values().any(|owed| matches!(&owed.to, OwedTo::Lane(to) if to == lane))
+    }
+
+    pub(super) fn to_key(&self, key: &OpenKey) -> bool {
+        self.open.values().any(|owed| matches!(&owed.to, OwedTo::Key(to) if to == key))
+    }
+
+    pub(super) fn to_parked(&self, hold: &Name) -> bool {
+        self.open.values().any(|owed| matches!(&owed.to, OwedTo::Parked(to) if to == hold))
+    }
+
+    /// The changes of children their parent has not heard of.
+    pub(super) fn to_parent(&self, id: SubmissionId) -> impl Iterator<Item = (Status, Status)> {
+        let effects = self.open.values().filter(move |owed| owed.to == OwedTo::Submission(id));
+        effects.filter_map(|owed| match serde_json::from_str(owed.body.as_str()) {
+            Ok(Effect::Child { before, after }) => Some((before, after)),
+            _ => None,
+        })
+    }
+
+    /// Whether something owed in this step can have changed a row that stood like this.
+    pub(super) fn concerned(&self, row: &Submission) -> bool {
+        self.seen.iter().any(|to| match to {
+            OwedTo::Submission(id) => *id == row.id,
+            OwedTo::Key(key) => unheld_key(row).as_ref() == Some(key),
+            OwedTo::Lane(lane) => unheld_lane(row).as_ref() == Some(lane),
+            OwedTo::Parked(hold) => row.parked.as_ref() == Some(hold),
+        })
+    }
+}
