@@ -1,5 +1,6 @@
 //! `milepost`: the one binary.
 
+mod bulk;
 mod commands;
 mod demo;
 mod exit;
@@ -38,6 +39,7 @@ Examples:
   milepost submit skill-review skill.json --wait  submit, and wait for the end
   milepost list --status dead                     what got stuck
   milepost act ID escalate                        make a move that people make
+  milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.
 Environment: MILEPOST_SERVER, MILEPOST_TOKEN for commands that ask a server; MILEPOST_LOG filters the logs.";

@@ -20,10 +20,10 @@ pub(crate) struct Node {
 
 impl Node {
     /// Opens the store in a folder and starts the engine.
-    pub(crate) fn open(folder: &Path) -> anyhow::Result<Node> {
+    pub(crate) fn open(folder: &Path, options: &engine::Options) -> anyhow::Result<Node> {
         let store = SqliteStore::open(folder, Arc::new(SystemClock::new()))
             .with_context(|| format!("cannot open the data folder {}", folder.display()))?;
-        let engine = Engine::start(Arc::new(store), &engine::Options::default())?;
+        let engine = Engine::start(Arc::new(store), options)?;
         Ok(Node { engine })
     }
 

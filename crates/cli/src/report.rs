@@ -100,6 +100,10 @@ fn next(problem: &Problem) -> Option<String> {
             format!("`{program} show {id}` shows the one that is open")
         }
         "not-dead" => format!("`{program} why ID` says what it waits for"),
+        "unknown-version" => format!("`{program} apply FILE` brings a version into force"),
+        "unknown-operation" => format!("`{program} operations` shows those of the last 30 days"),
+        "operation-over" => format!("`{program} operations show ID` shows how it ended"),
+        "self-approval" => "let somebody else do it".to_owned(),
         "unknown-hold" => format!("`{program} holds` shows those in force"),
         "feed-retired" => "leave out --after to begin with what there is".to_owned(),
         "key-mismatch" => "leave out --key".to_owned(),

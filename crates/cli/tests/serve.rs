@@ -79,3 +79,11 @@ fn a_filter_that_cannot_be_read_is_told() {
     let said = common::Said::from(said.expect("the binary runs")).ends(1);
     assert!(said.stderr.contains("MILEPOST_LOG"), "{}", said.stderr);
 }
+
+#[test]
+fn events_are_kept_for_a_span_that_is_one() {
+    for (span, says) in [("0s", "leave it out"), ("soon", "keep-events")] {
+        let refused = run(&["serve", "--keep-events", span]).ends(2);
+        assert!(refused.stderr.contains(says), "{}", refused.stderr);
+    }
+}

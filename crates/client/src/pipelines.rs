@@ -1,5 +1,6 @@
 //! Pipelines: what is in force, and bringing new versions into force.
 
+use model::SubmissionId;
 use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView};
 
 use crate::call::Call;
@@ -34,9 +35,27 @@ impl Client {
         self.send(Call::get(self.at(["pipelines", name])).accepting("text/vnd.mermaid")?).await?.text()
     }
 
+    /// The drawing of a pipeline's newest version, as SVG.
+    pub async fn pipeline_svg(&self, name: &str) -> Result<String, Error> {
+        self.send(Call::get(self.at(["pipelines", name])).accepting("image/svg+xml")?).await?.text()
+    }
+
+    /// The drawing of a submission's machine with the way it took, as SVG.
+    pub async fn drawing(&self, id: SubmissionId) -> Result<String, Error> {
+        let url = self.at(["submissions", &id.to_string(), "drawing"]);
+        self.send(Call::get(url).accepting("image/svg+xml")?).await?.text()
+    }
+
     /// Brings a definition of the pipeline `name` into force. Applying what is in force already changes nothing, so this
     /// is safe to repeat.
     pub async fn apply(&self, name: &str, body: &ApplyBody) -> Result<ApplyAnswer, Error> {
         self.json(Call::put(self.at(["pipelines", name]), body)?.repeatable()).await
+    }
+
+    /// Checks a definition and says what it would change, without applying it.
+    pub async fn apply_dry_run(&self, name: &str, body: &ApplyBody) -> Result<ApplyAnswer, Error> {
+        let mut url = self.at(["pipelines", name]);
+        url.query_pairs_mut().append_pair("dry_run", "true");
+        self.json(Call::put(url, body)?.repeatable()).await
     }
 }

@@ -75,18 +75,18 @@ fn rest(submission: &SubmissionView) -> Option<Rest> {
 }
 
 /// Pauses that grow, until a deadline.
-struct Polls {
+pub(crate) struct Polls {
     deadline: Option<Instant>,
     made: u32,
 }
 
 impl Polls {
-    fn new(at_most: Option<Duration>) -> Self {
+    pub(crate) fn new(at_most: Option<Duration>) -> Self {
         Polls { deadline: at_most.and_then(|span| Instant::now().checked_add(span)), made: 0 }
     }
 
     /// False: there is no time for another look.
-    async fn pause(&mut self) -> bool {
+    pub(crate) async fn pause(&mut self) -> bool {
         self.made += 1;
         let mut pause = POLLS.pause_after(self.made);
         if let Some(deadline) = self.deadline {

@@ -59,7 +59,7 @@ impl InForce {
     /// The holds a store has.
     pub(crate) fn stored(store: &dyn Store) -> Result<InForce, store::Error> {
         let mut in_force = InForce::default();
-        for (id, body) in store.registry(HOLDS)? {
+        for (id, body) in store::registry_all(store, HOLDS)? {
             let hold = serde_json::from_str(body.as_str());
             in_force.insert(
                 hold.map_err(|error| store::Error::corrupt(format!("hold {id} cannot be read: {error}")))?,

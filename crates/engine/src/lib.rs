@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod core;
+pub mod duty;
 pub mod holds;
 pub mod pipelines;
 mod shell;
@@ -13,4 +14,4 @@ mod shell;
 pub use clock::SystemClock;
 pub use holds::{Hold, Holds};
 pub use pipelines::Pipelines;
-pub use shell::{ApplyError, Child, Condition, Engine, Options, StartError};
+pub use shell::{ApplyError, Child, Condition, DutyReport, Engine, NewOperation, Options, StartError};

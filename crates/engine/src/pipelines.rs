@@ -3,7 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
+use model::pipeline::Source;
 use model::{Name, Pipeline};
+use store::{RegistryKey, Store};
+use thiserror::Error;
+
+/// Where definitions are registered.
+const DEFINITIONS: &str = "pipeline";
+
+/// Why what was applied cannot be brought into force.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("the stored definition {name} does not load:\n{problems}")]
+    Definition { name: String, problems: String },
+}
 
 /// Shared between those who check at the door and the core that decides. Read often, changed by `apply` alone.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +42,12 @@ impl Versions {
         self.by_name.get(name)?.get(&version)
     }
 
+    /// Whether a registered definition is in force.
+    fn is_known(&self, registered: &str) -> bool {
+        let (name, version) = registered.rsplit_once('@').unwrap_or((registered, ""));
+        version.parse().is_ok_and(|version| self.version(name, version).is_some())
+    }
+
     /// The newest version of each, by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Pipeline>> {
         self.by_name.values().filter_map(|versions| versions.last_key_value()).map(|(_, pipeline)| pipeline)
@@ -45,10 +66,31 @@ impl Pipelines {
         self.inner.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
+    /// Brings into force what was applied and is not yet known here.
+    pub fn catch_up(&self, store: &dyn Store) -> Result<(), LoadError> {
+        for (name, definition) in store::registry_all(store, DEFINITIONS)? {
+            if self.current().is_known(&name) {
+                continue;
+            }
+            let refuse = |problems: String| LoadError::Definition { name: name.clone(), problems };
+            let source =
+                Source::from_definition(&definition).map_err(|problem| refuse(problem.to_string()))?;
+            let pipeline =
+                model::pipeline::load(&source).map_err(|problems| refuse(problems.render(&source)))?;
+            self.insert(Arc::new(pipeline));
+        }
+        Ok(())
+    }
+
     pub fn insert(&self, pipeline: Arc<Pipeline>) {
         let mut inner = self.inner.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut versions = (**inner).clone();
         versions.by_name.entry(pipeline.name.clone()).or_default().insert(pipeline.version, pipeline);
         *inner = Arc::new(versions);
     }
+}
+
+/// Where a definition is registered.
+pub(crate) fn definition_key(name: &str, version: u32) -> RegistryKey {
+    RegistryKey { kind: DEFINITIONS.to_owned(), name: format!("{name}@{version}") }
 }

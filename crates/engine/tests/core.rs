@@ -9,11 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use engine::core::{Ask, Once, Output};
 use model::decide::{Current, Decision};
 use model::submission::Status;
-use model::{Code, Command, Context, Digest, Documents, Json, Pipeline, Refusal, Submission, SubmissionId};
-use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, RequestKey,
-    Store, Take, Taken,
-};
+use model::{Code, Command, Context, Digest, Json, Pipeline, Refusal};
+use store::{Error, RequestKey, Store, Take};
+use support::wrapped::{Between, Wrapped};
 use support::{Machine, admission, done, id_of, memory, submit};
 
 fn poisonous(
@@ -41,52 +39,26 @@ fn a_panic_is_answered_alone_and_the_rest_of_the_batch_commits() {
     assert_eq!(store.counts().unwrap()[0].count, 2);
 }
 
-/// A store that loses every race for one key.
-#[derive(Debug)]
+/// Loses every race for one key.
+#[derive(Debug, Default)]
 struct Contended {
-    inner: Arc<dyn Store>,
     tries: AtomicU32,
 }
 
-impl Store for Contended {
-    fn transact(
-        &self,
-        take: &Take<'_>,
-        decide: &mut dyn FnMut(Taken) -> Changes,
-    ) -> Result<Committed, Error> {
+impl Between for Contended {
+    fn before_transact(&self, take: &Take<'_>) -> Result<(), Error> {
         if take.keys.iter().any(|open| &*open.key == "contended") {
             self.tries.fetch_add(1, Ordering::SeqCst);
             return Err(Error::Conflict("somebody else has it".to_owned()));
         }
-        self.inner.transact(take, decide)
-    }
-    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
-        self.inner.submission(id)
-    }
-    fn find(&self, query: &Query) -> Result<Page, Error> {
-        self.inner.find(query)
-    }
-    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.history(id, after, limit)
-    }
-    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
-        self.inner.feed(feed)
-    }
-    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
-        self.inner.line(lane, limit)
-    }
-    fn counts(&self) -> Result<Vec<Count>, Error> {
-        self.inner.counts()
-    }
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
-        self.inner.registry(kind)
+        Ok(())
     }
 }
 
 #[test]
 fn a_lost_race_is_answered_alone_and_the_rest_of_the_batch_commits() {
     let (inner, _) = memory();
-    let store = Arc::new(Contended { inner, tries: AtomicU32::new(0) });
+    let store = Arc::new(Wrapped { inner, between: Contended::default() });
     let mut machine = Machine::over(store.clone());
     let names = ["a", "b", "c", "contended", "d", "e", "f"];
     let inputs: Vec<_> = names.iter().map(|name| submit(name)).collect();
@@ -98,7 +70,7 @@ fn a_lost_race_is_answered_alone_and_the_rest_of_the_batch_commits() {
         }
     }
     assert_eq!(store.counts().unwrap()[0].count, 6);
-    assert!(store.tries.load(Ordering::SeqCst) < 20, "a race is not tried for ever");
+    assert!(store.between.tries.load(Ordering::SeqCst) < 20, "a race is not tried for ever");
 }
 
 #[test]

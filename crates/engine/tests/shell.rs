@@ -3,11 +3,13 @@
 
 mod support;
 
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use engine::core::Output;
-use engine::{Condition, Engine, Options};
+use engine::{Condition, DutyReport, Engine, Options};
 use model::Code;
+use support::wrapped::{Between, Wrapped};
 use support::{application, claim, done, memory, source};
 
 async fn started() -> Engine {
@@ -95,4 +97,45 @@ async fn an_unknown_pipeline_is_refused_with_those_there_are() {
     let refusal = engine.submit("werk", application("a"), None).await.unwrap_err();
     assert_eq!(refusal.code, Code::UnknownPipeline);
     assert!(refusal.message.contains("work"), "{}", refusal.message);
+}
+
+/// A read of running operations that hangs until it is let go.
+#[derive(Debug, Default)]
+struct Hanging {
+    let_go: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Between for Hanging {
+    fn before_registry(&self, kind: &str) {
+        if kind == engine::core::RUNNING {
+            let (let_go, bell) = &*self.let_go;
+            drop(bell.wait_while(let_go.lock().unwrap(), |let_go| !*let_go).unwrap());
+        }
+    }
+}
+
+async fn report(engine: &Engine, name: &str, wanted: impl Fn(&DutyReport) -> bool) {
+    loop {
+        if engine.duties().iter().any(|duty| duty.name == name && wanted(duty)) {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_duty_that_hangs_delays_nobody_and_is_seen() {
+    let (inner, _) = memory();
+    let hanging = Hanging::default();
+    let let_go = hanging.let_go.clone();
+    let engine = Engine::start(Arc::new(Wrapped { inner, between: hanging }), &Options::default()).unwrap();
+    engine.apply(&source()).await.unwrap();
+    report(&engine, "operations", |duty| duty.running_for.is_some()).await;
+    report(&engine, "schedules", |duty| duty.passes >= 2).await;
+    engine.submit("work", application("a"), None).await.unwrap();
+    report(&engine, "operations", |duty| duty.running_for.is_some() && duty.last_good_ago.is_none()).await;
+    *let_go.0.lock().unwrap() = true;
+    let_go.1.notify_all();
+    report(&engine, "operations", |duty| duty.passes >= 1 && duty.last_good_ago.is_some()).await;
+    engine.drain().await;
 }

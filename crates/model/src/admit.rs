@@ -138,7 +138,7 @@ fn check_bounds(application: &Application) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
+pub fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
     match reason {
         Some(reason) if reason.len() > REASON_BYTES_MAX => {
             Err(Refusal::new(Code::TooLarge, format!("the reason is over {REASON_BYTES_MAX} bytes")))

@@ -1,9 +1,13 @@
 //! Commands: what can be asked of a submission. Imperatives, a closed list, one file of `decide` each.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::Name;
 use crate::actor::Caller;
 use crate::admit::Admission;
 use crate::json::Json;
+use crate::pipeline::Pipeline;
 use crate::submission::{Failure, Status};
 use crate::time::Millis;
 use crate::token::Token;
@@ -23,6 +27,7 @@ pub enum Command {
     Act(Act),
     Amend(Amend),
     Redrive(Redrive),
+    Migrate(Migrate),
     /// The lane it is first in line for is free.
     Seat,
     /// The key it waited for is free.
@@ -105,5 +110,15 @@ pub struct Amend {
 #[derive(Debug, Clone)]
 pub struct Redrive {
     pub caller: Caller,
+    pub reason: Option<String>,
+}
+
+/// Follow another version of the pipeline from here on.
+#[derive(Debug, Clone)]
+pub struct Migrate {
+    pub caller: Caller,
+    pub target: Arc<Pipeline>,
+    /// Where states go that the target has not, or that shall go elsewhere.
+    pub map: BTreeMap<Name, Name>,
     pub reason: Option<String>,
 }

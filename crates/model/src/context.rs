@@ -1,5 +1,7 @@
 //! What a decision may not make up: time, chance, secrets.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::Name;
 use crate::digest::Digest;
 use crate::submission::SubmissionId;
@@ -18,6 +20,8 @@ pub struct Context {
     pub lane_free: bool,
     /// Another submission that holds its key.
     pub key_holder: Option<SubmissionId>,
+    /// For a claim: of each limit it counts under, by label, the slots that are taken.
+    pub slots: BTreeMap<Name, BTreeSet<u32>>,
     /// Fresh for every decision; ids, token bits, salts and jitter come from it.
     pub seed: [u8; 32],
     /// The deployment's secret that keeps actors pseudonymous in the audit log.

@@ -14,7 +14,7 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::submission::{Failure, Kept, Request, Seat, Status, SubmissionId, Wait};
+use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
 
@@ -110,6 +110,14 @@ pub enum Kind {
     Sealed,
     /// Its documents were erased; what was proven of them stays.
     Erased,
+    /// Its row was removed; its events stay.
+    Forgotten,
+    /// A service level was missed.
+    Late,
+    /// Somebody agreed to an action that needs several.
+    Approved,
+    /// It follows another version of its pipeline from here on.
+    Migrated,
 }
 
 impl Kind {
@@ -127,6 +135,10 @@ impl Kind {
             Kind::Redriven => "redriven",
             Kind::Sealed => "sealed",
             Kind::Erased => "erased",
+            Kind::Forgotten => "forgotten",
+            Kind::Late => "late",
+            Kind::Approved => "approved",
+            Kind::Migrated => "migrated",
         }
     }
 }
@@ -199,6 +211,13 @@ pub enum Change {
     },
     Sealed,
     Erased,
+    Forgotten,
+    /// The clocks that ran out.
+    Late {
+        clocks: Vec<Option<Name>>,
+    },
+    Approved(Approval),
+    Migrated(Box<Migrated>),
 }
 
 impl Change {
@@ -216,6 +235,10 @@ impl Change {
             Change::Redriven { .. } => Kind::Redriven,
             Change::Sealed => Kind::Sealed,
             Change::Erased => Kind::Erased,
+            Change::Forgotten => Kind::Forgotten,
+            Change::Late { .. } => Kind::Late,
+            Change::Approved(_) => Kind::Approved,
+            Change::Migrated(_) => Kind::Migrated,
         }
     }
 }
@@ -279,6 +302,28 @@ pub struct Entry {
     pub seat: Option<Seat>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forget_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<SlaClock>,
+}
+
+/// Where a submission stands under the version it was moved to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Migrated {
+    pub version: u32,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Name, Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_at: Option<Time>,
+    pub entry: Entry,
+    /// It goes on waiting as it did: its tries count on.
+    pub stays: bool,
+    /// What its states are called now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_from: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_good: Option<Name>,
 }
 
 /// What an amendment changed besides the payload.

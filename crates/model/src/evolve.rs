@@ -1,6 +1,6 @@
 //! The row after an event. No pipeline, no decision: the event already says everything.
 
-use crate::event::{Change, Entry, Event, Leaf, Moved, Spent, Submitted};
+use crate::event::{Change, Entry, Event, Leaf, Migrated, Moved, Spent, Submitted};
 use crate::submission::{Cause, Documents, Status, Submission, Wait};
 use crate::{Digest, Right};
 
@@ -39,6 +39,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.key_waits = submitted.key_waits;
     row.payload_revision = leaf.revision;
     row.ttl_at = submitted.ttl_at;
+    row.submitter = event.detail.actor.clone();
     row.enter(event, &submitted.entry);
     row
 }
@@ -47,7 +48,12 @@ fn later(mut row: Submission, event: &Event) -> Submission {
     assert_eq!(event.leaf.revision, row.revision + 1, "events of a submission follow each other");
     // A lease ended by anything but its own settlement was revoked: the number moves on, so its token is dead even
     // before the next grant.
-    let keeps = matches!(&event.detail.change, Change::Amended(amended) if amended.wait.is_none());
+    let keeps = match &event.detail.change {
+        Change::Amended(amended) => amended.wait.is_none(),
+        Change::Migrated(migrated) => migrated.stays,
+        Change::Late { .. } | Change::Approved(_) => true,
+        _ => false,
+    };
     if let Wait::Lease(lease) = &row.wait
         && event.leaf.right != Right::Lease(lease.no)
         && !keeps
@@ -81,6 +87,9 @@ fn later(mut row: Submission, event: &Event) -> Submission {
         }
         Change::Requested { request, task, rank } => {
             row.request = Some((**request).clone());
+            row.approvals.clear();
+            // It joins another queue than the one it may have been set aside from.
+            row.parked = None;
             row.anew();
             row.status = Status::Open;
             row.finished_at = None;
@@ -98,6 +107,9 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.labels = amended.labels.clone();
             row.priority = amended.priority;
             row.payload_revision = event.leaf.revision;
+            // What parked it went by labels that may be others now; who agreed has seen another payload.
+            row.parked = None;
+            row.approvals.clear();
             if let Some(wait) = &amended.wait {
                 row.wait = wait.clone();
             }
@@ -106,6 +118,14 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.erase_at = None;
             row.erased = true;
         }
+        Change::Forgotten => row.forget_at = None,
+        Change::Late { clocks } => {
+            row.clocks.iter_mut().filter(|clock| clocks.contains(&clock.leg)).for_each(|clock| {
+                clock.late = true;
+            });
+        }
+        Change::Approved(approval) => row.approvals.push(approval.clone()),
+        Change::Migrated(migrated) => row.migrate(event, migrated),
         Change::Sealed => {
             row.anew();
             row.sealed = true;
@@ -156,7 +176,34 @@ impl Submission {
         self.seat = entry.seat.clone();
         self.parked = None;
         self.erase_at = entry.erase_at;
+        self.forget_at = entry.forget_at;
+        self.clocks = entry.clocks.clone();
+        self.approvals.clear();
         self.wait = entry.wait.clone();
+    }
+
+    /// As entering a state, except that it has been there for a while.
+    fn migrate(&mut self, event: &Event, migrated: &Migrated) {
+        self.version = migrated.version;
+        self.labels = migrated.labels.clone();
+        self.ttl_at = migrated.ttl_at;
+        self.state = event.leaf.to.clone();
+        self.failed_from = migrated.failed_from.clone();
+        self.last_good = migrated.last_good.clone();
+        if !migrated.stays {
+            self.anew();
+        }
+        let entry = &migrated.entry;
+        self.status = entry.status;
+        self.priority = entry.priority;
+        self.state_ttl_at = entry.state_ttl_at;
+        self.seat = entry.seat.clone();
+        self.clocks = entry.clocks.clone();
+        self.parked = None;
+        self.approvals.clear();
+        if !migrated.stays {
+            self.wait = entry.wait.clone();
+        }
     }
 
     fn spend(&mut self, spent: Option<Spent>) {

@@ -31,6 +31,8 @@ pub enum Debtor {
     },
     /// Whatever a hold parked.
     Parked(Name),
+    /// The first of what a limit parked.
+    FirstParked(Name),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -71,6 +71,7 @@ codes! {
     TooLarge = "too-large", TooLarge, "something is over its bound";
     Unauthorized = "unauthorized", Unauthorized, "no valid token was given";
     RoleRequired = "role-required", Forbidden, "the caller's role does not allow this";
+    SelfApproval = "self-approval", Forbidden, "somebody else than the submitter must do this";
     ForbiddenHost = "forbidden-host", Forbidden, "an open server answers only to this machine's own names";
     UnknownRoute = "unknown-route", NotFound, "there is nothing at this address";
     UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
@@ -88,6 +89,10 @@ codes! {
     Erased = "erased", Conflict, "the submission's documents were erased";
     NotDead = "not-dead", Conflict, "only a dead letter can be redriven";
     NotAmendable = "not-amendable", Conflict, "the pipeline does not let this be amended";
+    NotMigratable = "not-migratable", Conflict, "the submission cannot follow that version as it stands";
+    UnknownOperation = "unknown-operation", NotFound, "no such operation";
+    OperationOver = "operation-over", Conflict, "the operation has ended";
+    UnknownVersion = "unknown-version", NotFound, "no such version of the pipeline";
     CursorAhead = "cursor-ahead", Conflict, "the cursor is further on already";
     GuardNotMet = "guard-not-met", Conflict, "the action's conditions do not hold now";
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";

@@ -1,5 +1,9 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
+mod wait;
+
+pub use wait::{Cause, Lease, Seat, Slot, Wait};
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -11,8 +15,7 @@ use crate::Name;
 use crate::actor::Caller;
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::time::{Millis, Time};
-use crate::token::Bits;
+use crate::time::Time;
 
 /// A UUIDv7: ordered by the time it was made, so new rows land at the end of every index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -191,6 +194,18 @@ pub struct Submission {
     /// Whether they were.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
+    /// When the row itself goes, once it has ended. Its events stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forget_at: Option<Time>,
+    /// The service levels it is measured by at present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<SlaClock>,
+    /// Who has agreed so far to an action that needs several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
+    /// Who submitted it, for actions that somebody else must take.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub submitter: Name,
     /// The hash of its newest leaf: what chains its events.
     pub leaf: Digest,
 }
@@ -238,6 +253,10 @@ impl Submission {
             state_ttl_at: None,
             erase_at: None,
             erased: false,
+            forget_at: None,
+            clocks: Vec::new(),
+            approvals: Vec::new(),
+            submitter: "".into(),
             leaf: Digest([0; 32]),
         }
     }
@@ -253,90 +272,30 @@ impl Submission {
     /// When time alone would change something. A lease in force is awaited before a ttl is.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
+        if self.status.is_final() {
+            return [self.erase_at, self.forget_at].into_iter().flatten().min();
+        }
         let wait = match &self.wait {
             Wait::Lease(lease) => {
-                return Some(lease.times_out_at.map_or(lease.expires_at, |at| at.min(lease.expires_at)));
+                Some(lease.times_out_at.map_or(lease.expires_at, |at| at.min(lease.expires_at)))
             }
             Wait::Delay { until, .. } | Wait::Clock { until } if self.parked.is_none() => Some(*until),
             _ => None,
         };
-        let ttl = if self.status.is_final() { self.erase_at } else { self.expires_at() };
-        [wait, ttl].into_iter().flatten().min()
+        let ttl = self.expires_at().filter(|_| self.lease().is_none());
+        [wait, ttl, self.late_at()].into_iter().flatten().min()
+    }
+
+    /// When it will have missed the next of its service levels.
+    #[must_use]
+    pub fn late_at(&self) -> Option<Time> {
+        self.clocks.iter().filter(|clock| !clock.late).map(|clock| clock.due_at).min()
     }
 
     /// When the nearer of its two times to live ends.
     #[must_use]
     pub fn expires_at(&self) -> Option<Time> {
         [self.ttl_at, self.state_ttl_at].into_iter().flatten().min()
-    }
-}
-
-/// What a submission waits for: exactly one thing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "for", rename_all = "snake_case")]
-pub enum Wait {
-    /// A worker to claim its task. `rank` orders the queue.
-    Worker { task: Name, rank: i64 },
-    /// The worker that holds the lease.
-    Lease(Lease),
-    /// Time to pass before it may go on.
-    Delay { until: Time, cause: Cause },
-    /// The end of a wait state.
-    Clock { until: Time },
-    /// Its turn in a lane.
-    Line,
-    /// The end of the open submission that has its key.
-    Key,
-    /// Its children to end.
-    Children,
-    /// A person's action.
-    Person,
-    /// A guard of its pass state to hold.
-    Guard,
-    /// A redrive.
-    Redrive,
-    /// Nothing: it has ended.
-    Nothing,
-}
-
-impl Wait {
-    /// The one word for it.
-    #[must_use]
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Wait::Worker { .. } => "worker",
-            Wait::Lease(_) => "lease",
-            Wait::Delay { .. } => "delay",
-            Wait::Clock { .. } => "clock",
-            Wait::Line => "line",
-            Wait::Key => "key",
-            Wait::Children => "children",
-            Wait::Person => "person",
-            Wait::Guard => "guard",
-            Wait::Redrive => "redrive",
-            Wait::Nothing => "nothing",
-        }
-    }
-}
-
-/// A place in a lane: the one that holds it, or one of those in line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
-    pub lane: Name,
-    /// Orders those who came at the same time.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
-    pub tie: Name,
-    pub holds: bool,
-    /// Neither holding nor in line: its state has no use for the lane.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub away: bool,
-}
-
-impl Seat {
-    /// In line, and not yet its turn.
-    #[must_use]
-    pub fn waits(&self) -> bool {
-        !self.holds && !self.away
     }
 }
 
@@ -367,26 +326,23 @@ impl Children {
     }
 }
 
-/// Why a submission is delayed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    Retry,
-    Snooze,
-    NotBefore,
+/// A running service level: when it will have been missed, and whether it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlaClock {
+    /// The leg it measures; `None`: the state it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leg: Option<Name>,
+    pub due_at: Time,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
 }
 
+/// One person's yes to an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lease {
-    pub task: Name,
-    pub worker: Name,
-    pub no: u64,
-    pub bits: Bits,
-    pub span: Millis,
-    pub granted_at: Time,
-    pub expires_at: Time,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times_out_at: Option<Time>,
+pub struct Approval {
+    pub action: Name,
+    pub to: Name,
+    pub by: Name,
 }
 
 /// What went wrong, as workers say it and people read it.

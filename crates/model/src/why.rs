@@ -12,7 +12,7 @@ use crate::Name;
 use crate::actor::Actor;
 use crate::decide::rank;
 use crate::pipeline::{Holds, Kind, Pipeline, State, Times};
-use crate::submission::{Cause, Documents, Failure, Lease, Status, Submission, SubmissionId, Wait};
+use crate::submission::{Cause, Documents, Failure, Lease, SlaClock, Status, Submission, SubmissionId, Wait};
 use crate::time::{Millis, Time};
 
 /// One reason. Decide by `code`, which is stable; `sentence` is for people.
@@ -100,6 +100,7 @@ pub fn why(
         Wait::Nothing => look.ended(),
     });
     reasons.extend(look.requested());
+    reasons.extend(look.late());
     reasons
 }
 
@@ -120,7 +121,8 @@ impl Look<'_> {
         if !stoppable || self.pipeline.holds == Holds::Route {
             return Vec::new();
         }
-        let parked = self.row.parked.as_ref();
+        let limit = self.pipeline.limit_that_parks(self.row);
+        let parked = self.row.parked.as_ref().filter(|_| limit.is_none());
         let mut reasons: Vec<_> =
             self.around.holds.iter().map(|hold| held(hold, parked == Some(&hold.id))).collect();
         if let Some(parked) =
@@ -130,6 +132,10 @@ impl Look<'_> {
                 format!("it was set aside by {parked}, which is over; it goes back to its queue in a moment");
             reasons.push(reason("parked", sentence, json!({ "parked": parked })));
         }
+        reasons.extend(limit.map(|(label, value, most)| {
+            let sentence = format!("{most} with {label} {value} are with workers, which is the limit");
+            reason("limit", sentence, json!({ "label": label, "value": value, "limit": most }))
+        }));
         reasons
     }
 
@@ -226,8 +232,18 @@ impl Look<'_> {
             let mut roles: Vec<_> =
                 action.edges.iter().map(|edge| self.state.role_of(edge).as_str()).collect();
             roles.dedup();
-            told.push(format!("{} ({})", action.name, roles.join(" or ")));
-            actions.push(json!({ "name": action.name, "roles": roles }));
+            let needed = action.edges.iter().map(|edge| edge.approvals).max().unwrap_or(1);
+            let agreed: Vec<_> = self.row.approvals.iter().filter(|yes| yes.action == action.name).collect();
+            let agreed: Vec<_> = agreed.iter().map(|yes| &*yes.by).collect();
+            let votes = match (needed, agreed.as_slice()) {
+                (..=1, _) => String::new(),
+                (_, []) => format!(", needs {needed} people"),
+                (_, by) => format!(", {} of {needed} agreed: {}", by.len(), by.join(", ")),
+            };
+            told.push(format!("{} ({}{votes})", action.name, roles.join(" or ")));
+            actions.push(json!({
+                "name": action.name, "roles": roles, "approvals": needed, "agreed": agreed,
+            }));
         }
         reason("person", format!("it waits for a person: {}", told.join(", ")), json!({ "actions": actions }))
     }
@@ -254,6 +270,19 @@ impl Look<'_> {
         let details =
             json!({ "status": status, "finished_at": self.row.finished_at, "error": self.row.error });
         reason("ended", sentence, details)
+    }
+
+    /// Not what stops it, but what whoever asks wants to know.
+    fn late(&self) -> Option<Reason> {
+        let missed: Vec<_> = self.row.clocks.iter().filter(|clock| clock.due_at <= self.around.now).collect();
+        let name = |clock: &SlaClock| clock.leg.as_ref().unwrap_or(&self.row.state).to_string();
+        let told: Vec<_> =
+            missed.iter().map(|clock| format!("{} was due at {}", name(clock), clock.due_at)).collect();
+        let details: Vec<_> =
+            missed.iter().map(|clock| json!({ "sla": name(clock), "due_at": clock.due_at })).collect();
+        let is_late = !missed.is_empty() && !self.row.status.is_final();
+        is_late
+            .then(|| reason("late", format!("it is late: {}", told.join(", ")), json!({ "missed": details })))
     }
 
     fn requested(&self) -> Option<Reason> {

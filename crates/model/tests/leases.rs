@@ -274,3 +274,16 @@ final = "success"
     assert_eq!(again, Answer::Settled { state: "B".into(), status: Status::Open, repeated: true });
     assert_eq!(story.finish(first, "ok", "[]").unwrap_err().code, Code::StaleLease);
 }
+
+#[test]
+fn a_redrive_keeps_the_reason_it_was_given() {
+    let mut story = story();
+    let token = story.claim_any();
+    story.tell(&fail(token, "broken", false)).unwrap();
+    let reason = Some("the disk was replaced".to_owned());
+    let redrive = model::command::Redrive { caller: support::admin(), reason };
+    story.tell(&model::Command::Redrive(redrive)).unwrap();
+    let event = story.events.last().unwrap();
+    assert_eq!(event.leaf.kind.as_str(), "redriven");
+    assert_eq!(event.detail.metadata.as_ref().unwrap().as_str(), r#"{"reason":"the disk was replaced"}"#);
+}

@@ -115,6 +115,9 @@ fn optional_top_level_keys_are_checked() {
         ("lane = { key = 'error.code' }", "bad-expression"),
         ("limits = { knd = 3 }", "unknown-label"),
         ("limits = { kind = 0 }", "bad-value"),
+        ("limits = { kind = 1_001 }", "bad-value"),
+        ("limits = { kind = 'many' }", "wrong-type"),
+        ("limits = 5", "wrong-type"),
         ("amend = { role = 'submitter' }", "missing-key"),
         ("amend = { fields = [] }", "bad-value"),
         ("amend = { fields = ['a'], role = 'boss' }", "bad-value"),
@@ -123,6 +126,17 @@ fn optional_top_level_keys_are_checked() {
         ("schedule = { cron = '* * * * * * *' }", "bad-value"),
         ("schedule = [{ timezone = 'UTC' }]", "missing-key"),
         ("schedule = { cron = '0 * * * *', timezone = 'Mars Colony' }", "bad-value"),
+        ("schedule = { cron = '0 * * * *', timezone = 'Europe/Nowhere' }", "bad-value"),
+        ("schedule = { cron = '0 * * * *', timezone = 1 }", "wrong-type"),
+        ("schedule = { cron = '0 0 31 2 *' }", "bad-value"),
+        ("schedule = { cron = '61 * * * *' }", "bad-value"),
+        ("schedule = { cron = '@hourly' }", "bad-value"),
+        ("schedule = { cron = 5 }", "wrong-type"),
+        ("schedule = { cron = '0 * * * *', payload = 'x' }", "wrong-type"),
+        ("schedule = { cron = '0 * * * *', every = '1h' }", "unknown-key"),
+        ("calendars = { a = { timezone = 'Mars' } }", "bad-value"),
+        ("calendars = { a = { holidays = ['2026-02-30'] } }", "bad-value"),
+        ("calendars = { a = { holidays = [25] } }", "wrong-type"),
         ("calendars = { a = { holidays = ['yesterday'] } }", "bad-value"),
         ("notify = { a = { } }", "missing-key"),
         ("notify = { a = { mail = 'data.x' } }", "bad-expression"),
@@ -132,6 +146,10 @@ fn optional_top_level_keys_are_checked() {
         ("sla = { a = { to = 'DONE' } }", "missing-key"),
         ("sla = { a = { to = 'DON', target = '1s' } }", "unknown-state"),
         ("sla = { a = { to = 'DONE', target = '0bd' } }", "bad-span"),
+        ("sla = { a = { to = 'DONE', target = '1001bd' } }", "bad-span"),
+        ("sla = { a = { to = 'DONE', target = '1.5bd' } }", "bad-span"),
+        ("sla = { a = { to = 'DONE', from = 'WOKR', target = '1s' } }", "unknown-state"),
+        ("sla = { a = { to = 'DONE', not_via = 'WOKR', target = '1s' } }", "unknown-state"),
         ("sla = { a = { to = 'DONE', target = '5bd', calendar = 'b' } }", "unknown-calendar"),
         ("metrics = { a = { } }", "missing-key"),
         ("metrics = { a = { counter = 'entered', gauge = 'depth' } }", "missing-key"),
@@ -186,6 +204,9 @@ fn states_are_checked() {
         ("on.good = \"DONE\"", "on.good = 'DONE'\ntimeout = '5 min'", "bad-span"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\nwith = 3", "wrong-type"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\nretention = '1d'", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = 'DONE'\nforget = '1d'", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', approvals = 2 }", "key-not-here"),
+        ("on.good = \"DONE\"", "on.good = { to = 'DONE', self_approval = false }", "key-not-here"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\ninvestigate = true", "key-not-here"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\nlane = 'free'", "key-not-here"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\nsla = {}", "missing-key"),
@@ -203,6 +224,8 @@ fn states_are_checked() {
         ("on.good = \"DONE\"", "on.good = 'DONE'\nretry = { times = 1, on.x = { tmes = 1 } }", "unknown-key"),
         ("on.good = \"DONE\"", "on.good = 'DONE'\nstart = 'WORK'", "unknown-key"),
         ("final = \"success\"", "final = \"sucess\"", "bad-value"),
+        ("final = \"success\"", "final = \"success\"\nforget = 'soon'", "bad-span"),
+        ("final = \"success\"", "final = \"success\"\nsla = { target = '1s' }", "key-not-here"),
         ("final = \"success\"", "final = \"success\"\nnext = 'FAILED'", "mixed-kinds"),
         ("final = \"success\"", "final = \"success\"\nttl = { after = '1s', to = 'FAILED' }", "key-not-here"),
         ("final = \"success\"", "final = \"success\"\non.good = 'FAILED'", "key-not-here"),
@@ -266,6 +289,8 @@ fn actions_are_checked() {
         ("actions.go = { to = ['FAILED', 'FALED'] }", "unknown-state"),
         ("actions.go = { to = 'FAILED', role = 'boss' }", "bad-value"),
         ("actions.go = { to = 'FAILED', approvals = 0 }", "bad-value"),
+        ("actions.go = { to = 'FAILED', approvals = 'two' }", "wrong-type"),
+        ("actions.go = { to = 'FAILED', self_approval = 'no' }", "wrong-type"),
         ("actions.go = { to = 'FAILED', data = 'none.json' }", "missing-file"),
         ("actions.go = { to = 'FAILED', task = 'a b' }", "bad-name"),
         ("actions.go = { to = 'FAILED', when = 'output.x', task = 'a.b' }", "bad-expression"),
@@ -516,11 +541,15 @@ fn supported_features_are_not_refused() {
 }
 
 #[test]
-fn an_approval_by_anyone_but_the_asker_is_not_supported_yet() {
-    let problems = load(&Source::new(
-        "x.toml",
-        "name = \"x\"\nversion = 1\ntitle = \"X\"\nstart = \"A\"\n[states.A]\nreview = \"admin\"\nactions.go = { to = \"B\", self_approval = false }\n[states.B]\nfinal = \"success\"\n",
-    ))
-    .expect_err("refused, not ignored");
-    assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), ["not-supported-yet"]);
+fn a_second_state_that_makes_children_is_refused() {
+    let brood = |second: &str| {
+        let toml = format!(
+            "name = \"x\"\nversion = 1\nstart = \"A\"\n[states.A]\ntask = \"t.a\"\njoin = \"y\"\non.all_succeeded = \"B\"\non.some_failed = \"B\"\n[states.B]\n{second}join = \"y\"\non.all_succeeded = \"C\"\non.some_failed = \"C\"\n[states.C]\nfinal = \"success\"\n"
+        );
+        load(&Source::new("x.toml", toml))
+            .map(|_| ())
+            .map_err(|problems| problems.iter().map(|problem| problem.code).collect::<Vec<_>>())
+    };
+    assert_eq!(brood("task = \"t.b\"\n"), Err(vec!["second-join"]));
+    assert_eq!(brood(""), Ok(()), "one that only waits for them is fine");
 }

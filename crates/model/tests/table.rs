@@ -3,12 +3,14 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use model::command::{Amend, Child, Redrive};
+use model::command::{Amend, Child, Migrate, Redrive};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
-use model::submission::{Children, Status, Wait};
+use model::submission::{Children, SlaClock, Status, Wait};
 use model::{Caller, Command, Pipeline, Refusal, Role, Token};
 use support::{Story, act, all_shipped, fail, finish, json, shipped};
 
@@ -83,6 +85,8 @@ fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
     let declared = pipeline.state(state).unwrap();
     row.state = state.into();
     row.status = Status::Open;
+    let clock = |_| SlaClock { leg: None, due_at: now.plus(model::Millis::from_secs(1)), late: false };
+    row.clocks = declared.sla.iter().map(clock).collect();
     row.wait = match &declared.kind {
         Kind::Pass { .. } => Wait::Guard,
         Kind::Task { task, .. } => Wait::Worker { task: task.name.clone(), rank: 0 },
@@ -262,6 +266,35 @@ fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
     }
 }
 
+/// To a version with the same rules, where it stands or elsewhere, with a worker at it, and to the one it follows.
+fn migrate_rows(table: &mut Table, story: &Story) {
+    let to = |pipeline: &Pipeline, role| {
+        let caller = Caller::new("someone", role);
+        Command::Migrate(Migrate {
+            caller,
+            target: Arc::new(pipeline.clone()),
+            map: BTreeMap::new(),
+            reason: None,
+        })
+    };
+    let mut next = story.pipeline.clone();
+    next.version += 1;
+    let asks = [Role::Reviewer, Role::Admin].map(|role| (format!("migrate by {role}"), to(&next, role)));
+    table.rows("migrate, whoever asks", story, asks.to_vec());
+    let state = &story.row().state;
+    let elsewhere = next.states.iter().find(|other| other.name != *state && !other.is_final());
+    let Some(elsewhere) = elsewhere.filter(|_| story.row().status == Status::Open) else { return };
+    let Command::Migrate(mut mapped) = to(&next, Role::Admin) else { unreachable!("made above") };
+    mapped.map.insert(state.clone(), elsewhere.name.clone());
+    table.row(&format!("migrate, mapped to {}", elsewhere.name), story, &Command::Migrate(mapped));
+    table.row("migrate to the version it follows", story, &to(&story.pipeline, Role::Admin));
+    if matches!(story.row().wait, Wait::Worker { .. }) {
+        let mut leased = story.clone();
+        leased.claim_any();
+        table.row("migrate with its worker", &leased, &to(&next, Role::Admin));
+    }
+}
+
 /// What the end of the last of its children means, and that one goes on again.
 fn children_rows(table: &mut Table, story: &Story) {
     let kind = &story.pipeline.state(story.state()).unwrap().kind;
@@ -300,6 +333,7 @@ fn every_state_and_every_command_of_every_shipped_pipeline() {
             worker_rows(&mut table, &story, &samples);
             action_rows(&mut table, &story, &samples);
             common_rows(&mut table, &story, &samples);
+            migrate_rows(&mut table, &story);
             children_rows(&mut table, &story);
             let mut later = story.clone();
             later.pass("52w");

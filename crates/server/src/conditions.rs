@@ -7,6 +7,7 @@ use store::RequestKey;
 
 use crate::problem::invalid;
 
+const KEY: &str = "idempotency-key";
 const KEY_CHARS_MAX: usize = 255;
 
 /// The revision the caller saw; `*` is any.
@@ -35,7 +36,7 @@ pub(crate) struct Request<'a> {
 
 impl Request<'_> {
     pub(crate) fn once(&self, headers: &HeaderMap) -> Result<Option<Once>, Refusal> {
-        let Some(given) = only(headers, "idempotency-key")? else { return Ok(None) };
+        let Some(given) = only(headers, KEY)? else { return Ok(None) };
         let visible = given.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible || given.is_empty() || given.len() > KEY_CHARS_MAX {
             return Err(invalid(format!(
@@ -49,6 +50,16 @@ impl Request<'_> {
         };
         let digest = Digest::of_parts(&[self.route.as_bytes(), b"\n", self.body]);
         Ok(Some(Once { key, digest }))
+    }
+}
+
+/// For calls that are done as often as they come: a key that promises otherwise is refused rather than ignored.
+pub(crate) fn never_once(headers: &HeaderMap) -> Result<(), Refusal> {
+    match only(headers, KEY)? {
+        None => Ok(()),
+        Some(_) => Err(invalid(
+            "this call takes no `Idempotency-Key`: it is done each time it comes; look before you repeat it",
+        )),
     }
 }
 

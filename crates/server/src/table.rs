@@ -15,7 +15,8 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, cursors, dead, feed, health, holds, pipelines, submissions, submit, tasks, why,
+    actions, amend, apply, cursors, dead, drawing, feed, health, holds, operations, overdue, pipelines,
+    stats, submissions, submit, tasks, why,
 };
 
 /// One way in.
@@ -64,13 +65,14 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/readyz", Nothing, Always, |get| on(get, health::ready)),
     route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
     route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
-    route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, pipelines::apply)),
+    route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
     route(Method::POST, "/v1/pipelines/{pipeline}/submissions", SUBMITTER, Request, |post| {
         on(post, submit::submit)
     }),
     route(Method::GET, "/v1/submissions", AnyRole, Request, |get| on(get, submissions::list)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Request, |get| on(get, submissions::events)),
+    route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, drawing::show)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, why::explain)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
@@ -78,6 +80,15 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, amend::amend)),
     route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, dead::redrive)),
     route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
+    route(Method::GET, "/v1/overdue", AnyRole, Request, |get| on(get, overdue::list)),
+    route(Method::GET, "/v1/operations", AnyRole, Request, |get| on(get, operations::list)),
+    route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
+    route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
+    route(Method::POST, "/v1/operations/{operation}/stop", ADMIN, Request, |post| on(post, operations::stop)),
+    route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Request, |get| {
+        on(get, operations::results)
+    }),
+    route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, stats::show)),
     route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
     route(Method::GET, "/v1/feed/cursors/{cursor}", AnyRole, Request, |get| on(get, cursors::show)),
     route(Method::PUT, "/v1/feed/cursors/{cursor}", WORKER, Request, |put| on(put, cursors::place)),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use engine::core::ClaimMany;
 use model::{Name, Role};
 
-use crate::actors::{Actor, Habit, Operator, Person, Submitter, Warden, Worker};
+use crate::actors::{Actor, Clerk, Director, Habit, Operator, Person, Submitter, Warden, Worker};
 
 /// Every task of every pipeline.
-pub(crate) const TASKS: [&str; 17] = [
+pub(crate) const TASKS: [&str; 23] = [
     "review.scan",
     "review.score",
     "review.publish",
@@ -26,6 +26,12 @@ pub(crate) const TASKS: [&str; 17] = [
     "batch.fill",
     "batch.report",
     "part.make",
+    "studio.sketch",
+    "studio.paint",
+    "studio.frame",
+    "studio.varnish",
+    "bulletin.write",
+    "dock.papers",
 ];
 const PLAIN: &str = "plain.work";
 
@@ -37,9 +43,12 @@ pub(crate) fn cast() -> Vec<Actor> {
     let mut cast = vec![
         Actor::Operator(Operator::default()),
         Actor::Warden(Warden::default()),
+        Actor::Director(Director::default()),
+        Actor::Clerk(Clerk::default()),
+        Actor::Clerk(Clerk::default()),
         Actor::Person(Person::new("ada", Role::Admin)),
         Actor::Person(Person::new("ravi", Role::Reviewer)),
-        Actor::Person(Person::new("ravi", Role::Reviewer)),
+        Actor::Person(Person::new("rita", Role::Reviewer)),
         Actor::Person(Person::new("sam", Role::Submitter)),
         Actor::Person(Person::new("vera", Role::Viewer)),
     ];

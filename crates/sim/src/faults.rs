@@ -2,13 +2,16 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Json, Submission, SubmissionId, Time};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, Store, Take,
-    Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded, Store,
+    Take, Taken,
 };
 
 use crate::chance::Chance;
+
+/// Servers over one store.
+pub(crate) const SERVERS: usize = 2;
 
 /// What goes wrong with a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +98,12 @@ pub(crate) struct Trouble {
     conflicts: u64,
     /// Set by a fault that ends the process: nothing works until it is started again.
     pub(crate) process_over: bool,
-    reachable_since: Option<Time>,
+    /// Which of the servers is at it.
+    pub(crate) server: usize,
+    /// Whether it is the engine that reads, and not one of those who look up what to ask of it.
+    pub(crate) stepping: bool,
+    /// Since when each of them has reached the store.
+    reachable_since: [Option<Time>; SERVERS],
     /// Since the last look.
     pub(crate) commits: Vec<Commit>,
     pub(crate) faults: Vec<Fault>,
@@ -111,7 +119,9 @@ impl Trouble {
             outage: false,
             conflicts: 0,
             process_over: false,
-            reachable_since: None,
+            server: 0,
+            stepping: false,
+            reachable_since: [None; SERVERS],
             commits: Vec::new(),
             faults: Vec::new(),
             unexpected: None,
@@ -120,7 +130,18 @@ impl Trouble {
 
     pub(crate) fn restarted(&mut self) {
         self.process_over = false;
-        self.reachable_since = None;
+        self.reachable_since = [None; SERVERS];
+    }
+
+    /// One server alone has started again.
+    pub(crate) fn replaced(&mut self, server: usize) {
+        self.reachable_since[server] = None;
+    }
+
+    /// Whether a read fails.
+    fn unreadable(&mut self) -> Option<Fault> {
+        let fails = self.chance.per_mille(self.per_mille / 4);
+        (fails || self.process_over || self.outage).then_some(Fault::Unreachable)
     }
 
     fn next(&mut self) -> Option<Fault> {
@@ -145,7 +166,7 @@ impl Trouble {
         self.process_over |= fault.ends_the_process();
         let error = fault.error();
         if !matches!(error, Error::Conflict(_)) {
-            self.reachable_since = None;
+            self.reachable_since[self.server] = None;
         }
         error
     }
@@ -169,6 +190,15 @@ impl Faulty {
 
     pub(crate) fn trouble(&self) -> MutexGuard<'_, Trouble> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn readable(&self) -> Result<(), Error> {
+        let mut trouble = self.trouble();
+        match trouble.unreadable() {
+            None => Ok(()),
+            Some(fault) if trouble.stepping => Err(trouble.went_wrong(fault)),
+            Some(fault) => Err(fault.error()),
+        }
     }
 
     /// The trouble, to be carried over; the store is closed.
@@ -205,8 +235,8 @@ impl Store for Faulty {
             Ok(_) => {}
         }
         if let Some((now, changes)) = decided.filter(|_| keeps) {
-            let reachable_since = trouble.reachable_since.unwrap_or(now);
-            trouble.reachable_since = Some(reachable_since);
+            let server = trouble.server;
+            let reachable_since = *trouble.reachable_since[server].get_or_insert(now);
             if !changes.is_empty() {
                 trouble.commits.push(Commit { now, reachable_since, changes });
             }
@@ -217,11 +247,16 @@ impl Store for Faulty {
         }
     }
 
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
+        self.inner.late(late)
+    }
+
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
         self.inner.submission(id)
     }
 
     fn find(&self, query: &Query) -> Result<Page, Error> {
+        self.readable()?;
         self.inner.find(query)
     }
 
@@ -241,7 +276,13 @@ impl Store for Faulty {
         self.inner.counts()
     }
 
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
-        self.inner.registry(kind)
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.readable()?;
+        self.inner.parked(after, limit)
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.readable()?;
+        self.inner.registry(kind, after, limit)
     }
 }

@@ -10,22 +10,61 @@ use serde_json::{Value, json};
 use crate::chance::Chance;
 
 /// The first versions: what every run starts with.
-pub(crate) fn first() -> [Arc<Pipeline>; 9] {
+pub(crate) fn first() -> [Arc<Pipeline>; 11] {
     [
         include_str!("files/review.toml"),
         include_str!("files/mill.toml"),
         include_str!("files/patience.toml"),
-        include_str!("files/dock.toml"),
+        DOCK,
         include_str!("files/convoy.toml"),
         include_str!("files/router.toml"),
         include_str!("files/batch.toml"),
         include_str!("files/part.toml"),
+        STUDIO,
+        BULLETIN,
         PLAIN,
     ]
     .map(|toml| loaded(&source(toml)))
 }
 
 const PLAIN: &str = include_str!("files/plain.toml");
+const DOCK: &str = include_str!("files/dock.toml");
+const STUDIO: &str = include_str!("files/studio.toml");
+const BULLETIN: &str = include_str!("files/bulletin.toml");
+
+/// Second versions that submissions are migrated to, and back: other labels, limits, states, tasks and times.
+pub(crate) fn second() -> [Arc<Pipeline>; 3] {
+    let dock = [
+        ("cargo = \"payload.cargo\"", "cargo = \"payload.cargo + '2'\""),
+        ("limits = { cargo = 1 }", "limits = { cargo = 2 }"),
+        ("ROADS", "HARBOUR"),
+        ("dock.customs", "dock.papers"),
+        ("lane = \"free\"\nwait = \"20s\"", "wait = \"25s\""),
+        ("sla = { target = \"40s\" }", "sla = { target = \"4s\" }"),
+    ];
+    let studio = [
+        ("limits = { client = 1, medium = 2 }", "limits = { client = 2 }"),
+        ("medium = \"payload.medium\"", "medium = \"payload.medium + '2'\""),
+        ("PAINT", "COLOUR"),
+        ("studio.frame", "studio.varnish"),
+        (", approvals = 2", ""),
+        ("after = \"9d\"", "after = \"3d\""),
+    ];
+    let bulletin = [("*/4 * * * *", "*/7 * * * *"), ("\"morning\"", "\"late\"")];
+    [changed(DOCK, &dock), changed(STUDIO, &studio), changed(BULLETIN, &bulletin)]
+}
+
+/// How states of the first versions are called in the second ones, and the other way round.
+pub(crate) const RENAMED: [(&str, &str); 2] = [("ROADS", "HARBOUR"), ("PAINT", "COLOUR")];
+
+fn changed(toml: &str, changes: &[(&str, &str)]) -> Arc<Pipeline> {
+    let mut text = toml.replace("version = 1", "version = 2");
+    for (from, to) in changes {
+        assert!(text.contains(from), "nothing says {from}");
+        text = text.replace(from, to);
+    }
+    loaded(&source(&text))
+}
 
 /// A later version of a pipeline, which differs from the first in nothing but its number.
 pub(crate) fn plain(version: u32) -> Arc<Pipeline> {
@@ -99,6 +138,13 @@ pub(crate) fn payload(pipeline: &str, now: Time, chance: &mut Chance) -> Json {
             json!({ "name": format!("b{}", chance.below(6)), "tenant": format!("t{}", chance.below(2)) })
         }
         "part" => part(chance),
+        "studio" => json!({
+            "title": format!("w{}", chance.below(30)),
+            "client": format!("c{}", chance.below(3)),
+            "medium": chance.pick(&["oil", "ink"]),
+            "ready": chance.percent(15),
+        }),
+        "bulletin" => json!({ "edition": chance.pick(&["often", "extra"]) }),
         _ => json!({ "key": name }),
     };
     Json::from(value)
@@ -133,6 +179,8 @@ pub(crate) fn patch(pipeline: &str, chance: &mut Chance) -> Json {
         ("dock", _) => json!({ "weight": chance.below(9) }),
         ("router", 2..4) => json!({ "zone": format!("z{}", chance.below(2)) }),
         ("router", _) => json!({ "open": true }),
+        ("studio", 2..5) => json!({ "client": format!("c{}", chance.below(3)) }),
+        ("studio", _) => json!({ "medium": chance.pick(&["oil", "ink"]) }),
         ("convoy", 2) => json!({ "plate": "other" }),
         (_, _) => json!({ "load": chance.below(9) }),
     };
@@ -181,8 +229,8 @@ pub(crate) fn work(task: &str, chance: &mut Chance) -> Work {
         "patience.walk" if chance.percent(30) => ("lost", Value::Null),
         "patience.walk" => ("arrived", Value::Null),
         "dock.unload" if chance.percent(25) => ("wreck", Value::Null),
-        "dock.customs" if chance.percent(20) => ("back", Value::Null),
-        "dock.customs" => ("clear", json!({ "papers": true })),
+        "dock.customs" | "dock.papers" if chance.percent(20) => ("back", Value::Null),
+        "dock.customs" | "dock.papers" => ("clear", json!({ "papers": true })),
         "convoy.drive" if chance.percent(20) => ("jam", Value::Null),
         "convoy.drive" if chance.percent(20) => ("lost", Value::Null),
         "convoy.drive" => ("there", Value::Null),
@@ -191,6 +239,10 @@ pub(crate) fn work(task: &str, chance: &mut Chance) -> Work {
         "batch.fill" => ("sealed", json!({ "read": true })),
         "batch.report" => ("reported", Value::Null),
         "part.make" if chance.percent(25) => ("bad", Value::Null),
+        "studio.sketch" => ("drawn", json!({ "lines": chance.below(9) })),
+        "studio.paint" if chance.percent(25) => ("spoiled", Value::Null),
+        "studio.paint" => ("painted", Value::Null),
+        "bulletin.write" => ("written", Value::Null),
         "part.make" => ("made", json!({ "weight": chance.below(9) })),
         _ => ("done", Value::Null),
     };
@@ -208,12 +260,15 @@ pub(crate) fn good_work(task: &str) -> Work {
         "mill.polish" => ("shiny", json!({})),
         "patience.fetch" => ("any", json!({ "found": true })),
         "patience.walk" => ("arrived", json!({})),
-        "dock.customs" => ("clear", json!({})),
+        "dock.customs" | "dock.papers" => ("clear", json!({})),
         "convoy.drive" => ("there", json!({})),
         "router.send" => ("sent", json!({})),
         "batch.fill" => ("sealed", json!({})),
         "batch.report" => ("reported", json!({})),
         "part.make" => ("made", json!({})),
+        "studio.sketch" => ("drawn", json!({})),
+        "studio.paint" => ("painted", json!({})),
+        "bulletin.write" => ("written", json!({})),
         _ => ("done", json!({})),
     };
     Work { outcome, output: Some(Json::from(output)) }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::core::{Ask, DUE_MAX, Input, Output};
+use engine::duty::{Operations, Schedules, Sweep};
 use model::command::{Act, Finish, Redrive};
 use model::submission::Wait;
 use model::{Caller, Command, Json, Role, Status, Submission, SubmissionId};
@@ -20,6 +21,7 @@ const HELPED_MAX: u32 = 4;
 pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {
     let holds: Vec<Input> = world.ledger.holds().map(|hold| Ask::Release(hold.id.clone()).into()).collect();
     world.commit(&holds, DUE_MAX)?;
+    duties(world)?;
     let bound = 400 + 20 * world.ledger.rows().count();
     let mut helped = BTreeMap::new();
     for _ in 0..bound {
@@ -31,6 +33,22 @@ pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {
     }
     let stuck = world.ledger.rows().find(|row| !rests(world, row));
     Err(format!("after {bound} peaceful steps something still moves: {stuck:?}"))
+}
+
+/// Operations come to their end, and no time of a schedule is left unserved.
+fn duties(world: &mut World) -> Checked {
+    let ticks = world.duty(&mut Schedules)?;
+    world.commit(&ticks, DUE_MAX)?;
+    world.nothing_missed()?;
+    let bound = 20 + 10 * world.ledger.rows().count();
+    for _ in 0..bound {
+        let chunks = world.duty(&mut Operations)?;
+        if chunks.is_empty() {
+            return Ok(());
+        }
+        world.commit(&chunks, DUE_MAX)?;
+    }
+    Err(format!("after {bound} chunks an operation still runs"))
 }
 
 /// One round: people act, workers claim and finish, and if nobody has anything to do, time passes.
@@ -63,6 +81,11 @@ fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<
         return Ok(true);
     }
     let Some(next) = stepped.next_timer else {
+        let looks = world.duty(&mut Sweep::default())?;
+        if !looks.is_empty() {
+            world.commit(&looks, DUE_MAX)?;
+            return Ok(true);
+        }
         return Ok(!world.ledger.rows().all(|row| rests(world, row)));
     };
     if next > world.now() {
@@ -91,7 +114,11 @@ fn help(world: &World, helped: &mut BTreeMap<SubmissionId, u32>) -> Vec<Input> {
                 action: action.into(),
                 reason: Some("tidying up".to_owned()),
                 data,
-                to: (action == "fix").then(|| "GRIND".into()),
+                to: match action {
+                    "fix" => Some("GRIND".into()),
+                    "back" => Some("SKETCH".into()),
+                    _ => None,
+                },
                 if_match: Some(row.revision),
             };
             inputs.push(Ask::Tell(id, Command::Act(act)).into());
@@ -108,6 +135,8 @@ fn sensible(row: &Submission) -> Option<(&'static str, Option<Json>)> {
         "REPAIR" => "fix",
         "REST" | "OVERDUE" => "push",
         "GATE" => "open",
+        "PANEL" => "back",
+        "HARBOUR" => "pilot",
         "ROADS" => "pilot",
         "UNLOAD" => "ok",
         "LOOK" => "enough",

@@ -9,6 +9,7 @@ use engine::core::DUE_MAX;
 use crate::cast::cast;
 use crate::chance::Chance;
 use crate::check::Checked;
+use crate::faults::SERVERS;
 use crate::home::Kind;
 use crate::report::Report;
 use crate::rest;
@@ -127,6 +128,7 @@ fn play(options: Options, step: &mut usize) -> Result<Report, String> {
     for pipeline in crate::pipelines::first() {
         world.commit(&[engine::core::Ask::Apply(pipeline).into()], 0)?;
     }
+    world.replace(1)?;
     world.loss = weather.loss;
     world.trouble(|trouble| trouble.per_mille = weather.faults_per_mille);
     for now in 1..=options.steps {
@@ -154,10 +156,23 @@ fn turn(world: &mut World, weather: &Weather) -> Checked {
         world.report.count("fault/outage");
     }
     world.trouble(|trouble| trouble.outage = outage || trouble.outage && !over);
+    if outage && world.chance.percent(30) {
+        // Longer than every lease.
+        let millis = 120_000 + world.chance.below(7_200_000);
+        world.clock.advance(i64::try_from(millis).unwrap_or(0));
+        world.report.count("fault/long-outage");
+    }
     if world.chance.per_mille(weather.restarts_per_mille) {
         world.restart()?;
         pass_time(world, weather);
     }
+    if world.chance.per_mille(weather.restarts_per_mille) {
+        let server = world.chance.index(SERVERS);
+        world.replace(server)?;
+        world.report.count("crash/one-server");
+    }
+    let server = world.chance.index(SERVERS);
+    world.turn_to(server);
     let wanted = world.chance.index(weather.crowd + 1);
     let asked = world.gather(wanted);
     let due = if world.chance.percent(90) { DUE_MAX } else { world.chance.index(4) };

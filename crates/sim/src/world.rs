@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use engine::core::{Core, DUE_MAX, Input, Step};
+use engine::duty::{Duty, Look};
 use engine::{Holds, Pipelines};
-use model::Time;
+use model::{Millis, Time};
 use store::Clock as _;
 use store::conformance::TestClock;
 
-use crate::actors::{Actor, Heard, View};
+use crate::actors::{Actor, Heard, Narrow, View};
 use crate::chance::Chance;
 use crate::check::{Checked, Ledger, Seen, ensure};
-use crate::faults::{Commit, Fault, Faulty, Trouble};
+use crate::faults::{Commit, Fault, Faulty, SERVERS, Trouble};
 use crate::home::{End, Home, Kind};
 use crate::pipelines;
 use crate::report::Report;
@@ -31,12 +32,40 @@ pub(crate) struct World {
     seeds: Chance,
 }
 
-/// Everything that is gone when the process is.
+/// Everything that is gone when the machine is: several servers over one store, of which one steps at a time. What
+/// one of them is told, the others have to find out.
 #[derive(Debug)]
 struct Process {
-    core: Core,
+    servers: Vec<Server>,
+    /// Whose turn it is.
+    turn: usize,
     store: Arc<Faulty>,
+}
+
+#[derive(Debug)]
+struct Server {
+    core: Core,
     pipelines: Pipelines,
+}
+
+impl Server {
+    /// It knows which definitions there are, for reading them takes long; and nothing else.
+    fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, String> {
+        let pipelines = Pipelines::default();
+        let definitions =
+            store::registry_all(store.truth(), "pipeline").map_err(|error| error.to_string())?;
+        for (_, definition) in definitions {
+            pipelines.insert(pipelines::stored(&definition)?);
+        }
+        let core = Core::new(store.clone(), pipelines.clone(), Holds::default(), secret);
+        Ok(Server { core, pipelines })
+    }
+}
+
+impl Process {
+    fn server(&self) -> &Server {
+        &self.servers[self.turn]
+    }
 }
 
 /// What a step came to.
@@ -93,33 +122,60 @@ impl World {
     fn start(&mut self, store: Faulty) -> Checked {
         let store = Arc::new(store);
         store.trouble().restarted();
-        let pipelines = Pipelines::default();
-        let definitions = store.truth().registry("pipeline").map_err(|error| error.to_string())?;
-        for (_, definition) in definitions {
-            pipelines.insert(pipelines::stored(&definition)?);
+        let servers =
+            (0..SERVERS).map(|_| Server::new(&store, self.secret)).collect::<Result<Vec<_>, _>>()?;
+        self.process = Some(Process { servers, turn: 0, store });
+        self.turn_to(0);
+        Ok(())
+    }
+
+    /// Another server goes on.
+    pub(crate) fn turn_to(&mut self, server: usize) {
+        if let Some(process) = &mut self.process {
+            process.turn = server;
+            process.store.trouble().server = server;
         }
-        let holds = Holds::default();
-        let mut in_force = (*holds.current()).clone();
-        for (_, body) in store.truth().registry("hold").map_err(|error| error.to_string())? {
-            in_force.insert(serde_json::from_str(body.as_str()).map_err(|error| error.to_string())?);
+    }
+
+    /// One server starts anew; the others go on.
+    pub(crate) fn replace(&mut self, index: usize) -> Checked {
+        let secret = self.secret;
+        if let Some(process) = &mut self.process {
+            process.servers[index] = Server::new(&process.store, secret)?;
+            process.store.trouble().replaced(index);
         }
-        holds.replace(in_force);
-        let core = Core::new(store.clone(), pipelines.clone(), holds, self.secret);
-        self.process = Some(Process { core, store, pipelines });
         Ok(())
     }
 
     /// The process dies and another takes its place. Whatever was acknowledged must still be there.
     pub(crate) fn restart(&mut self) -> Checked {
-        let Some(Process { core, store, .. }) = self.process.take() else { return Ok(()) };
-        drop(core);
+        let Some(Process { servers, store, .. }) = self.process.take() else { return Ok(()) };
+        drop(servers);
         let store = Arc::try_unwrap(store).map_err(|_| "somebody still holds the store of a dead process")?;
         let (store, trouble) = store.close();
         let end = if self.chance.percent(50) { End::Clean } else { End::Killed };
         let store = self.home.reopen(store, end)?;
         self.report.count(format!("crash/{end:?}"));
+        if self.chance.percent(25) {
+            // A running process never sees its time go back; one that starts may find the machine's clock set back.
+            let back = self.chance.below(1_800_000);
+            self.clock.advance(-i64::try_from(back).unwrap_or(0));
+            self.report.count("fault/clock-set-back");
+        }
         self.start(Faulty::new(store, trouble))?;
         self.sweep().map_err(|problem| format!("after a restart: {problem}"))
+    }
+
+    /// What a duty finds to do now, in a store that is well.
+    pub(crate) fn duty(&self, duty: &mut dyn Duty) -> Result<Vec<Input>, String> {
+        let process = self.process();
+        let (store, versions) = (Narrow(process.store.truth()), process.server().pipelines.current());
+        let look = Look { store: &store, versions: &versions, now: self.now() };
+        duty.pass(look).map(|pass| pass.inputs).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn nothing_missed(&self) -> Checked {
+        self.ledger.nothing_missed(&self.process().server().pipelines, self.now())
     }
 
     /// Asks everybody in turn until enough has come together.
@@ -134,7 +190,8 @@ impl World {
                 chance: &mut self.chance,
                 now,
                 ledger: &self.ledger,
-                pipelines: &process.pipelines,
+                pipelines: &process.server().pipelines,
+                store: &*process.store,
                 refused: &mut refused,
             };
             gathered.extend(self.actors[index].turn(&mut view).map(|input| (index, input)));
@@ -160,7 +217,9 @@ impl World {
     /// One step of the engine, checked. If its process died in it, another is there afterwards.
     pub(crate) fn commit(&mut self, inputs: &[Input], due: usize) -> Result<Stepped, String> {
         let process = self.process.as_mut().expect("there is a process except while it is started");
-        let step = process.core.step(inputs, due, &mut || self.seeds.seed());
+        process.store.trouble().stepping = true;
+        let step = process.servers[process.turn].core.step(inputs, due, &mut || self.seeds.seed());
+        process.store.trouble().stepping = false;
         let happened = Happened::take(&process.store)?;
         let died = happened.died;
         ensure!(
@@ -186,7 +245,7 @@ impl World {
             faults: &happened.faults,
             now: self.clock.now(),
             due: due > 0,
-            pipelines: &process.pipelines,
+            pipelines: &process.server().pipelines,
         };
         self.ledger.step(process.store.truth(), &seen, &mut self.report)?;
         if happened.faults.is_empty() {
@@ -206,11 +265,13 @@ impl World {
             ensure!(step.last_seq == Some(last), "the last event is at {last}, not at {:?}", step.last_seq);
         }
         if due == DUE_MAX {
-            let waiting = self.ledger.rows().filter(|row| row.timer.is_some());
-            let earliest = waiting.min_by_key(|row| row.timer);
-            let forgotten = earliest.filter(|row| {
-                let at_once = step.next_timer.is_some_and(|next| next <= self.now());
-                !at_once && step.next_timer.is_none_or(|next| Some(next) > row.timer)
+            let at_once = step.next_timer.is_some_and(|next| next <= self.now());
+            let forgotten = self.ledger.rows().find(|row| {
+                // Clearing up what has ended leaves a pause for everything else.
+                let pause = Millis::new(if row.status.is_final() { 20 } else { 0 });
+                let late =
+                    |at: Time| step.next_timer.is_none_or(|next| next > at.max(self.now()).plus(pause));
+                !at_once && row.timer.is_some_and(late)
             });
             ensure!(
                 forgotten.is_none(),

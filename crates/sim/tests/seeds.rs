@@ -57,12 +57,14 @@ fn one_seed() {
     for seed in first..first + seeds {
         match attempt(Options { seed, kind, steps, faults }) {
             Ok(report) => total.absorb(&report),
-            Err(failure) => failures.push(failure),
+            Err(failure) => {
+                println!("{failure}\n");
+                failures.push(failure);
+            }
         }
     }
     println!("{:#?}", total.counts);
-    let shown: Vec<String> = failures.iter().map(ToString::to_string).collect();
-    assert!(failures.is_empty(), "{} of {seeds} seeds failed:\n{}", failures.len(), shown.join("\n\n"));
+    assert!(failures.is_empty(), "{} of {seeds} seeds failed", failures.len());
 }
 
 #[test]
@@ -117,6 +119,10 @@ fn everything_that_can_happen_happens() {
         "redriven",
         "sealed",
         "erased",
+        "forgotten",
+        "late",
+        "approved",
+        "migrated",
     ];
     let answers = [
         "submitted",
@@ -130,6 +136,7 @@ fn everything_that_can_happen_happens() {
         "spawned",
         "hold-placed",
         "hold-released",
+        "cursor-moved",
     ];
     let refused = [
         "invalid-request",
@@ -157,6 +164,12 @@ fn everything_that_can_happen_happens() {
         "not-amendable",
         "unknown-hold",
         "erased",
+        "self-approval",
+        "not-migratable",
+        "unknown-operation",
+        "unknown-version",
+        "operation-over",
+        "cursor-ahead",
         "unavailable",
         "outcome-unknown",
     ];
@@ -171,22 +184,35 @@ fn everything_that_can_happen_happens() {
         "delay-over",
         "not-before-over",
         "snoozed",
-        "ttl-edge-failed",
-        "ended-again",
         "parked",
+        "limited",
         "unparked",
         "seated",
         "key-passed",
+        "forgotten",
+        "retired",
     ];
     let faults = Fault::ALL.map(|fault| format!("fault/{fault:?}"));
-    let others = ["fault/outage", "fault/answer-lost", "crash/Clean", "crash/Killed", "rest/reached"];
+    let others = [
+        "fault/outage",
+        "fault/long-outage",
+        "fault/clock-set-back",
+        "fault/answer-lost",
+        "crash/Clean",
+        "crash/Killed",
+        "crash/one-server",
+        "rest/reached",
+    ];
     let named = |kind: &'static str, names: &[&'static str]| -> Vec<String> {
         names.iter().map(|name| format!("{kind}/{name}")).collect()
     };
     let mut expected = named("event", &events);
     expected.extend(named("lane", &["free", "granted"]));
-    expected.extend(named("owed", &["child", "key", "lane", "parked"]));
+    expected.extend(named("owed", &["child", "key", "lane", "parked", "limit"]));
     expected.extend(named("children", &["all_succeeded", "some_failed", "reopened"]));
+    expected.extend(named("late", &["leg", "state"]));
+    expected.extend(named("schedule", &["began", "served", "made-up"]));
+    expected.extend(named("operation", &["started", "chunk", "rows", "tried", "stopped", "done", "removed"]));
     expected.extend(named("answer", &answers));
     expected.extend(named("refused", &refused));
     expected.extend(named("moment", &moments));

@@ -27,10 +27,10 @@ mod tests;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Documents, Json, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Page, Query, Recorded, Store,
-    Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
+    Store, Take, Taken,
 };
 
 use folder::Folder;
@@ -101,7 +101,15 @@ impl Store for SqliteStore {
         self.readers.read(reading::counts)
     }
 
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
-        self.readers.read(|connection| reading::registry(connection, kind))
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
+        self.readers.read(|connection| reading::late(connection, late))
+    }
+
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.readers.read(|connection| reading::parked(connection, after, limit))
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.readers.read(|connection| reading::registry(connection, kind, after, limit))
     }
 }

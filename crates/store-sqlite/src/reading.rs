@@ -1,8 +1,8 @@
 //! What is asked outside a transaction, apart from pages of rows.
 
-use model::{Documents, Json, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use rusqlite::{Connection, OptionalExtension};
-use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Recorded};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Recorded};
 
 use crate::codec;
 use crate::error::{Fault, Result};
@@ -103,7 +103,43 @@ pub(crate) fn counts(connection: &Connection) -> Result<Vec<Count>> {
     Ok(counts)
 }
 
-pub(crate) fn registry(connection: &Connection, kind: &str) -> Result<Vec<(String, Json)>> {
-    let mut all = connection.prepare_cached(sql::REGISTRY_ALL)?;
-    all.query_and_then([kind], |row| Ok((row.get(0)?, codec::json(row, 1)?)))?.collect()
+pub(crate) fn late(connection: &Connection, late: &Late) -> Result<Vec<Submission>> {
+    // No id is before an empty one.
+    let first = (i64::MIN, &[][..]);
+    let (at, id) = late.after.as_ref().map_or(first, |(at, id)| (at.millis(), codec::blob(id)));
+    let mut missed = connection.prepare_cached(sql::LATE_PAGE)?;
+    let mut missed = missed.query((&late.pipeline, at, id, codec::limit(late.page_size())))?;
+    let mut rows = Rows::new(connection)?;
+    let mut page = Vec::new();
+    while let Some(row) = missed.next()? {
+        if Time::from_millis(row.get(0)?) > late.until {
+            break;
+        }
+        page.push(rows.indexed(codec::id(row, 1)?)?.row);
+    }
+    Ok(page)
+}
+
+/// Leaps from name to name: what is parked under them is not walked past.
+pub(crate) fn parked(connection: &Connection, after: &str, limit: usize) -> Result<Vec<Name>> {
+    let mut next = connection.prepare_cached(sql::PARKED_NEXT)?;
+    let mut names: Vec<Name> = Vec::new();
+    while names.len() < limit {
+        let from = names.last().map_or(after, |name| name);
+        let Some(name) = next.query_row([from], |row| row.get::<_, Name>(0)).optional()? else { break };
+        names.push(name);
+    }
+    Ok(names)
+}
+
+pub(crate) fn registry(
+    connection: &Connection,
+    kind: &str,
+    after: &str,
+    limit: usize,
+) -> Result<Vec<(String, Json)>> {
+    let mut page = connection.prepare_cached(sql::REGISTRY_PAGE)?;
+    let entries = page
+        .query_and_then((kind, after, codec::limit(limit)), |row| Ok((row.get(0)?, codec::json(row, 1)?)))?;
+    entries.collect()
 }

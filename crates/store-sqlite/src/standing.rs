@@ -1,8 +1,8 @@
-//! Who holds a key or a lane, who waits for it, and what a hold parked.
+//! Who holds a key or a lane, who waits for it, what a hold or limit parked, and what is left of a limit.
 
 use model::{Name, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};
-use store::{LaneKey, LaneView, Line, OpenKey, PARKED_MAX, Taken};
+use store::{LaneKey, LaneView, LimitKey, Line, OpenKey, Taken};
 
 use crate::codec;
 use crate::error::Result;
@@ -59,13 +59,28 @@ pub(crate) fn read_lanes<'k>(
     Ok(())
 }
 
-pub(crate) fn read_parked(connection: &Connection, hold: &Name, taken: &mut Taken) -> Result<()> {
-    if taken.parked.contains_key(hold) {
+/// The first of what a hold or limit parked, unless it has been read.
+pub(crate) fn read_parked(connection: &Connection, name: &Name, max: usize, taken: &mut Taken) -> Result<()> {
+    if taken.parked.contains_key(name) {
         return Ok(());
     }
     let mut parked = connection.prepare_cached(sql::PARKED_FIRST)?;
-    let ids = parked.query_map((hold, codec::limit(PARKED_MAX)), |row| codec::id(row, 0))?;
+    let ids = parked.query_map((name, codec::limit(max)), |row| codec::id(row, 0))?;
     let ids: Vec<SubmissionId> = ids.collect::<rusqlite::Result<_>>()?;
-    taken.parked.insert(hold.clone(), ids);
+    taken.parked.insert(name.clone(), ids);
+    Ok(())
+}
+
+pub(crate) fn read_slots(
+    connection: &Connection,
+    limits: impl IntoIterator<Item = LimitKey>,
+    taken: &mut Taken,
+) -> Result<()> {
+    for limit in limits {
+        let mut slots = connection.prepare_cached(sql::SLOT_TAKEN)?;
+        let nos = slots.query_map((&limit.pipeline, &limit.label, &limit.value), |row| row.get(0))?;
+        let nos = nos.collect::<rusqlite::Result<_>>()?;
+        taken.slots.insert(limit, nos);
+    }
     Ok(())
 }

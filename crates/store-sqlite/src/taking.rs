@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use model::{SubmissionId, Time};
 use rusqlite::Connection;
 use store::entries::{unheld_key, unheld_lane};
-use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo, READY_BYTES_MAX, Stored, Take, Taken};
+use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Stored, Take, Taken};
 
 use crate::codec;
 use crate::error::Result;
@@ -27,7 +27,8 @@ pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Resul
     standing::read_lanes(connection, &take.lanes, &mut taken)?;
     read_answers(connection, take, &mut taken)?;
     read_registry(connection, take, &mut taken)?;
-    read_due(connection, take, &mut taken)?;
+    (taken.due, taken.next_timer) = read_due(connection, false, now, take.due)?;
+    (taken.idle, taken.next_idle) = read_due(connection, true, now, take.idle)?;
     read_owed(connection, take, &mut taken)?;
     let mut dealer = Dealer::new(connection);
     for ready in &take.ready {
@@ -66,18 +67,24 @@ fn read_registry(connection: &Connection, take: &Take<'_>, taken: &mut Taken) ->
     Ok(())
 }
 
-fn read_due(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<()> {
+/// Whose time has come, and the time of the next.
+fn read_due(
+    connection: &Connection,
+    idle: bool,
+    now: Time,
+    max: usize,
+) -> Result<(Vec<SubmissionId>, Option<Time>)> {
     let mut timers = connection.prepare_cached(sql::TIMER_FIRST)?;
-    let mut rows = timers.query([codec::limit(take.due.saturating_add(1))])?;
+    let mut rows = timers.query((idle, codec::limit(max.saturating_add(1))))?;
+    let mut due = Vec::new();
     while let Some(row) = rows.next()? {
         let at = Time::from_millis(row.get(0)?);
-        if at > taken.now || taken.due.len() == take.due {
-            taken.next_timer = Some(at);
-            break;
+        if at > now || due.len() == max {
+            return Ok((due, Some(at)));
         }
-        taken.due.push(codec::id(row, 1)?);
+        due.push(codec::id(row, 1)?);
     }
-    Ok(())
+    Ok((due, None))
 }
 
 fn read_owed(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<()> {
@@ -116,8 +123,11 @@ fn read_rows(
     for ids in &mut taken.ready {
         ids.retain(|id| taken.rows.contains_key(id));
     }
+    // So far only ready rows are there.
+    let limits: BTreeSet<_> = taken.rows.values().flat_map(|stored| (take.limits)(&stored.row)).collect();
+    standing::read_slots(connection, limits, taken)?;
     let owed = read_targets(connection, taken)?;
-    for &id in take.ids.iter().chain(&taken.due).chain(&owed) {
+    for &id in take.ids.iter().chain(&taken.due).chain(&taken.idle).chain(&owed) {
         reader.read(id, &mut taken.rows)?;
     }
     let (keys, lanes) = unheld(taken);
@@ -152,6 +162,7 @@ impl RowReader<'_, '_> {
 
 /// Looks up whom the owed rows concern, and names those that are taken in their own right.
 fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<SubmissionId>> {
+    // In this order a name comes with all it parked before it comes with the first alone.
     let targets: BTreeSet<OwedTo> = taken.owed.iter().map(|owed| owed.to.clone()).collect();
     let mut named = Vec::new();
     for target in &targets {
@@ -162,7 +173,8 @@ fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<Submis
                 standing::read_waiter(connection, key, taken)?;
             }
             OwedTo::Lane(lane) => standing::read_lanes(connection, [lane], taken)?,
-            OwedTo::Parked(hold) => standing::read_parked(connection, hold, taken)?,
+            OwedTo::Parked(name) => standing::read_parked(connection, name, PARKED_MAX, taken)?,
+            OwedTo::FirstParked(name) => standing::read_parked(connection, name, 1, taken)?,
         }
     }
     named.extend(taken.parked.values().flatten());

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use rusqlite::{Connection, StatementStatus};
 use store::conformance::TestClock;
 use store::conformance::sample::{Sample, id, json, submitted};
 use store::{Changes, Committed, DocumentChange, Error, Query, Store, Take};
 
-use crate::SqliteStore;
+use crate::{SqliteStore, connection, sql};
 
 fn open() -> (SqliteStore, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -58,6 +59,21 @@ fn full_disk_refuses_writes_while_reads_go_on_and_passes() {
         Ok(Committed { first_seq: 2, last_seq: 2 }),
         "no position was burnt"
     );
+}
+
+#[test]
+fn no_query_is_compiled_twice() {
+    let (store, folder) = open();
+    let compiled_again = |connection: &Connection| {
+        let mut timers = connection.prepare_cached(sql::TIMER_FIRST).unwrap();
+        for max in 1..=3 {
+            timers.query((false, max)).unwrap().next().unwrap();
+        }
+        timers.get_status(StatementStatus::RePrepare)
+    };
+    assert_eq!(compiled_again(&store.writer.lock().unwrap().connection), 0);
+    let reader = connection::open_reader(&folder.path().join("milepost.db")).unwrap();
+    assert_eq!(compiled_again(&reader), 0);
 }
 
 #[test]

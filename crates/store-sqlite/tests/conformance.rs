@@ -68,6 +68,7 @@ fn the_sqlite_store_does_what_the_memory_store_does() {
                 assert!(seen.commits > 100 && seen.conflicts > 20 && seen.events > 200, "{seen:?}");
                 assert!(seen.ready > 20 && seen.due > 20 && seen.owed > 20, "{seen:?}");
                 assert!(seen.waiters > 20 && seen.lanes > 100 && seen.parked > 20, "{seen:?}");
+                assert!(seen.slots > 20 && seen.idle > 20 && seen.late > 100, "{seen:?}");
                 assert!(seen.erased > 5 && seen.forgotten > 5 && seen.retirements > 3, "{seen:?}");
             });
         }

@@ -8,8 +8,8 @@ use crate::take::{LaneKey, OpenKey, RegistryKey, RequestKey};
 
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
-    /// Each row at most once, forgotten ones included. Keys and lanes are looked at once all are written: one may
-    /// pass from row to row in a commit.
+    /// Each row at most once, forgotten ones included. Keys, lanes and slots are looked at once all are written: one
+    /// may pass from row to row in a commit.
     pub rows: Vec<RowChange>,
     /// In the order they happened; they get the next positions of the sequence in this order.
     pub events: Vec<Event>,
@@ -19,7 +19,11 @@ pub struct Changes {
     pub owed: Vec<Owed>,
     /// Owed rows this commit has applied. One that is gone already is no fault.
     pub paid: Vec<OwedId>,
+    /// An entry that was taken must still be as it was taken.
     pub registry: Vec<RegistryChange>,
+    /// Entries of the registry that must still be as they were taken, though nothing is written to them. Whoever
+    /// changes one next sees what this commit wrote.
+    pub relies_on: Vec<RegistryKey>,
     /// Submissions whose documents are erased, those of this commit included. Events stay; so does the row.
     pub erased: Vec<SubmissionId>,
     /// Rows removed for good, with their documents and entries, as they were taken: the store checks that
@@ -100,8 +104,10 @@ pub enum OwedTo {
     Key(OpenKey),
     /// Whoever is first in line of a lane.
     Lane(LaneKey),
-    /// Whatever a hold or limit parked.
+    /// Whatever a hold parked.
     Parked(Name),
+    /// The first of what a limit parked.
+    FirstParked(Name),
 }
 
 #[derive(Debug, Clone)]

@@ -1,16 +1,16 @@
 //! The index entries of a row: slim, derived, the same in every store.
 
-use model::submission::Wait;
+use model::submission::{Slot, Wait};
 use model::{Name, Status, Submission, Time};
 
-use crate::take::{LaneKey, OpenKey};
+use crate::take::{LaneKey, LimitKey, OpenKey};
 
 /// What a store indexes a row under. Stores write the difference of two of these and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
     pub place: Place,
     pub ready: Option<ReadyEntry>,
-    pub timer: Option<Time>,
+    pub timer: Option<TimerEntry>,
     /// The key it holds.
     pub key: Option<OpenKey>,
     /// The key it waits for.
@@ -18,6 +18,30 @@ pub struct Entries {
     pub lane: Option<LaneEntry>,
     /// The hold or limit that parked it.
     pub parked: Option<Name>,
+    /// What its lease takes of limits.
+    pub slots: Vec<SlotEntry>,
+    /// When the first of its service levels is missed, or was.
+    pub late: Option<LateEntry>,
+}
+
+/// When to look at it. Those that have ended are looked at apart, so that clearing up delays nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TimerEntry {
+    pub idle: bool,
+    pub at: Time,
+}
+
+/// Two rows with one slot are a conflict, as with keys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotEntry {
+    pub limit: LimitKey,
+    pub no: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LateEntry {
+    pub pipeline: Name,
+    pub at: Time,
 }
 
 /// How it stands in a lane.
@@ -81,7 +105,7 @@ impl Entries {
                 }
                 _ => None,
             },
-            timer: row.timer,
+            timer: row.timer.map(|at| TimerEntry { idle: row.status.is_final(), at }),
             key: key.clone().filter(|_| !row.key_waits),
             key_wait: key.filter(|_| row.key_waits),
             lane: row.seat.as_ref().filter(|seat| seat.holds || seat.waits() && row.parked.is_none()).map(
@@ -95,6 +119,26 @@ impl Entries {
                 },
             ),
             parked: row.parked.clone(),
+            slots: slots(row),
+            late: row
+                .clocks
+                .iter()
+                .map(|clock| clock.due_at)
+                .min()
+                .map(|at| LateEntry { pipeline: row.pipeline.clone(), at }),
         }
     }
+}
+
+fn slots(row: &Submission) -> Vec<SlotEntry> {
+    let slots = row.lease().map_or(&[][..], |lease| &lease.slots);
+    let entry = |slot: &Slot| SlotEntry {
+        limit: LimitKey {
+            pipeline: row.pipeline.clone(),
+            label: slot.label.clone(),
+            value: slot.value.clone(),
+        },
+        no: slot.no,
+    };
+    slots.iter().map(entry).collect()
 }

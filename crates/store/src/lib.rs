@@ -16,20 +16,29 @@ pub use changes::{
     AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
     RowChange,
 };
-pub use entries::Entries;
+pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use memory::MemoryStore;
-pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Line, Page, Query, Recorded};
+pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Line, Page, Query, Recorded};
 pub use take::{
-    LaneKey, LaneView, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored, Take,
-    Taken,
+    LaneKey, LaneView, LimitKey, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey,
+    Stored, Take, Taken,
 };
 
-use model::{Documents, Json, Submission, SubmissionId, Time};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 /// Where a store on one machine gets its time from. Never goes back.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Time;
+}
+
+/// What happened, for those who wait for something to happen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Hint {
+    /// How many submissions joined each task's queue.
+    pub ready: std::collections::BTreeMap<Name, usize>,
+    /// The position of the newest event.
+    pub seq: Option<u64>,
 }
 
 /// What the engine needs kept. Object-safe: one virtual call a batch costs nothing.
@@ -37,8 +46,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// One transaction: reads what `take` names, calls `decide` exactly once with it, commits what it returns.
     ///
     /// When this returns `Ok`, everything in the changes is durable: it survives a crash of process and machine. On
-    /// `Err` nothing was changed, except that `Error::Unavailable` with `outcome_unknown` may have been committed
-    /// whole. Nothing is ever committed in part. `decide` is not called when reading fails.
+    /// `Err` nothing was changed, except that `Error::Unavailable` with `outcome_unknown` and `Error::Corrupt` (a sync
+    /// that failed) may have been committed whole. Nothing is ever committed in part. `decide` is not called when
+    /// reading fails.
     fn transact(&self, take: &Take<'_>, decide: &mut dyn FnMut(Taken) -> Changes)
     -> Result<Committed, Error>;
 
@@ -62,6 +72,39 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// never counted by scanning.
     fn counts(&self) -> Result<Vec<Count>, Error>;
 
-    /// The entries of a registry, by name.
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error>;
+    /// Whether other servers may be at work over the same store.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Tells the other servers to look. A hint: it may get lost, and nobody waits for it.
+    fn announce(&self, _hint: &Hint) {}
+
+    /// Hears what other servers announce from now on.
+    fn listen(&self, _heard: Box<dyn Fn(Hint) + Send + Sync>) {}
+
+    /// A page of those that have missed a service level: by when they missed it, ties by id.
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error>;
+
+    /// At most so many of the names that something is parked under, those after one, in the order of their bytes.
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error>;
+
+    /// A page of a registry: at most so many entries with names after one (`""`: from the first), in the order of
+    /// their bytes.
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error>;
+}
+
+/// All entries of a registry that is known to be small, by name.
+pub fn registry_all(store: &dyn Store, kind: &str) -> Result<Vec<(String, Json)>, Error> {
+    const PAGE: usize = 1_000;
+    let mut all: Vec<(String, Json)> = Vec::new();
+    loop {
+        let after = all.last().map_or("", |(name, _)| name);
+        let page = store.registry(kind, after, PAGE)?;
+        let last = page.len() < PAGE;
+        all.extend(page);
+        if last {
+            return Ok(all);
+        }
+    }
 }

@@ -29,8 +29,12 @@ impl Query {
     /// How many rows a page has at most: what was asked for, brought between 1 and 1,000.
     #[must_use]
     pub fn page_size(&self) -> usize {
-        self.limit.clamp(1, 1_000)
+        page_size(self.limit)
     }
+}
+
+fn page_size(wanted: usize) -> usize {
+    wanted.clamp(1, 1_000)
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -89,4 +93,24 @@ pub struct FeedPage {
 pub struct Line {
     pub holder: Option<SubmissionId>,
     pub waiting: Vec<SubmissionId>,
+}
+
+/// The submissions of a pipeline that have missed a service level, the longest ago first.
+#[derive(Debug, Clone)]
+pub struct Late {
+    pub pipeline: Name,
+    /// Missed at this time or before.
+    pub until: Time,
+    /// The last of the page before: when it was missed, and by whom.
+    pub after: Option<(Time, SubmissionId)>,
+    /// How many rows are wanted. See [`Late::page_size`].
+    pub limit: usize,
+}
+
+impl Late {
+    /// As with [`Query::page_size`].
+    #[must_use]
+    pub fn page_size(&self) -> usize {
+        page_size(self.limit)
+    }
 }

@@ -1,6 +1,6 @@
 //! What a transaction reads before it decides.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub struct Take<'a> {
     pub ready: Vec<Ready>,
     /// At most so many submissions whose timer has come (at the time itself, too), earliest first, ties by id.
     pub due: usize,
+    /// The same of those that have ended and whose time to be erased or forgotten has come.
+    pub idle: usize,
     /// At most so many owed rows, oldest first.
     pub owed: usize,
     pub registry: Vec<RegistryKey>,
@@ -27,6 +29,8 @@ pub struct Take<'a> {
     pub lanes: Vec<LaneKey>,
     /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
     pub documents: &'a dyn Fn(&Submission) -> bool,
+    /// The limits a ready row counts under once it is leased.
+    pub limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
 }
 
 impl std::fmt::Debug for Take<'_> {
@@ -45,10 +49,12 @@ impl Take<'_> {
             requests: Vec::new(),
             ready: Vec::new(),
             due: 0,
+            idle: 0,
             owed: 0,
             registry: Vec::new(),
             lanes: Vec::new(),
             documents: &|_| true,
+            limits: &|_| Vec::new(),
         }
     }
 }
@@ -65,6 +71,14 @@ pub struct OpenKey {
 pub struct LaneKey {
     pub pipeline: Name,
     pub lane: Name,
+}
+
+/// A limit bounds how many submissions of a pipeline that share a label's value are leased at once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct LimitKey {
+    pub pipeline: Name,
+    pub label: Name,
+    pub value: Name,
 }
 
 /// Who has a lane, and who is next: the smallest (created_at, tie, id) of those in line.
@@ -85,6 +99,7 @@ pub struct RequestKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegistryKey {
     pub kind: String,
+    /// Never empty: pages begin after the empty name.
     pub name: String,
 }
 
@@ -117,8 +132,9 @@ pub const PARKED_MAX: usize = 256;
 #[derive(Debug, PartialEq)]
 pub struct Taken {
     pub now: Time,
-    /// Every row any part of the take named, by id: by id itself, as ready or due, or by an owed row (a submission, or
-    /// what a hold parked). And those that the maps below name for them, which bring nobody else along.
+    /// Every row any part of the take named, by id: by id itself, as ready, due or idle, or by an owed row (a
+    /// submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
+    /// else along.
     pub rows: HashMap<SubmissionId, Stored>,
     /// Of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold theirs (they
     /// ended, or wait for it): who holds them. Rows included.
@@ -128,18 +144,23 @@ pub struct Taken {
     /// Of the lanes asked for, of the lanes owed rows name, and of the lanes of named rows that do not hold theirs.
     /// Rows included, an entry for each even where nobody is there.
     pub lanes: HashMap<LaneKey, LaneView>,
-    /// Of the holds and limits owed rows name: at most `PARKED_MAX` of what they parked, smallest id first. Rows
-    /// included, an entry for each even where nothing is parked.
+    /// Of the holds and limits owed rows name: at most `PARKED_MAX` of what they parked (one, where only the first is
+    /// asked for), smallest id first. Rows included, an entry for each even where nothing is parked.
     pub parked: HashMap<Name, Vec<SubmissionId>>,
+    /// Of the limits of ready rows: the slots that are taken, an entry for each even where none is.
+    pub slots: HashMap<LimitKey, BTreeSet<u32>>,
     pub answers: HashMap<RequestKey, Json>,
     /// One list for each `Ready`, in its order. Shorter than asked for where the documents of the rows before were
     /// `READY_BYTES_MAX` or more: the rest is there for the next take.
     pub ready: Vec<Vec<SubmissionId>>,
     pub due: Vec<SubmissionId>,
+    pub idle: Vec<SubmissionId>,
     pub owed: Vec<Owed>,
     pub registry: HashMap<RegistryKey, Json>,
-    /// The earliest timer that was not taken.
+    /// The earliest timer that was not taken, of those that have not ended.
     pub next_timer: Option<Time>,
+    /// The same of those that have.
+    pub next_idle: Option<Time>,
 }
 
 /// Nothing, at no particular time: what a store fills in.
@@ -152,12 +173,15 @@ impl Default for Taken {
             waiters: HashMap::new(),
             lanes: HashMap::new(),
             parked: HashMap::new(),
+            slots: HashMap::new(),
             answers: HashMap::new(),
             ready: Vec::new(),
             due: Vec::new(),
+            idle: Vec::new(),
             owed: Vec::new(),
             registry: HashMap::new(),
             next_timer: None,
+            next_idle: None,
         }
     }
 }

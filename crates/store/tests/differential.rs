@@ -1,13 +1,14 @@
 //! Two stores given the same history agree, and one that errs is found out.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::{Documents, Json, Submission, SubmissionId};
 use store::conformance::{Differential, TestClock, differential};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Line, MemoryStore, Page, Query,
-    Recorded, Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, Line, MemoryStore, Page,
+    Query, Recorded, Store, Take, Taken,
 };
 
 #[test]
@@ -20,14 +21,19 @@ fn two_memory_stores_do_the_same() {
         assert!(seen.ready > 20 && seen.due > 20 && seen.owed > 20, "{seen:?}");
         assert!(seen.answers > 10 && seen.holders > 20 && seen.rows > 100, "{seen:?}");
         assert!(seen.waiters > 20 && seen.lanes > 100 && seen.parked > 20, "{seen:?}");
+        assert!(seen.slots > 20 && seen.idle > 20 && seen.late > 100 && seen.relied_on > 100, "{seen:?}");
         assert!(seen.erased > 5 && seen.forgotten > 5 && seen.retirements > 3, "{seen:?}");
     }
 }
 
 #[test]
 fn every_kind_of_error_is_found_out() {
-    let faults: [(&str, Fault<Taken>); 13] = [
+    let faults: [(&str, Fault<Taken>); 17] = [
         ("due in the wrong order", |taken| taken.due.reverse()),
+        ("idle in the wrong order", |taken| taken.idle.reverse()),
+        ("next idle timer forgotten", |taken| taken.next_idle = None),
+        ("slots forgotten", |taken| taken.slots.clear()),
+        ("slots taken to be free", |taken| taken.slots.values_mut().for_each(BTreeSet::clear)),
         ("ready in the wrong order", |taken| taken.ready.iter_mut().for_each(|ids| ids.reverse())),
         ("owed in the wrong order", |taken| taken.owed.reverse()),
         ("documents not loaded", |taken| taken.rows.values_mut().for_each(|stored| stored.documents = None)),
@@ -46,7 +52,7 @@ fn every_kind_of_error_is_found_out() {
     ];
     for (name, fault) in faults {
         let clock = TestClock::new();
-        let faulty = Faulty { inner: memory(&clock), taking: fault, writing: |_| () };
+        let faulty = Faulty { taking: fault, ..Faulty::new(&clock) };
         assert!(differs(&faulty, &clock), "{name} went unnoticed");
     }
 }
@@ -66,9 +72,21 @@ fn whatever_a_commit_leaves_out_is_found_out() {
     ];
     for (name, fault) in faults {
         let clock = TestClock::new();
-        let faulty = Faulty { inner: memory(&clock), taking: |_| (), writing: fault };
+        let faulty = Faulty { writing: fault, ..Faulty::new(&clock) };
         assert!(differs(&faulty, &clock), "{name} left out of commits went unnoticed");
     }
+}
+
+#[test]
+fn whatever_a_list_gets_wrong_is_found_out() {
+    let clock = TestClock::new();
+    assert!(!differs(&Faulty::new(&clock), &clock), "nothing is wrong with it");
+    let faulty = Faulty { lateness: |rows| rows.reverse(), ..Faulty::new(&clock) };
+    assert!(differs(&faulty, &clock), "late rows in the wrong order went unnoticed");
+    let faulty = Faulty { lateness: |rows| drop(rows.pop()), ..Faulty::new(&clock) };
+    assert!(differs(&faulty, &clock), "a late row left out went unnoticed");
+    let faulty = Faulty { listing: |entries| entries.truncate(1), ..Faulty::new(&clock) };
+    assert!(differs(&faulty, &clock), "entries left out went unnoticed");
 }
 
 fn memory(clock: &TestClock) -> MemoryStore {
@@ -88,6 +106,15 @@ struct Faulty {
     inner: MemoryStore,
     taking: Fault<Taken>,
     writing: Fault<Changes>,
+    lateness: Fault<Vec<Submission>>,
+    listing: Fault<Vec<(String, Json)>>,
+}
+
+impl Faulty {
+    /// Right in everything so far.
+    fn new(clock: &TestClock) -> Self {
+        Faulty { inner: memory(clock), taking: |_| (), writing: |_| (), lateness: |_| (), listing: |_| () }
+    }
 }
 
 impl Store for Faulty {
@@ -128,7 +155,19 @@ impl Store for Faulty {
         self.inner.counts()
     }
 
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
-        self.inner.registry(kind)
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
+        let mut rows = self.inner.late(late)?;
+        (self.lateness)(&mut rows);
+        Ok(rows)
+    }
+
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<model::Name>, Error> {
+        self.inner.parked(after, limit)
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        let mut entries = self.inner.registry(kind, after, limit)?;
+        (self.listing)(&mut entries);
+        Ok(entries)
     }
 }

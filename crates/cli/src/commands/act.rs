@@ -5,28 +5,33 @@ use model::api::{ActBody, SubmissionView};
 use model::event::Kind;
 
 use super::list::table;
-use crate::exit::Exit;
+use crate::bulk::{BulkArgs, Deed};
+use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, say};
 use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, read_id, rested};
 
-/// Make a move that people make: approve, reject, escalate, ...
+/// Make a move that people make, for one submission or all that fit: approve, reject, escalate, ...
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "milepost act [OPTIONS] <ID> <ACTION>\n       milepost act [OPTIONS] --pipeline <NAME> <ACTION>",
+    after_help = "\
 Examples:
   milepost act ID escalate
   milepost act ID reject --reason 'asks for more rights than it needs'
   milepost act ID approve --data '{\"intent\":true}' --wait
+  milepost act --pipeline skill-review --state NEEDS_REVIEW --label owner=northwind reject --reason 'asked by owner' --yes
 
 `milepost show ID` says which actions there are. Where an action has a task, the move is made when the task is done:
---wait waits for it.")]
+--wait waits for it. With --pipeline the action is done to all that fit, as an operation of the server."
+)]
 pub(crate) struct Act {
     /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    #[arg(value_name = "ID", required = true)]
+    first: String,
 
     /// The action, as the pipeline names it
     #[arg(value_name = "ACTION")]
-    action: String,
+    second: Option<String>,
 
     /// Why, for the record
     #[arg(long)]
@@ -44,32 +49,52 @@ pub(crate) struct Act {
     wait: WaitArgs,
 
     #[command(flatten)]
+    bulk: BulkArgs,
+
+    #[command(flatten)]
     server: ServerArgs,
 }
 
 impl Act {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let body = ActBody {
-            reason: self.reason.clone(),
-            data: document(self.data.as_deref(), None)?,
-            to: self.to.as_deref().map(Into::into),
+        let data = document(self.data.as_deref(), None)?;
+        let (id, action) = match (&self.bulk.pipeline, &self.second) {
+            (None, Some(action)) => (read_id(&self.first).map_err(Stop::usage)?, action),
+            (Some(pipeline), None) if !self.wait.wait => {
+                let (reason, to) = (self.reason.as_deref(), self.to.as_deref());
+                let deed = Deed { action: &self.first, reason, to, data };
+                return block_on(self.bulk.run(pipeline, deed, &self.server, format));
+            }
+            (Some(_), None) => return Err(Stop::usage("--wait is for one submission").into()),
+            (Some(_), Some(_)) => return Err(Stop::usage("give an id or --pipeline, not both").into()),
+            (None, None) => {
+                let stop = Stop::usage("say which submission and what to do: `milepost act ID ACTION`");
+                return Err(stop.next("`milepost show ID` says which actions there are").into());
+            }
         };
-        block_on(self.act(&body, format))
+        let body = ActBody { reason: self.reason.clone(), data, to: self.to.as_deref().map(Into::into) };
+        block_on(self.act(id, action, &body, format))
     }
 
-    async fn act(&self, body: &ActBody, format: Format) -> anyhow::Result<Exit> {
+    async fn act(
+        &self,
+        id: SubmissionId,
+        action: &str,
+        body: &ActBody,
+        format: Format,
+    ) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: None };
-        let submission = client.act(self.id, &self.action, body, &options).await?;
+        let submission = client.act(id, action, body, &options).await?;
         if !self.wait.wait {
             print(&submission, format)?;
-            let last = client.events(self.id, submission.revision.saturating_sub(1)).await?;
+            let last = client.events(id, submission.revision.saturating_sub(1)).await?;
             if last.events.first().is_some_and(|event| event.kind == Kind::Requested) {
                 say!("granted; the move is made when its task is done (--wait waits for it)");
             }
             return Ok(Exit::Fine);
         }
-        let waited = self.wait.wait(&client, self.id).await?;
+        let waited = self.wait.wait(&client, id).await?;
         print(&waited.submission, format)?;
         Ok(rested(&waited, &self.server))
     }

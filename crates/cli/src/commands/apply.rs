@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use model::Json;
-use model::api::ApplyBody;
+use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
 
 use crate::exit::{Exit, Stop};
@@ -10,15 +10,16 @@ use crate::output::{self, Format, Table, say};
 use crate::remote::{ServerArgs, block_on};
 use crate::source;
 
-/// Bring a pipeline file into force on a server
+/// Bring a pipeline file into force on a server, and say what that changes
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   milepost apply pipelines/skill-review.toml
   milepost apply pipelines/skill-review.toml --param approve_min=90
+  milepost apply pipelines/skill-review.toml --dry-run
 
 Schemas and templates that the file names are sent along. Applying what is in force already changes nothing; a changed
-file needs a higher `version`, and submissions stay with the version they were made under.")]
+file needs a higher `version`, and submissions stay with the version they were made under: `milepost migrate` moves them.")]
 pub(crate) struct Apply {
     /// The pipeline file
     #[arg(value_name = "FILE")]
@@ -27,6 +28,10 @@ pub(crate) struct Apply {
     /// Set a parameter of the pipeline in place of its default; the value is JSON, or else text
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = source::param)]
     params: Vec<(String, Value)>,
+
+    /// Only check it and say what it would change
+    #[arg(long)]
+    dry_run: bool,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -41,16 +46,43 @@ impl Apply {
         let params = Some(Json::from_value(&source.params)).filter(|_| !self.params.is_empty());
         let body = ApplyBody { toml: source.toml, files: source.files, params };
         let client = self.server.client()?;
-        let answer = block_on(async { Ok(client.apply(&pipeline.name, &body).await?) })?;
+        let answer = block_on(async {
+            Ok(match self.dry_run {
+                true => client.apply_dry_run(&pipeline.name, &body).await?,
+                false => client.apply(&pipeline.name, &body).await?,
+            })
+        })?;
         match format {
             Format::Json => output::print_json(&answer)?,
             Format::Table => {
                 let mut table = Table::new(["PIPELINE", "VERSION", "DIGEST"]);
                 table.row([answer.name.to_string(), answer.version.to_string(), answer.digest.to_string()]);
-                output::print(&table.render())?;
+                output::print(&format!("{}{}", table.render(), differences(&answer)))?;
             }
         }
-        say!("{}", if answer.changed { "applied" } else { "it was in force already; nothing has changed" });
+        say!("{}", summary(&answer));
         Ok(Exit::Fine)
+    }
+}
+
+/// One line each, as people read them.
+fn differences(answer: &ApplyAnswer) -> String {
+    let lines: String = answer.diff.iter().map(|difference| format!("{difference}\n")).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn summary(answer: &ApplyAnswer) -> String {
+    let what = match (answer.changed, answer.dry_run) {
+        (false, _) => return "it is in force already; nothing has changed".to_owned(),
+        (true, true) => "it can be applied; nothing was",
+        (true, false) => "applied",
+    };
+    let against = match answer.compared_to {
+        None => ", the first version of it".to_owned(),
+        Some(before) => format!("; {} differences from version {before}", answer.diff.len()),
+    };
+    match answer.lost_states.as_slice() {
+        [] => format!("{what}{against}"),
+        lost => format!("{what}{against}; to migrate, say with --map where those in {} go", lost.join(", ")),
     }
 }

@@ -1,10 +1,11 @@
 use clap::{Args, Subcommand};
 use client::{Client, Filter, Page};
-use model::SubmissionId;
 use model::api::SubmissionPage;
+use model::{Status, SubmissionId};
 
 use super::act;
 use super::list::read_label;
+use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, say};
 use crate::remote::{ServerArgs, block_on, program, read_id};
@@ -17,7 +18,8 @@ use crate::remote::{ServerArgs, block_on, program, read_id};
 Examples:
   milepost dead
   milepost dead list --pipeline skill-review
-  milepost dead redrive ID --reason 'the scanner is back'"
+  milepost dead redrive ID --reason 'the scanner is back'
+  milepost dead redrive --pipeline skill-review --error scanner-down --dry-run"
 )]
 pub(crate) struct Dead {
     #[command(subcommand)]
@@ -60,16 +62,19 @@ struct List {
     server: ServerArgs,
 }
 
-/// Set one going again, where it stopped
+/// Set one going again where it stopped, or all that fit
 #[derive(Debug, Args)]
 struct Redrive {
     /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
+    id: Option<SubmissionId>,
 
     /// Why, for the record
     #[arg(long)]
     reason: Option<String>,
+
+    #[command(flatten)]
+    bulk: BulkArgs,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -129,8 +134,14 @@ fn table(page: &SubmissionPage) -> String {
 
 impl Redrive {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
+            let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
+            let deed = Deed { action: "redrive", reason: self.reason.as_deref(), ..Deed::default() };
+            let dead = self.bulk.only(Status::Dead)?;
+            return block_on(dead.run(pipeline, deed, &self.server, format));
+        };
         let client = self.server.client()?;
-        let submission = block_on(async { Ok(client.redrive(self.id, self.reason.as_deref()).await?) })?;
+        let submission = block_on(async { Ok(client.redrive(id, self.reason.as_deref()).await?) })?;
         act::print(&submission, format)?;
         Ok(Exit::Fine)
     }

@@ -1,36 +1,83 @@
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use model::SubmissionId;
 use model::pipeline::{Checks, draw};
 use serde_json::json;
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format};
+use crate::remote::{ServerArgs, block_on, read_id};
 use crate::source;
 
-/// Draw a pipeline file as a Mermaid diagram
+/// Draw a pipeline file, or the way of a submission through its machine
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  milepost draw pipelines/skill-review.toml > skill-review.mmd")]
+  milepost draw pipelines/skill-review.toml > skill-review.mmd
+  milepost draw pipelines/skill-review.toml --format svg > skill-review.svg
+  milepost draw --submission 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57 > way.svg
+
+A file is drawn without a server. The way of a submission is drawn by the server, as SVG.")]
 pub(crate) struct Draw {
     /// The pipeline file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "submission", conflicts_with = "submission")]
+    file: Option<PathBuf>,
+
+    /// The submission whose way to draw
+    #[arg(long, value_name = "ID", value_parser = read_id)]
+    submission: Option<SubmissionId>,
+
+    /// As what to draw [default: mermaid for a file, svg for a submission]
+    #[arg(long, value_enum)]
+    format: Option<As>,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum As {
+    /// Text that Mermaid draws
+    Mermaid,
+    /// A drawing that browsers show
+    Svg,
 }
 
 impl Draw {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let source = source::read(&self.file)?;
+        let (name, kind, drawing) = match (self.submission, &self.file) {
+            (Some(id), _) => (id.to_string(), "svg", self.way(id)?),
+            (None, Some(file)) => self.machine(file)?,
+            (None, None) => return Err(Stop::usage("give a pipeline file, or --submission").into()),
+        };
+        match format {
+            Format::Table => output::print(&drawing)?,
+            Format::Json => output::print_json(&json!({ "name": name, kind: drawing }))?,
+        }
+        Ok(Exit::Fine)
+    }
+
+    fn machine(&self, file: &std::path::Path) -> anyhow::Result<(String, &'static str, String)> {
+        let source = source::read(file)?;
         // A machine can be drawn before everything in it can be run.
         let loaded = Checks { unsupported: true }.load(&source);
         let pipeline =
             loaded.map_err(|problems| Stop::new(Exit::Negative, problems.render(&source).trim_end()))?;
-        let diagram = draw::mermaid(&pipeline);
-        match format {
-            Format::Table => output::print(&diagram)?,
-            Format::Json => output::print_json(&json!({ "name": *pipeline.name, "mermaid": diagram }))?,
+        let (kind, drawing) = match self.format.unwrap_or(As::Mermaid) {
+            As::Mermaid => ("mermaid", draw::mermaid(&pipeline)),
+            As::Svg => ("svg", draw::svg(&pipeline, None)),
+        };
+        Ok((pipeline.name.to_string(), kind, drawing))
+    }
+
+    fn way(&self, id: SubmissionId) -> anyhow::Result<String> {
+        if self.format == Some(As::Mermaid) {
+            return Err(
+                Stop::usage("the way of a submission is drawn as SVG only; leave out --format").into()
+            );
         }
-        Ok(Exit::Fine)
+        let client = self.server.client()?;
+        block_on(async { Ok(client.drawing(id).await?) })
     }
 }

@@ -10,10 +10,14 @@ mod draw;
 mod hold;
 mod holds;
 mod list;
+mod migrate;
+mod operations;
+mod overdue;
 mod release;
 mod resume;
 mod serve;
 mod show;
+mod status;
 mod submit;
 mod tail;
 mod test;
@@ -21,6 +25,8 @@ mod torture;
 mod why;
 
 use clap::Subcommand;
+
+pub(crate) use list::read_label;
 
 use crate::exit::Exit;
 use crate::output::Format;
@@ -46,6 +52,10 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Overdue(overdue::Overdue),
+    Migrate(migrate::Migrate),
+    Operations(operations::Operations),
+    Status(status::Status),
 }
 
 impl Command {
@@ -70,6 +80,10 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Overdue(overdue) => overdue.run(format),
+            Command::Migrate(migrate) => migrate.run(format),
+            Command::Operations(operations) => operations.run(format),
+            Command::Status(status) => status.run(format),
         }
     }
 }

@@ -4,22 +4,26 @@ use model::SubmissionId;
 use model::api::ActBody;
 
 use super::act;
+use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::output::Format;
 use crate::remote::{ServerArgs, block_on, idempotency_key, read_id};
 
-/// Let a submission that failed go on, by its action `resume`
+/// Let a submission that failed go on, or all that fit, by their action `resume`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   milepost resume ID
   milepost resume ID --to DOWNLOADING --reason 'the mirror is back'
+  milepost resume --pipeline ingest-job --status failed --error disk-full --dry-run
+  milepost resume --pipeline ingest-job --label owner=northwind --reason 'there is room again' --yes
 
-Without --to it goes on in the state it failed in. A dead letter is redriven instead: `milepost dead redrive ID`.")]
+Without --to it goes on in the state it failed in. A dead letter is redriven instead: `milepost dead redrive ID`. With
+--pipeline both are done to all that fit, as an operation of the server: `milepost operations` shows it.")]
 pub(crate) struct Resume {
     /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
+    id: Option<SubmissionId>,
 
     /// The state to go on in, one of those the action lets you pick
     #[arg(long, value_name = "STATE")]
@@ -30,16 +34,25 @@ pub(crate) struct Resume {
     reason: Option<String>,
 
     #[command(flatten)]
+    bulk: BulkArgs,
+
+    #[command(flatten)]
     server: ServerArgs,
 }
 
 impl Resume {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
+            let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
+            let (reason, to) = (self.reason.as_deref(), self.to.as_deref());
+            let deed = Deed { action: "resume", reason, to, data: None };
+            return block_on(self.bulk.run(pipeline, deed, &self.server, format));
+        };
         let body =
             ActBody { reason: self.reason.clone(), data: None, to: self.to.as_deref().map(Into::into) };
         let client = self.server.client()?;
         let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: None };
-        let submission = block_on(async { Ok(client.act(self.id, "resume", &body, &options).await?) })?;
+        let submission = block_on(async { Ok(client.act(id, "resume", &body, &options).await?) })?;
         act::print(&submission, format)?;
         Ok(Exit::Fine)
     }

@@ -3,10 +3,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use model::Millis;
 use server::Doors;
 use tokio::net::TcpListener;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
@@ -19,6 +20,7 @@ use crate::source;
 Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
+  milepost serve --keep-events 90d
 
 While no token exists, the server is open to this machine and listens on no address that others can reach.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
@@ -35,6 +37,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR")]
     pipelines: Option<PathBuf>,
 
+    /// How long events stay in the feed, such as 90d; without it, for ever
+    #[arg(long, value_name = "SPAN")]
+    keep_events: Option<Millis>,
+
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
@@ -49,7 +55,7 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
-        let node = Node::open(&self.data)?;
+        let node = Node::open(&self.data, &self.engine_options()?)?;
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
         }
@@ -65,6 +71,16 @@ impl Serve {
             tracing::info!("stopping");
         };
         node.serve(listener, stop).await
+    }
+
+    fn engine_options(&self) -> Result<engine::Options, Stop> {
+        if self.keep_events.is_some_and(Millis::is_zero) {
+            return Err(Stop::usage(
+                "--keep-events 0s would remove every event at once; leave it out to keep them",
+            ));
+        }
+        let (keep_events, address) = (self.keep_events, self.listen.to_string());
+        Ok(engine::Options { keep_events, address, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.

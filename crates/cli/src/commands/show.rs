@@ -2,7 +2,7 @@ use clap::Args;
 use client::Client;
 use model::SubmissionId;
 use model::api::{EventView, LaneView, SubmissionView};
-use model::submission::Children;
+use model::submission::{Approval, Children};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -96,6 +96,14 @@ fn about(submission: &SubmissionView) -> String {
     add("lease", lease);
     for hold in &submission.holds {
         add("held by", Some(format!("{}: {}", hold.owner.name, hold.reason)));
+    }
+    for approval in &submission.approvals {
+        let Approval { action, to, by } = approval;
+        add("approved by", Some(format!("{by}: {action} to {to}")));
+    }
+    for sla in &submission.sla {
+        let late = if sla.late { ", late" } else { "" };
+        add("due", Some(format!("{} at {}{late}", sla.name, sla.due_at)));
     }
     add("wakes at", submission.wake_at.map(|at| at.to_string()));
     add("created", Some(submission.created_at.to_string()));

@@ -3,30 +3,34 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use model::admit::Admission;
 use model::command::Claim;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
+use model::owed::{Debtor, Effect};
+use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{
-    Code, Command, Documents, Json, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
+    Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId, Time,
 };
 use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
 
 use super::input::Receipt;
-use super::{
-    Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, definition_key, open_key,
-};
+use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, open_key};
 use crate::holds::InForce;
-use crate::pipelines::Versions;
+use crate::pipelines::{Versions, definition_key};
 
 /// How long a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
 
 /// How long a row that cannot be woken is left alone.
 const POSTPONED: Millis = Millis::from_secs(60);
+
+/// Between looks at what has ended: clearing up a million rows leaves room for everything else.
+const IDLE_PAUSE: Millis = Millis::new(20);
 
 /// What does not change while a batch is decided.
 #[derive(Clone, Copy)]
@@ -43,6 +47,8 @@ pub(super) struct Batch<'a> {
     pub(super) taken: Taken,
     pub(super) holds: InForce,
     pub(super) holds_changed: bool,
+    pub(super) epoch: u64,
+    pub(super) epoch_moved: bool,
     /// Lanes somebody took or left in this batch: who is next is not known before the next one.
     pub(super) lanes_moved: HashSet<LaneKey>,
     ready: Vec<VecDeque<SubmissionId>>,
@@ -60,6 +66,7 @@ pub(super) struct News {
     pub(super) next_timer: Option<Time>,
     /// Set when holds were placed or ended.
     pub(super) holds: Option<InForce>,
+    pub(super) epoch: u64,
 }
 
 impl<'a> Batch<'a> {
@@ -69,6 +76,8 @@ impl<'a> Batch<'a> {
             rules,
             holds,
             holds_changed: false,
+            epoch: super::epoch::of(&taken),
+            epoch_moved: false,
             lanes_moved: HashSet::new(),
             now: taken.now,
             reachable_since: taken.now,
@@ -99,6 +108,21 @@ impl<'a> Batch<'a> {
             Ask::Hold(hold) => Ok(self.place(hold)),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
+            Ask::Tick(tick) => Ok(self.tick(tick, seed())),
+            Ask::Start(operation) => self.start_operation(operation),
+            Ask::Stop(id) => self.stop_operation(id),
+            Ask::Operate(chunk) => self.operate(chunk, seed),
+            Ask::Present { server, gone } => Ok(self.present(server, gone)),
+            Ask::TakeDuty { duty, server } => Ok(self.take_duty(duty, server)),
+            Ask::Drop { operation, results } => self.drop_operation(operation, results),
+            Ask::LookAside(names) => {
+                self.look_aside(names);
+                Ok(Output::Gone)
+            }
+            Ask::Retire { before } => {
+                self.changes.retired_before = Some(*before);
+                Ok(Output::Gone)
+            }
         };
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
@@ -109,10 +133,24 @@ impl<'a> Batch<'a> {
     /// Does what is due in the rows that were taken for it.
     pub(super) fn wake_due(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
         for id in std::mem::take(&mut self.taken.due) {
-            // A settlement earlier in the batch may have moved the timer on.
+            // A settlement earlier in the batch may have moved the timer on, or ended it: then it is nobody's hurry.
+            let row = self.taken.rows.get(&id).map(|stored| &stored.row);
             let due =
-                self.taken.rows.get(&id).and_then(|stored| stored.row.timer).is_some_and(|at| at <= self.now);
+                row.is_some_and(|row| !row.status.is_final() && row.timer.is_some_and(|at| at <= self.now));
             if due && let Err(refusal) = self.tell(id, &Command::Wake, seed()) {
+                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
+                self.postpone(id);
+            }
+        }
+    }
+
+    /// Erases and forgets what has ended. One that changed in this batch is left for the next.
+    pub(super) fn wake_idle(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+        for id in std::mem::take(&mut self.taken.idle) {
+            if self.before.contains_key(&id) {
+                continue;
+            }
+            if let Err(refusal) = self.command(id, &Command::Wake, seed()) {
                 tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
                 self.postpone(id);
             }
@@ -132,13 +170,16 @@ impl<'a> Batch<'a> {
     pub(super) fn finish(mut self, due_max: usize) -> (Changes, News) {
         let mut ready: BTreeMap<Name, usize> = BTreeMap::new();
         let mut next_timer = self.taken.next_timer;
+        let mut next_idle = self.taken.next_idle;
         for id in &self.changed {
             let row = &self.taken.rows[id].row;
             // One that a hold took out of the queue counts too: the next in the queue can be seen now.
             if let Wait::Worker { task, .. } = &row.wait {
                 *ready.entry(task.clone()).or_default() += 1;
             }
-            if due_max > 0 || row.timer.is_some_and(|at| at > self.now) {
+            if row.status.is_final() {
+                next_idle = [next_idle, row.timer].into_iter().flatten().min();
+            } else if due_max > 0 || row.timer.is_some_and(|at| at > self.now) {
                 next_timer = [next_timer, row.timer].into_iter().flatten().min();
             }
             let before = self.before.remove(id).flatten();
@@ -148,9 +189,19 @@ impl<'a> Batch<'a> {
         if !self.changes.owed.is_empty() || self.taken.owed.len() > self.changes.paid.len() {
             next_timer = Some(self.now);
         }
-        next_timer = [next_timer, self.holds.next_expiry()].into_iter().flatten().min();
+        let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
+        next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
-        (self.changes, News { now: self.now, ready, next_timer, holds })
+        let epoch = self.epoch;
+        (self.changes, News { now: self.now, ready, next_timer, holds, epoch })
+    }
+
+    pub(super) fn pipeline_of(&self, row: &Submission) -> Option<&'a Arc<Pipeline>> {
+        self.rules.versions.version(&row.pipeline, row.version)
+    }
+
+    pub(super) fn version(&self, name: &str, version: u32) -> Option<&'a Arc<Pipeline>> {
+        self.rules.versions.version(name, version)
     }
 
     pub(super) fn secret(&self) -> [u8; 32] {
@@ -177,7 +228,7 @@ impl<'a> Batch<'a> {
         self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
     }
 
-    fn submit(&mut self, admission: &Admission, seed: [u8; 32]) -> Outcome {
+    pub(super) fn submit(&mut self, admission: &Admission, seed: [u8; 32]) -> Outcome {
         let holder = open_key(admission).and_then(|key| self.taken.holders.get(&key).copied());
         let command = Command::Submit(Box::new(admission.clone()));
         let (pipeline, version) = (admission.pipeline(), admission.version());
@@ -218,6 +269,10 @@ impl<'a> Batch<'a> {
         let command = unmade.as_ref().unwrap_or(command);
         let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
         let answer = decision.answer.clone();
+        if answer == Answer::Parked {
+            // Set aside for a hold: it must still be in force, or its end would have missed this row.
+            self.rely_on_epoch();
+        }
         for child in &decision.children {
             self.try_child(child, seed)?;
         }
@@ -302,13 +357,14 @@ impl<'a> Batch<'a> {
                 ),
             ));
         }
+        self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
         Ok(Output::Applied { changed: true })
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.
-    fn decided(
+    pub(super) fn decided(
         &self,
         pipeline: &str,
         version: u32,
@@ -350,7 +406,9 @@ impl<'a> Batch<'a> {
             self.before.insert(id, old.clone());
             self.changed.push(id);
         }
+        let mut forgotten = false;
         for event in events {
+            forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {
                 self.changes.erased.push(id);
                 documents = documents.map(|_| Documents::default());
@@ -363,20 +421,40 @@ impl<'a> Batch<'a> {
             }
             self.changes.events.push(event);
         }
-        self.move_key(old.as_ref(), &row);
+        let queued = self.move_key(old.as_ref(), &row);
+        self.move_slots(old.as_ref(), &row);
         let look = self.move_lane(old.as_ref(), &row);
-        self.owe(&row, owed.into_iter().chain(look));
-        self.taken.rows.insert(id, Stored { row, documents });
+        self.owe(&row, owed.into_iter().chain(look).chain(queued));
+        if forgotten {
+            self.forget(id);
+        } else {
+            self.taken.rows.insert(id, Stored { row, documents });
+        }
         children
     }
 
-    fn move_key(&mut self, old: Option<&Submission>, new: &Submission) {
-        if let Some(key) = old.and_then(held_key) {
-            self.taken.holders.remove(&key);
+    /// The row goes as it was taken: `wake_idle` saw to it that nothing else changed it.
+    fn forget(&mut self, id: SubmissionId) {
+        self.changed.retain(|changed| *changed != id);
+        self.changes.forgotten.extend(self.before.remove(&id).flatten());
+    }
+
+    /// Keeps track of keys as rows take and leave them. Submissions of another version may queue for one that this
+    /// version's rules know no queue for.
+    fn move_key(&mut self, old: Option<&Submission>, new: &Submission) -> Option<Owed> {
+        let (left, held) = (old.and_then(held_key), held_key(new));
+        if let Some(key) = &left {
+            self.taken.holders.remove(key);
         }
-        if let Some(key) = held_key(new) {
+        let free = held.is_none();
+        if let Some(key) = held {
             self.taken.holders.insert(key, new.id);
         }
+        let queues = |pipeline: &Pipeline| pipeline.on_duplicate == OnDuplicate::Queue;
+        let own = self.pipeline_of(new).is_some_and(|pipeline| queues(pipeline));
+        let others = || self.rules.versions.versions(&new.pipeline).any(|pipeline| queues(pipeline));
+        let OpenKey { pipeline, key } = left.filter(|_| free && !own && others())?;
+        Some(Owed { to: Debtor::Key { pipeline, key }, effect: Effect::Freed })
     }
 }
 

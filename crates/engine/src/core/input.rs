@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 use store::RequestKey;
 
 use super::cursors::{Cursor, MoveCursor};
+use super::fleet::{Server, Shift};
+use super::operations::{Chunk, Operation};
+use super::schedules::{Scheduled, Tick};
 use crate::holds::Hold;
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
@@ -40,6 +43,34 @@ pub enum Ask {
     Hold(Box<Hold>),
     Release(Name),
     MoveCursor(MoveCursor),
+    /// Submits what a schedule says, once for each of its times.
+    Tick(Box<Tick>),
+    /// Begins an operation.
+    Start(Box<Operation>),
+    Stop(Name),
+    /// Does the next few submissions of an operation.
+    Operate(Box<Chunk>),
+    /// Removes so much of an ended operation: these results, or itself once they are gone.
+    Drop {
+        operation: Name,
+        results: Vec<String>,
+    },
+    /// A server over a shared store says that it is there.
+    Present {
+        server: Box<Server>,
+        gone: Vec<Name>,
+    },
+    /// Takes a duty that one server is enough for.
+    TakeDuty {
+        duty: Name,
+        server: Name,
+    },
+    /// Has those looked at that are parked under these names, unless a hold in force keeps them there.
+    LookAside(Vec<Name>),
+    /// Lets go of events before a position.
+    Retire {
+        before: u64,
+    },
 }
 
 /// A worker's wish for work.
@@ -63,12 +94,26 @@ pub struct Once {
 #[derive(Debug, Clone)]
 pub enum Output {
     Submission(Box<Answered>),
-    Settled { state: Name, status: Status, repeated: bool },
-    Renewed { expires_at: Time, payload_revision: u64 },
+    Settled {
+        state: Name,
+        status: Status,
+        repeated: bool,
+    },
+    Renewed {
+        expires_at: Time,
+        payload_revision: u64,
+    },
     Tasks(Vec<Granted>),
-    Applied { changed: bool },
+    Applied {
+        changed: bool,
+    },
     Hold(Box<Hold>),
     Cursor(Cursor),
+    Scheduled(Box<Scheduled>),
+    Operation(Box<Operation>),
+    Shift(Shift),
+    /// It is done, and there is nothing to tell.
+    Gone,
 }
 
 pub type Outcome = Result<Output, Refusal>;

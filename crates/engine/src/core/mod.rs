@@ -2,12 +2,23 @@
 
 mod batch;
 mod cursors;
+mod epoch;
+mod fleet;
 mod input;
+mod operations;
 mod owed;
+mod plan;
+mod schedules;
 mod surroundings;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
+pub use fleet::{SERVERS, Server, Shift};
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, Once, Outcome, Output};
+pub use operations::{
+    CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,
+    results_of,
+};
+pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +26,12 @@ use std::sync::Arc;
 use model::admit::Admission;
 use model::decide::{Current, Decision};
 use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
-use store::{LaneKey, OpenKey, Ready, RegistryKey, Store, Take};
+use store::{LaneKey, LimitKey, OpenKey, Store};
 
 use crate::holds::{Holds, InForce};
 use crate::pipelines::Pipelines;
-use batch::{Batch, Rules};
+use batch::{Batch, News, Rules};
+use plan::Plan;
 
 /// How a command is decided. The model's `decide`, unless a test wants to see one fail.
 pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Result<Decision, Refusal>;
@@ -28,8 +40,8 @@ pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Resu
 pub const DUE_MAX: usize = 256;
 /// Owed rows one step applies.
 pub const OWED_MAX: usize = 256;
-/// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
-const CLAIMS_MAX: usize = 1_000;
+/// Ended rows one step erases or forgets: few, because nobody waits for it.
+const IDLE_MAX: usize = 64;
 /// How often a batch that lost a race is decided anew before it is split.
 const CONFLICTS_MAX: u32 = 3;
 
@@ -42,8 +54,9 @@ pub struct Core {
     decide: Decide,
     /// Since when the store has answered; `None` while it does not.
     reachable_since: Option<Time>,
-    /// A commit was lost on its way: it may have placed or ended holds, so they are read again.
-    holds_in_doubt: bool,
+    /// The state of the registry that holds and definitions were read at. Unknown at first, and after a commit that
+    /// was lost on its way: it may have changed them.
+    epoch: Option<u64>,
 }
 
 /// What a step did, beyond its answers.
@@ -68,15 +81,7 @@ pub struct Step {
 impl Core {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, pipelines: Pipelines, holds: Holds, secret: [u8; 32]) -> Self {
-        Core {
-            store,
-            pipelines,
-            holds,
-            secret,
-            decide: model::decide,
-            reachable_since: None,
-            holds_in_doubt: false,
-        }
+        Core { store, pipelines, holds, secret, decide: model::decide, reachable_since: None, epoch: None }
     }
 
     #[must_use]
@@ -131,47 +136,71 @@ impl Core {
         seed: &mut dyn FnMut() -> [u8; 32],
         step: &mut Step,
     ) -> Result<(), store::Error> {
-        let versions = self.pipelines.current();
-        let wants_documents = |row: &Submission| {
-            versions.version(&row.pipeline, row.version).is_none_or(|pipeline| pipeline.reads.any())
-        };
         let plan = Plan::of(inputs);
-        let take = plan.take(due, &wants_documents);
-        let mut decided = None;
-        let reachable_since = self.reachable_since;
-        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
-        if self.holds_in_doubt {
-            self.holds.replace(InForce::stored(&*self.store)?);
-            self.holds_in_doubt = false;
+        // Once to find out that others have changed what is kept at hand, once with what they changed it to.
+        loop {
+            match self.transact(&plan, inputs, due, seed)? {
+                Decided::Outdated { epoch } => self.catch_up(epoch)?,
+                Decided::Done { outcomes, news, last_seq } => {
+                    self.keep(inputs, &outcomes, &news);
+                    step.add(outcomes, news, last_seq);
+                    return Ok(());
+                }
+            }
         }
+    }
+
+    fn transact(
+        &self,
+        plan: &Plan,
+        inputs: &[Input],
+        due: usize,
+        seed: &mut dyn FnMut() -> [u8; 32],
+    ) -> Result<Decided, store::Error> {
+        let versions = self.pipelines.current();
+        let version = |row: &Submission| versions.version(&row.pipeline, row.version);
+        let wants_documents = |row: &Submission| {
+            plan.wants_documents(row.id) || version(row).is_none_or(|pipeline| pipeline.reads.any())
+        };
+        let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
+        let take = plan.take(due, &wants_documents, &limits);
+        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
         let holds = self.holds.current();
+        let mut decided = None;
         let committed = self.store.transact(&take, &mut |taken| {
+            let epoch = epoch::of(&taken);
+            if self.epoch != Some(epoch) {
+                decided = Some(Decided::Outdated { epoch });
+                return store::Changes::default();
+            }
             let mut batch = Batch::new(taken, rules, InForce::clone(&holds));
-            batch.reachable_since = reachable_since.unwrap_or(batch.now);
+            batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.end_holds();
             let outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
+            batch.wake_idle(seed);
             batch.pay_owed(seed);
             let (changes, news) = batch.finish(due);
-            decided = Some((outcomes, news));
+            decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
             changes
         })?;
-        let Some((outcomes, news)) = decided else {
-            return Err(store::Error::corrupt("the store committed without asking for a decision"));
-        };
+        match decided {
+            None => Err(store::Error::corrupt("the store committed without asking for a decision")),
+            Some(Decided::Done { outcomes, news, .. }) => {
+                Ok(Decided::Done { outcomes, news, last_seq: committed.last_seq })
+            }
+            Some(outdated) => Ok(outdated),
+        }
+    }
+
+    /// Remembers what a commit made true.
+    fn keep(&mut self, inputs: &[Input], outcomes: &[Outcome], news: &News) {
         self.reachable_since.get_or_insert(news.now);
-        self.applied(inputs, &outcomes);
-        if let Some(holds) = news.holds {
-            self.holds.replace(holds);
+        self.applied(inputs, outcomes);
+        if let Some(holds) = &news.holds {
+            self.holds.replace(holds.clone());
         }
-        step.outcomes.extend(outcomes);
-        for (task, count) in news.ready {
-            *step.ready.entry(task).or_default() += count;
-        }
-        step.last_seq = (committed.last_seq > 0).then_some(committed.last_seq).or(step.last_seq);
-        step.next_timer = [step.next_timer, news.next_timer].into_iter().flatten().min();
-        step.now = Some(news.now);
-        Ok(())
+        self.epoch = Some(news.epoch);
     }
 
     /// Definitions come into force once they are on disk. One that was there already may not be in force yet: the
@@ -187,7 +216,7 @@ impl Core {
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {
         self.reachable_since = None;
-        self.holds_in_doubt = true;
+        self.epoch = None;
         step.unreachable = Some(error.to_string());
         let refusal = match error {
             store::Error::Unavailable { outcome_unknown: true, .. } => Refusal::new(
@@ -208,95 +237,38 @@ impl Core {
     }
 }
 
-/// What a batch needs from the store. Claims for the same work share one look at its queue.
-struct Plan {
-    groups: Vec<Ready>,
-    /// For each input, the group its claim draws from.
-    group_of: Vec<Option<usize>>,
-    ids: Vec<model::SubmissionId>,
-    keys: Vec<OpenKey>,
-    requests: Vec<store::RequestKey>,
-    registry: Vec<RegistryKey>,
-    lanes: Vec<LaneKey>,
+/// What came of a transaction.
+enum Decided {
+    Done {
+        outcomes: Vec<Outcome>,
+        news: News,
+        last_seq: u64,
+    },
+    /// Nothing was decided: holds or definitions have changed since they were read.
+    Outdated {
+        epoch: u64,
+    },
 }
 
-impl Plan {
-    fn of(inputs: &[Input]) -> Plan {
-        let mut plan = Plan {
-            groups: Vec::new(),
-            group_of: Vec::with_capacity(inputs.len()),
-            ids: Vec::new(),
-            keys: Vec::new(),
-            requests: Vec::new(),
-            registry: Vec::new(),
-            lanes: Vec::new(),
-        };
-        for input in inputs {
-            let mut group = None;
-            match &input.ask {
-                Ask::Submit(admission) => {
-                    plan.keys.extend(open_key(admission));
-                    plan.lanes.extend(lane_key(admission));
-                }
-                Ask::Hold(_) | Ask::Release(_) => {}
-                Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
-                Ask::Tell(id, command) => {
-                    plan.ids.push(*id);
-                    for child in children_of(command) {
-                        plan.ids.extend(child.child_id());
-                        plan.keys.extend(open_key(child));
-                        plan.lanes.extend(lane_key(child));
-                    }
-                }
-                Ask::Claim(claim) => group = Some(plan.group(claim)),
-                Ask::Apply(pipeline) => plan.registry.push(definition_key(&pipeline.name, pipeline.version)),
-            }
-            plan.group_of.push(group);
-            plan.requests.extend(input.once.iter().map(|once| once.key.clone()));
+impl Step {
+    fn add(&mut self, outcomes: Vec<Outcome>, news: News, last_seq: u64) {
+        self.outcomes.extend(outcomes);
+        for (task, count) in news.ready {
+            *self.ready.entry(task).or_default() += count;
         }
-        plan
+        self.last_seq = (last_seq > 0).then_some(last_seq).or(self.last_seq);
+        self.next_timer = [self.next_timer, news.next_timer].into_iter().flatten().min();
+        self.now = Some(news.now);
     }
+}
 
-    fn group(&mut self, claim: &ClaimMany) -> usize {
-        let same = |ready: &Ready| {
-            ready.tasks == claim.tasks && ready.pipelines == claim.pipelines && ready.labels == claim.labels
-        };
-        if let Some(index) = self.groups.iter().position(same) {
-            let ready = &mut self.groups[index];
-            ready.max = (ready.max + claim.max).min(CLAIMS_MAX);
-            return index;
-        }
-        self.groups.push(Ready {
-            tasks: claim.tasks.clone(),
-            pipelines: claim.pipelines.clone(),
-            labels: claim.labels.clone(),
-            max: claim.max,
-        });
-        self.groups.len() - 1
-    }
-
-    fn take<'a>(&self, due: usize, documents: &'a dyn Fn(&Submission) -> bool) -> Take<'a> {
-        Take {
-            ids: self.ids.clone(),
-            keys: self.keys.clone(),
-            requests: self.requests.clone(),
-            ready: self.groups.clone(),
-            due,
-            owed: if due > 0 { OWED_MAX } else { 0 },
-            registry: self.registry.clone(),
-            lanes: self.lanes.clone(),
-            documents,
-        }
-    }
-
-    fn run(
-        &self,
-        inputs: &[Input],
-        batch: &mut Batch<'_>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Vec<Outcome> {
-        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group, seed)).collect()
-    }
+fn limits_of(pipeline: &Pipeline, row: &Submission) -> Vec<LimitKey> {
+    let key = |(label, value): (&Name, &Name)| LimitKey {
+        pipeline: pipeline.name.clone(),
+        label: label.clone(),
+        value: value.clone(),
+    };
+    pipeline.limits_of(row).map(key).collect()
 }
 
 fn children_of(command: &Command) -> &[Admission] {
@@ -316,10 +288,3 @@ fn lane_key(admission: &Admission) -> Option<LaneKey> {
     let lane = admission.lane()?.clone();
     Some(LaneKey { pipeline: admission.pipeline().clone(), lane })
 }
-
-/// Where a definition is registered.
-pub(crate) fn definition_key(name: &str, version: u32) -> RegistryKey {
-    RegistryKey { kind: DEFINITIONS.to_owned(), name: format!("{name}@{version}") }
-}
-
-pub(crate) const DEFINITIONS: &str = "pipeline";

@@ -29,6 +29,7 @@ impl Batch<'_> {
                 Debtor::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
                 Debtor::Lane { pipeline, lane } => OwedTo::Lane(LaneKey { pipeline, lane }),
                 Debtor::Parked(hold) => OwedTo::Parked(hold),
+                Debtor::FirstParked(limit) => OwedTo::FirstParked(limit),
             };
             self.changes.owed.push(store::Owed { id, to, body: effect(&owed.effect) });
         }
@@ -41,6 +42,7 @@ impl Batch<'_> {
                 OwedTo::Lane(lane) => self.pass_lane(lane, seed),
                 OwedTo::Key(key) => self.pass_key(key, seed),
                 OwedTo::Parked(hold) => self.let_go(hold, seed),
+                OwedTo::FirstParked(limit) => self.let_in(limit, seed),
                 OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body, seed),
             };
             if paid {
@@ -96,6 +98,17 @@ impl Batch<'_> {
         parked.len() < PARKED_MAX
     }
 
+    /// The first of those a limit keeps out. A held one is set aside for its hold, and the next look finds the next.
+    fn let_in(&mut self, limit: &Name, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+        let Some(first) = self.taken.parked.get(limit).and_then(|parked| parked.first()).copied() else {
+            return true;
+        };
+        // Let in already, by another debt of this batch: who comes next is not known before the next one.
+        let still =
+            self.taken.rows.get(&first).is_some_and(|stored| stored.row.parked.as_ref() == Some(limit));
+        still && !self.parks(first, &Command::Unpark, seed)
+    }
+
     /// Tells a submission something nobody waits for an answer to. Whether a hold took it out of its queue instead.
     fn parks(&mut self, id: SubmissionId, command: &Command, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
         match self.command(id, command, seed()) {
@@ -107,6 +120,18 @@ impl Batch<'_> {
         }
     }
 
+    /// The first of what is parked under each name gets another look: if nothing keeps it any more, it goes on.
+    pub(super) fn look_aside(&mut self, names: &[Name]) {
+        let revision = u64::try_from(self.now.millis()).unwrap_or(0);
+        let overdue: Vec<_> =
+            names.iter().filter(|name| !self.holds.all().any(|hold| hold.id == **name)).collect();
+        for (no, name) in (0..).zip(overdue) {
+            let id = OwedId { submission: SubmissionId::NIL, revision, no };
+            let to = OwedTo::FirstParked(name.clone());
+            self.changes.owed.push(store::Owed { id, to, body: effect(&Effect::Freed) });
+        }
+    }
+
     pub(super) fn place(&mut self, hold: &Hold) -> Output {
         let hold = Hold { created_at: self.now, ..hold.clone() };
         let text = serde_json::to_string(&hold).expect("a hold has only string keys");
@@ -115,6 +140,7 @@ impl Batch<'_> {
             .push(RegistryChange { key: hold_key(&hold.id), body: Some(Json::from_stored(&text)) });
         self.holds.insert(hold.clone());
         self.holds_changed = true;
+        self.next_epoch();
         Output::Hold(Box::new(hold))
     }
 
@@ -135,6 +161,7 @@ impl Batch<'_> {
     fn end_hold(&mut self, id: &Name) -> Option<Hold> {
         let hold = self.holds.remove(id)?;
         self.holds_changed = true;
+        self.next_epoch();
         self.changes.registry.push(RegistryChange { key: hold_key(id), body: None });
         // Owed by the hold itself: its id is a UUID like a submission's.
         let cause = id.parse().unwrap_or(SubmissionId::NIL);

@@ -1,8 +1,10 @@
 //! What a decision is told about its submission's surroundings: holds, its lane, its key.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::owed::{Debtor, Effect};
-use model::{Command, Context, Owed, Submission, SubmissionId};
-use store::{LaneKey, OpenKey};
+use model::{Command, Context, Name, Owed, Submission, SubmissionId};
+use store::{Entries, LaneKey, OpenKey};
 
 use super::batch::Batch;
 
@@ -14,6 +16,7 @@ impl Batch<'_> {
             hold: None,
             lane_free: false,
             key_holder: None,
+            slots: BTreeMap::new(),
             seed,
             pseudonyms: self.secret(),
         };
@@ -27,8 +30,33 @@ impl Batch<'_> {
             context.hold = self.holds.over(row).next().map(|hold| hold.id.clone());
             context.lane_free = lane_of(row).is_some_and(|lane| self.is_free(&lane, Some(row.id)));
             context.key_holder = self.other_holder(row);
+            if matches!(command, Command::Claim(_)) {
+                context.slots = self.taken_slots(row);
+            }
         }
         context
+    }
+
+    /// Of each limit it counts under that was looked at: the slots others have.
+    fn taken_slots(&self, row: &Submission) -> BTreeMap<Name, BTreeSet<u32>> {
+        let Some(pipeline) = self.pipeline_of(row) else { return BTreeMap::new() };
+        let limits = super::limits_of(pipeline, row).into_iter();
+        let seen = limits.filter_map(|key| Some((key.label.clone(), self.taken.slots.get(&key)?.clone())));
+        seen.collect()
+    }
+
+    /// Keeps track of slots as leases take them and give them back.
+    pub(super) fn move_slots(&mut self, old: Option<&Submission>, new: &Submission) {
+        for entry in old.map_or(Vec::new(), |old| Entries::of(old).slots) {
+            if let Some(taken) = self.taken.slots.get_mut(&entry.limit) {
+                taken.remove(&entry.no);
+            }
+        }
+        for entry in Entries::of(new).slots {
+            if let Some(taken) = self.taken.slots.get_mut(&entry.limit) {
+                taken.insert(entry.no);
+            }
+        }
     }
 
     /// Whether nobody holds a lane and nobody else comes first. A lane that was not looked at is not free.

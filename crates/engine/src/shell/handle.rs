@@ -6,20 +6,22 @@ use std::time::Duration;
 use model::admit::{Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
-use model::{Code, Command, Json, Pipeline, Refusal, SubmissionId, Token};
+use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
+use super::duties::Duties;
 use super::hints::Hints;
 use super::queue::{Job, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{
-    Answered, Ask, ClaimMany, Core, Cursor, DEFINITIONS, Granted, Input, MoveCursor, Once, Outcome, Output,
+    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Server,
 };
+use crate::duty::{Duty, Housekeeping, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
-use crate::pipelines::Pipelines;
+use crate::pipelines::{LoadError, Pipelines};
 
 /// How long a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
@@ -28,8 +30,8 @@ const CLAIM_SWEEP: Duration = Duration::from_secs(5);
 pub enum StartError {
     #[error(transparent)]
     Store(#[from] store::Error),
-    #[error("the stored definition {name} does not load:\n{problems}")]
-    Definition { name: String, problems: String },
+    #[error(transparent)]
+    Definition(#[from] LoadError),
     #[error("the engine's thread did not start: {0}")]
     Thread(#[from] std::io::Error),
 }
@@ -38,23 +40,31 @@ pub enum StartError {
 pub struct Options {
     /// For tests that need a decision to go wrong.
     pub decide: Option<crate::core::Decide>,
+    /// How long events stay in the feed; `None`: for ever.
+    pub keep_events: Option<Millis>,
+    /// Where this server can be reached, for the list of servers.
+    pub address: String,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
+    /// What this server is called among those over the same store.
+    pub(super) id: Name,
     pipelines: Pipelines,
     holds: Holds,
     queues: Arc<Queues>,
-    hints: Arc<Hints>,
+    pub(super) hints: Arc<Hints>,
+    pub(super) duties: Arc<Duties>,
     condition: watch::Receiver<Condition>,
 }
 
 impl Engine {
     /// Loads what was applied and starts to work.
     pub fn start(store: Arc<dyn Store>, options: &Options) -> Result<Engine, StartError> {
-        let pipelines = load(&*store)?;
+        let pipelines = Pipelines::default();
+        pipelines.catch_up(&*store)?;
         let holds = load_holds(&*store)?;
         let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret(&*store)?);
         if let Some(decide) = options.decide {
@@ -63,17 +73,53 @@ impl Engine {
         let queues = Arc::new(Queues::default());
         let hints = Arc::new(Hints::new());
         let condition = watch::Sender::new(Condition::Running);
+        let shared = store.is_shared();
         let engine = Engine {
             store,
+            id: clock::fresh_id().to_string().into(),
             pipelines,
             holds,
             queues: queues.clone(),
             hints: hints.clone(),
+            duties: Arc::default(),
             condition: condition.subscribe(),
         };
-        let thread = Thread { core, queues, hints, condition };
+        let others = engine.store.is_shared().then(|| engine.store.clone());
+        let thread = Thread { core, queues, hints, condition, others };
         std::thread::Builder::new().name("milepost-engine".to_owned()).spawn(move || thread.run())?;
+        let keep_events = options.keep_events;
+        let mut duties: Vec<Box<dyn Duty>> = vec![
+            Box::new(Operations),
+            Box::new(Schedules),
+            Box::new(Sweep::default()),
+            Box::new(Housekeeping { keep_events }),
+        ];
+        if shared {
+            engine.hear_others();
+            duties.push(Box::new(Presence { server: engine.server(options) }));
+        }
+        super::duties::start(&engine, duties)?;
         Ok(engine)
+    }
+
+    /// Passes on what other servers over the same store say.
+    fn hear_others(&self) {
+        let hints = Arc::downgrade(&self.hints);
+        self.store.listen(Box::new(move |hint| {
+            let Some(hints) = hints.upgrade() else { return };
+            hints.ready(&hint.ready);
+            hint.seq.into_iter().for_each(|seq| hints.recorded(seq));
+        }));
+    }
+
+    fn server(&self, options: &Options) -> Server {
+        Server {
+            id: self.id.clone(),
+            address: options.address.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: Time::EPOCH,
+            seen_at: Time::EPOCH,
+        }
     }
 
     #[must_use]
@@ -230,13 +276,13 @@ impl Engine {
         }
     }
 
-    async fn stopping(&self) {
+    pub(super) async fn stopping(&self) {
         let mut condition = self.condition.clone();
         let ended = |seen: &Condition| matches!(seen, Condition::Drained | Condition::Broken(_));
         let _ = condition.wait_for(ended).await;
     }
 
-    async fn ask(&self, input: Input) -> Outcome {
+    pub(super) async fn ask(&self, input: Input) -> Outcome {
         let (reply, answer) = oneshot::channel();
         self.queues.push(Job { input, reply })?;
         answer.await.unwrap_or_else(|_| {
@@ -247,7 +293,7 @@ impl Engine {
         })
     }
 
-    fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
+    pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
         let versions = self.pipelines.current();
         versions.latest(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
@@ -293,7 +339,7 @@ fn held(output: Output) -> Result<Hold, Refusal> {
     }
 }
 
-fn unexpected() -> Refusal {
+pub(super) fn unexpected() -> Refusal {
     Refusal::new(Code::Internal, "the engine gave an answer of another kind than was asked for")
 }
 
@@ -304,20 +350,6 @@ async fn first<F: Future<Output = ()> + Unpin>(mut rings: Vec<F>) {
         if rung { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
     })
     .await;
-}
-
-fn load(store: &dyn Store) -> Result<Pipelines, StartError> {
-    let pipelines = Pipelines::default();
-    for (name, definition) in store.registry(DEFINITIONS)? {
-        let source = Source::from_definition(&definition).map_err(|problem| StartError::Definition {
-            name: name.clone(),
-            problems: problem.to_string(),
-        })?;
-        let pipeline = model::pipeline::load(&source)
-            .map_err(|problems| StartError::Definition { name, problems: problems.render(&source) })?;
-        pipelines.insert(Arc::new(pipeline));
-    }
-    Ok(pipelines)
 }
 
 fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use model::Name;
+use model::{Name, Time};
 use tokio::sync::{Notify, watch};
 
 use crate::clock;
@@ -17,6 +17,8 @@ pub(super) struct Hints {
     polled: Mutex<HashMap<Name, Instant>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
+    /// The store's time at the last step, and when that was.
+    stepped: Mutex<Option<(Time, Instant)>>,
 }
 
 /// Those who take any work of a task are woken one by one. Those who take only some (a pipeline, a label) are all
@@ -29,7 +31,12 @@ struct Bells {
 
 impl Hints {
     pub(super) fn new() -> Self {
-        Hints { bells: Mutex::default(), polled: Mutex::default(), seq: watch::Sender::new(0) }
+        Hints {
+            bells: Mutex::default(),
+            polled: Mutex::default(),
+            seq: watch::Sender::new(0),
+            stepped: Mutex::default(),
+        }
     }
 
     /// The bell of a task. Only for tasks some pipeline declares: names made up by callers get none.
@@ -59,6 +66,17 @@ impl Hints {
     pub(super) fn polled_ago(&self, task: &str) -> Option<Duration> {
         let polled = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         polled.get(task).map(|at| clock::instant().saturating_duration_since(*at))
+    }
+
+    /// The core has looked at the store at this time.
+    pub(super) fn stepped(&self, now: Time) {
+        *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, clock::instant()));
+    }
+
+    /// The store's time, as of the last step; and how long ago that was.
+    pub(super) fn last_step(&self) -> Option<(Time, Duration)> {
+        let stepped = *self.stepped.lock().unwrap_or_else(PoisonError::into_inner);
+        stepped.map(|(now, at)| (now, clock::instant().saturating_duration_since(at)))
     }
 
     pub(super) fn recorded(&self, seq: u64) {

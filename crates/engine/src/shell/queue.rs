@@ -36,12 +36,21 @@ impl Lane {
     fn of(ask: &Ask) -> Lane {
         match ask {
             Ask::Submit(_) => Lane::Submits,
-            Ask::Tell(_, Command::Act(_) | Command::Amend(_) | Command::Redrive(_))
+            Ask::Tell(_, Command::Act(_) | Command::Amend(_) | Command::Redrive(_) | Command::Migrate(_))
             | Ask::Claim(_)
             | Ask::Apply(_)
             | Ask::Hold(_)
             | Ask::Release(_)
-            | Ask::MoveCursor(_) => Lane::Actions,
+            | Ask::MoveCursor(_)
+            | Ask::Tick(_)
+            | Ask::Start(_)
+            | Ask::Stop(_)
+            | Ask::Operate(_)
+            | Ask::Drop { .. }
+            | Ask::Present { .. }
+            | Ask::LookAside(_)
+            | Ask::TakeDuty { .. }
+            | Ask::Retire { .. } => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }
     }

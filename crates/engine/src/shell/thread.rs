@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use model::command::Snooze;
 use model::{Code, Command, Millis, Refusal, Time, Token};
+use store::{Hint, Store};
 use tokio::sync::watch;
 
 use super::hints::Hints;
@@ -36,6 +37,8 @@ pub(super) struct Thread {
     pub(super) queues: Arc<Queues>,
     pub(super) hints: Arc<Hints>,
     pub(super) condition: watch::Sender<Condition>,
+    /// The way to other servers, where there may be some.
+    pub(super) others: Option<Arc<dyn Store>>,
 }
 
 impl Thread {
@@ -55,8 +58,16 @@ impl Thread {
             let step = self.core.step(&inputs, DUE_MAX, &mut seed);
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);
+            if let Some(now) = step.now {
+                self.hints.stepped(now);
+            }
             if let Some(seq) = step.last_seq {
                 self.hints.recorded(seq);
+            }
+            if let Some(others) = &self.others
+                && (step.last_seq.is_some() || !step.ready.is_empty())
+            {
+                others.announce(&Hint { ready: step.ready, seq: step.last_seq });
             }
             for (reply, outcome) in replies.into_iter().zip(step.outcomes) {
                 // A caller that went away does not change what was decided, but what it was lent comes back.

@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::{Submission, SubmissionId};
-use store::Store;
 use store::conformance::TestClock;
+use store::{Clock, Store};
 use store_sqlite::SqliteStore;
 
 use super::{Machine, memory};
+use engine::duty::{Duty, Look};
 
 pub(crate) struct Bench {
     pub(crate) machine: Machine,
@@ -50,4 +51,19 @@ pub(crate) fn check(promises: Promises, open: Open<'_>) {
     let broken: Vec<&str> =
         promises.iter().filter(|(_, promise)| !holds(*promise)).map(|(sentence, _)| *sentence).collect();
     assert!(broken.is_empty(), "not true: {}", broken.join("; "));
+}
+
+/// Runs a duty's passes until one finds nothing more to do, as the shell does.
+pub(crate) fn serve(bench: &mut Bench, duty: &mut dyn Duty) {
+    loop {
+        let versions = bench.machine.pipelines.current();
+        let now = bench.clock.now();
+        let pass = duty.pass(Look { store: &*bench.store, versions: &versions, now }).unwrap();
+        for input in pass.inputs {
+            bench.machine.one(input).unwrap();
+        }
+        if !pass.again {
+            return bench.machine.settle();
+        }
+    }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 
 pub(crate) mod bench;
+pub(crate) mod wrapped;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

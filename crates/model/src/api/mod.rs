@@ -5,18 +5,22 @@
 
 mod feed;
 mod hold;
+mod operation;
 mod pipeline;
 mod problem;
+mod stats;
 mod submission;
 mod task;
 
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
-pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, StateCount, StateView};
+pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
+pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
 pub use problem::Problem;
+pub use stats::{DutyView, PlaceCount, StatsView};
 pub use submission::{
-    ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody, SubmissionPage,
-    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody, SlaView,
+    SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer,

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::Name;
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::submission::Status;
+use crate::pipeline::diff::Difference;
+use crate::submission::{Status, SubmissionId};
+use crate::time::Time;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +31,18 @@ pub struct ApplyAnswer {
     pub digest: Digest,
     /// False: exactly this was in force already.
     pub changed: bool,
+    /// True: nothing was applied; this is what would have come of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+    /// The version that was the newest before, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_to: Option<u32>,
+    /// What is different from it.
+    #[serde(default)]
+    pub diff: Vec<Difference>,
+    /// Its states that are no more: submissions in them need a map to migrate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_states: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +58,23 @@ pub struct PipelineView {
     pub versions: Vec<u32>,
     pub digest: Digest,
     pub states: Vec<StateView>,
+    /// What it submits by the clock.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<ScheduleView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScheduleView {
+    /// What it is known by: another time or another payload is another schedule.
+    pub id: Name,
+    /// Null: its times are over, or a newer version of the pipeline has taken its place.
+    pub next_at: Option<Time>,
+    /// The time it served last, or when it was first seen.
+    pub last_at: Option<Time>,
+    /// What was submitted then.
+    pub submission: Option<SubmissionId>,
+    /// Why nothing was.
+    pub refused: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

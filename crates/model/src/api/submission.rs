@@ -11,7 +11,9 @@ use crate::actor::Actor;
 use crate::event::{Event, Kind};
 use crate::json::Json;
 use crate::pipeline::Pipeline;
-use crate::submission::{Children, Documents, Failure, Status, Submission, SubmissionId, Wait};
+use crate::submission::{
+    Approval, Children, Documents, Failure, SlaClock, Status, Submission, SubmissionId, Wait,
+};
 use crate::time::Time;
 use crate::why::Held;
 
@@ -117,6 +119,12 @@ pub struct SubmissionView {
     pub parked: Option<Name>,
     /// What can be done to it now, by somebody with the role.
     pub actions: Vec<Name>,
+    /// Who has agreed so far to an action that needs several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
+    /// The service levels it is measured by at present.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sla: Vec<SlaView>,
     pub created_at: Time,
     pub entered_at: Time,
     pub finished_at: Option<Time>,
@@ -133,6 +141,21 @@ pub struct LeaseView {
     pub task: Name,
     pub worker: Name,
     pub expires_at: Time,
+}
+
+/// A running service level: that of its state, or of a leg of its way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SlaView {
+    pub name: Name,
+    pub due_at: Time,
+    pub late: bool,
+}
+
+impl SlaView {
+    fn new(clock: &SlaClock, row: &Submission) -> Self {
+        let name = clock.leg.as_ref().unwrap_or(&row.state).clone();
+        SlaView { name, due_at: clock.due_at, late: clock.late }
+    }
 }
 
 /// Its place in a lane. Neither holding nor waiting: its state has no use for the lane.
@@ -190,6 +213,8 @@ impl SubmissionView {
                 .flat_map(|state| &state.actions)
                 .map(|action| action.name.clone())
                 .collect(),
+            approvals: row.approvals.clone(),
+            sla: row.clocks.iter().map(|clock| SlaView::new(clock, row)).collect(),
             created_at: row.created_at,
             entered_at: row.entered_at,
             finished_at: row.finished_at,

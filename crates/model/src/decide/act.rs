@@ -1,8 +1,9 @@
 //! Act: a person makes a declared move, or has a task make it for them.
 
+use super::approve::Vote;
 use super::claim::rank;
 use super::sight::Moment;
-use super::walk::{Step, Walk};
+use super::walk::{Step, Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Right;
@@ -37,6 +38,14 @@ pub(super) fn decide(
     check_reopening(pipeline, row, &to, context)?;
 
     let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
+    match super::approve::vote(row, edge, act, &to)? {
+        Vote::Carried => {}
+        Vote::Repeated => return Ok(Decision::quiet(row.clone(), Answer::Done)),
+        Vote::Counted(approval) => {
+            walk.approved(approval, act, step);
+            return Ok(walk.done(Answer::Done));
+        }
+    }
     match &edge.task {
         // Asked for already, and under way.
         Some(_) if row.request.as_ref().is_some_and(|asked| asked.is_for(act, &to)) => {}
@@ -68,12 +77,17 @@ pub(super) fn decide(
             walk.go(edge, &to, step).map_err(|error| guard_refusal(&error))?;
         }
     }
-    Ok(walk.done(Answer::Done))
+    let mut decision = walk.done(Answer::Done);
+    if row.parked.is_some() && decision.row.request.is_some() {
+        // It stands in its queues again, in line for its lane among them.
+        decision.owed.extend(line_up(pipeline, &decision.row));
+    }
+    Ok(decision)
 }
 
 impl Request {
     /// Whether it is for the same thing: asking again must not start its task again.
-    fn is_for(&self, act: &Act, to: &Name) -> bool {
+    pub(super) fn is_for(&self, act: &Act, to: &Name) -> bool {
         (&self.action, &self.to, &self.data) == (&act.action, to, &act.data)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::claim::rank;
 use super::sight::Moment;
-use super::walk::{Step, Walk};
+use super::walk::{Step, Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{DOCUMENT_BYTES_MAX, Derived, PRIORITY_MAX, derive, guard_refusal, schema_refusal};
@@ -39,7 +39,7 @@ pub(super) fn decide(
     if let Some(schema) = &pipeline.payload {
         schema.check(&payload).map_err(|violations| schema_refusal("the amended payload", &violations))?;
     }
-    let labels = same_identity(pipeline, row, &value)?;
+    let labels = same_identity(pipeline, row, &value, Code::NotAmendable)?;
 
     let mut walk = Walk::new(pipeline, current, context);
     walk.sight.amend(payload.clone());
@@ -58,7 +58,12 @@ pub(super) fn decide(
     step.documents = NewDocuments { payload: Some(payload), ..NewDocuments::default() };
     walk.note(change, &"amend".into(), step);
     walk.pass_on().map_err(|error| guard_refusal(&error))?;
-    Ok(walk.done(Answer::Done))
+    let mut decision = walk.done(Answer::Done);
+    if row.parked.is_some() {
+        // It stands in its queues again, in line for its lane among them.
+        decision.owed.extend(line_up(pipeline, &decision.row));
+    }
+    Ok(decision)
 }
 
 fn allowed<'p>(
@@ -97,17 +102,18 @@ fn check_fields(rule: &pipeline::Amend, patch: &Value) -> Result<(), Refusal> {
 }
 
 /// Labels may change with the payload; what others know the submission by may not.
-fn same_identity(
+pub(super) fn same_identity(
     pipeline: &Pipeline,
     row: &Submission,
     payload: &Value,
+    refused: Code,
 ) -> Result<BTreeMap<crate::Name, crate::Name>, Refusal> {
     let given = row.key.as_deref().filter(|_| pipeline.key.is_none());
     let Derived { labels, key, seat } = derive(pipeline, payload, given)?;
     let lane =
         |seat: Option<&crate::submission::Seat>| seat.map(|seat| (seat.lane.clone(), seat.tie.clone()));
     if key != row.key || lane(seat.as_ref()) != lane(row.seat.as_ref()) {
-        return Err(Refusal::new(Code::NotAmendable, "an amendment may not change the key or the lane"));
+        return Err(Refusal::new(refused, "it would get another key or lane, which others know it by"));
     }
     Ok(labels)
 }

@@ -1,5 +1,6 @@
 //! Claim: a worker takes the lease of a submission that waits for one. Durable, without event or revision.
 
+use super::limits::Full;
 use super::{Answer, Current, Decision};
 use crate::command::Claim;
 use crate::context::{Chance, Context};
@@ -27,12 +28,21 @@ pub(super) fn decide(
 ) -> Result<Decision, Refusal> {
     let row = current.row;
     let Wait::Worker { task: wanted, .. } = &row.wait else { return Err(not_leasable(row)) };
-    if !claim.tasks.contains(wanted) || row.expires_at().is_some_and(|at| at <= context.now) {
+    let in_queue = row.parked.is_none() && claim.tasks.contains(wanted);
+    if !in_queue || row.expires_at().is_some_and(|at| at <= context.now) {
         return Err(not_leasable(row));
     }
     if let Some(parked) = super::park::parked(pipeline, row, context) {
         return Ok(Decision::quiet(parked, Answer::Parked));
     }
+    let slots = match super::limits::slots(pipeline, row, context) {
+        Ok(slots) => slots,
+        Err(Full::Aside(name)) => {
+            let row = Submission { parked: Some(name), ..row.clone() };
+            return Ok(Decision::quiet(row, Answer::Parked));
+        }
+        Err(Full::Unseen) => return Err(not_leasable(row)),
+    };
     let task = pipeline.wanted_task(row);
     let mut row = row.clone();
     row.lease_no += 1;
@@ -45,6 +55,7 @@ pub(super) fn decide(
         granted_at: context.now,
         expires_at: context.now.plus(task.lease),
         times_out_at: task.timeout.map(|timeout| context.now.plus(timeout)),
+        slots,
     };
     let token = Token { submission: row.id, lease_no: lease.no, bits: lease.bits };
     row.wait = Wait::Lease(lease);

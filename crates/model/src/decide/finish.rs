@@ -97,6 +97,7 @@ fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finis
     step.moment = Moment { output: finish.output.as_ref(), data: request.data.as_ref(), error: None };
     step.reason = request.reason.as_deref();
     step.documents = documents(finish);
+    walk.note_late();
     let before = walk.row().revision;
     if let Err(error) = walk.go(edge, &request.to, step) {
         if walk.row().revision == before {

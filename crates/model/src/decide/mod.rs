@@ -2,10 +2,14 @@
 
 mod act;
 mod amend;
+mod approve;
 mod children;
 mod claim;
+mod clocks;
 mod error;
 mod finish;
+mod limits;
+mod migrate;
 mod park;
 mod redrive;
 mod renew;
@@ -69,7 +73,7 @@ pub enum Answer {
     Granted {
         token: Token,
     },
-    /// Not granted: a hold took it out of the queue.
+    /// Not granted: a hold or a limit took it out of the queue.
     Parked,
     Renewed {
         expires_at: Time,
@@ -95,8 +99,19 @@ pub fn decide(
         return submit::decide(pipeline, current, admission, context);
     }
     let current = current.expect("every command but submit names a submission that is there");
+    let mut decision = tell(pipeline, current, command, context)?;
+    decision.owed.extend(limits::freed(pipeline, current.row, &decision.row));
+    Ok(decision)
+}
+
+fn tell(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    command: &Command,
+    context: &Context,
+) -> Result<Decision, Refusal> {
     match command {
-        Command::Submit(_) => unreachable!("answered above"),
+        Command::Submit(_) => unreachable!("it names no submission"),
         Command::Claim(claim) => claim::decide(pipeline, current, claim, context),
         Command::Renew(renew) => renew::decide(current, renew, context),
         Command::Finish(finish) => finish::decide(pipeline, current, finish, context),
@@ -107,6 +122,7 @@ pub fn decide(
         Command::Wake => Ok(wake::decide(pipeline, current, context)),
         Command::Act(act) => act::decide(pipeline, current, act, context),
         Command::Amend(amend) => amend::decide(pipeline, current, amend, context),
+        Command::Migrate(migrate) => migrate::decide(pipeline, current, migrate, context),
         Command::Redrive(redrive) => redrive::decide(pipeline, current, redrive, context),
         Command::Seat => Ok(park::seat(pipeline, current, context)),
         Command::TakeKey => Ok(park::take_key(pipeline, current, context)),

@@ -1,13 +1,14 @@
 //! Redrive: a dead letter goes on where it stopped.
 
 use super::sight::Moment;
-use super::walk::{Step, Walk, guard_failure, only};
+use super::walk::{Fact, Step, Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{check_reason, guard_refusal};
 use crate::command::Redrive;
 use crate::context::Context;
 use crate::event::Change;
+use crate::json::Json;
 use crate::pipeline::{Choice, Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::role::Role;
@@ -33,7 +34,9 @@ pub(super) fn decide(
     let wait =
         walk.turn(walk.state(), row, context.now, row.priority).map_err(|error| guard_refusal(&error))?;
     let step = Step::by(redrive.caller.actor(), Right::Role(redrive.caller.role));
-    walk.note(Change::Redriven { wait, seat }, &"redrive".into(), step);
+    let metadata = redrive.reason.as_ref().map(|reason| Json::from(serde_json::json!({ "reason": reason })));
+    let fact = Fact { to: &row.state, trigger: &"redrive".into(), actor: None, metadata };
+    walk.record(Change::Redriven { wait, seat }, fact, step);
     if let Some(kept) = &row.kept {
         again(&mut walk, kept, current);
     } else if let Err(error) = walk.pass_on() {

@@ -43,6 +43,7 @@ pub(super) fn decide(
         // Entered, but not looked at before its time; what the state waits for is decided then.
         entry.wait = Wait::Delay { until, cause: Cause::NotBefore };
         entry.state_ttl_at = entry.state_ttl_at.map(|at| at.plus(until.since(context.now)));
+        entry.clocks = walk.clocks(pipeline.known(to), &seen, until);
     }
     if key_waits {
         entry.wait = Wait::Key;

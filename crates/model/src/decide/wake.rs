@@ -20,19 +20,23 @@ pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Contex
     let mut walk = Walk::new(pipeline, current, context);
     let now = context.now;
     let expired = current.row.expires_at().is_some_and(|at| at <= now) && !current.row.status.is_final();
+    walk.note_late();
     if !expired
-        && matches!(current.row.wait, Wait::Delay { .. } | Wait::Clock { .. })
-        && let Some(parked) = parked(pipeline, current.row, context)
+        && matches!(current.row.wait, Wait::Delay { until, .. } | Wait::Clock { until } if until <= now)
+        && let Some(parked) = parked(pipeline, walk.row(), context)
     {
         // A hold stops wakes; its end looks again.
-        return Decision::quiet(parked, Answer::Parked);
+        let decision = walk.done(Answer::Parked);
+        return Decision { row: parked, ..decision };
     }
     match &current.row.wait {
         Wait::Lease(lease) => lease_due(&mut walk, lease),
         _ if expired => expire(&mut walk),
-        // A hold stops wakes; its end looks again.
         Wait::Delay { until, cause } if *until <= now => resume(&mut walk, *cause),
         Wait::Clock { until } if *until <= now => clock_due(&mut walk),
+        Wait::Nothing if current.row.forget_at.is_some_and(|at| at <= now) => {
+            walk.note(Change::Forgotten, &"forget".into(), Step::rule());
+        }
         Wait::Nothing if current.row.erase_at.is_some_and(|at| at <= now) => {
             walk.note(Change::Erased, &"retention".into(), Step::rule());
         }

@@ -107,6 +107,8 @@ impl<'a> Walk<'a> {
 
     /// Moves along an edge, then on through every pass state whose guard holds.
     pub(super) fn go(&mut self, edge: &Edge, to: &Name, step: Step<'_>) -> Result<(), GuardError> {
+        // What it leaves behind ends its clocks: one that ran out a moment ago ran out all the same.
+        self.note_late();
         self.take_edge(edge, to, step)?;
         self.pass_on()
     }
@@ -173,6 +175,7 @@ impl<'a> Walk<'a> {
     pub(super) fn go_or_die(&mut self, edge: &Edge, to: &Name, step: Step<'_>, kept: Option<Kept>) {
         let (documents, right, actor, spent) =
             (step.documents.clone(), step.right, step.actor.clone(), step.spent);
+        self.note_late();
         let before = self.events.len();
         if let Err(error) = self.go(edge, to, step) {
             let mut step = Step::by(actor, right);
@@ -236,7 +239,9 @@ impl<'a> Walk<'a> {
         let wait = self.turn(state, &seen, now, priority)?;
         let seat = seen.seat;
         let erase_at = state.retention.map(|span| now.plus(span));
-        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at })
+        let forget_at = state.forget.map(|span| now.plus(span));
+        let clocks = self.clocks(state, row, now);
+        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks })
     }
 
     /// How it stands in its lane on entering a state: given up, kept, or asked for.

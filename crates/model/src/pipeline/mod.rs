@@ -4,6 +4,7 @@
 //! state that exists, every guard compiled, every list of edges ends. `decide` relies on that.
 
 mod check;
+pub mod diff;
 pub mod draw;
 mod file;
 mod load;
@@ -34,6 +35,7 @@ use crate::json::{self, Json};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::submission::Submission;
+use crate::time::{Calendar, Cron};
 use crate::{Digest, Name};
 
 /// A pipeline's machine, ready to decide with.
@@ -94,16 +96,18 @@ impl Pipeline {
         task.expect("a submission waits for a worker only where its version declares a task")
     }
 
+    /// Every task its states and actions run.
+    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.states.iter().flat_map(|state| {
+            let edges = state.actions.iter().flat_map(|action| &action.edges);
+            state.task().into_iter().chain(edges.filter_map(|edge| edge.task.as_ref()))
+        })
+    }
+
     /// Whether some state or action of it runs this task.
     #[must_use]
     pub fn has_task(&self, name: &str) -> bool {
-        let of_actions = |state: &State| {
-            let mut edges = state.actions.iter().flat_map(|action| &action.edges);
-            edges.any(|edge| edge.task.as_ref().is_some_and(|task| &*task.name == name))
-        };
-        self.states
-            .iter()
-            .any(|state| state.task().is_some_and(|task| &*task.name == name) || of_actions(state))
+        self.tasks().any(|task| &*task.name == name)
     }
 
     /// The state a stored row names. A row is pinned to the version it was made under, so the state is there.
@@ -172,18 +176,13 @@ pub enum Holds {
     Route,
 }
 
+/// Submits by itself.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    pub cron: String,
-    pub timezone: Option<String>,
+    /// What it is known by: another time or another payload is another schedule.
+    pub id: Name,
+    pub cron: Cron,
     pub payload: Json,
-}
-
-/// Days that are no business days, beside Saturday and Sunday.
-#[derive(Debug, Clone, Default)]
-pub struct Calendar {
-    pub timezone: Option<String>,
-    pub holidays: Vec<String>,
 }
 
 /// A notification's channel and text.
@@ -194,7 +193,7 @@ pub struct Notify {
     pub template: Option<String>,
 }
 
-/// A service level between two points of the machine.
+/// A service level between two points of the machine. Without `from` it begins when the submission does.
 #[derive(Debug, Clone)]
 pub struct Leg {
     pub from: Vec<Name>,

@@ -159,5 +159,6 @@ pub const CODES: &[(&str, &str)] = &[
     ("dead-end", "no edge leaves the state"),
     ("no-way-out", "no path leads from the state to a final one"),
     ("pass-cycle", "states that are left at once lead in a circle"),
+    ("second-join", "a second state has a task that makes children"),
     ("not-supported-yet", "the file asks for something this version does not do"),
 ];

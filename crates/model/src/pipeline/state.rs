@@ -24,7 +24,10 @@ pub struct State {
     pub ttl: Option<Ttl>,
     pub sla: Option<Sla>,
     pub notify: Vec<Name>,
+    /// When the documents of one that ended here are erased.
     pub retention: Option<Millis>,
+    /// When its row goes.
+    pub forget: Option<Millis>,
     pub lane: LaneRule,
     /// Whether leaving it by success makes it `last_good`.
     pub checkpoint: bool,

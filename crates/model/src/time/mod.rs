@@ -1,10 +1,16 @@
 //! Points in time and spans between them, in milliseconds. Nothing here reads a clock.
 
+mod calendar;
+mod cron;
 mod instant;
 mod span;
+mod zone;
 
+pub use calendar::Calendar;
+pub use cron::Cron;
 pub use instant::Time;
 pub use span::Millis;
+pub use zone::Zone;
 
 /// Why a text is no time or no duration, in words for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,17 +1,19 @@
 //! One submission and everything that is done to it, with time in the test's hand.
 #![allow(dead_code, reason = "each test binary uses the part it needs")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::admit::{Application, admit};
-use model::command::{Act, Claim, Fail, Finish, Renew, Snooze};
+use model::command::{Act, Amend, Claim, Fail, Finish, Migrate, Renew, Snooze};
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
 use model::pipeline::{Source, attachments, load};
 use model::submission::Failure;
 use model::{
-    Caller, Command, Context, Documents, Event, Json, Millis, Pipeline, Refusal, Role, Submission, Time,
-    Token,
+    Caller, Command, Context, Debtor, Documents, Event, Json, Millis, Owed, Pipeline, Refusal, Role,
+    Submission, Time, Token,
 };
 
 pub(crate) fn admin() -> Caller {
@@ -55,12 +57,20 @@ pub(crate) struct Story {
     pub(crate) events: Vec<Event>,
     pub(crate) now: Time,
     pub(crate) reachable_since: Time,
+    /// A hold that covers it.
+    pub(crate) hold: Option<model::Name>,
+    pub(crate) lane_free: bool,
+    /// Of each limit, the slots that others have.
+    pub(crate) slots: BTreeMap<model::Name, BTreeSet<u32>>,
+    /// What followed for others, all told.
+    pub(crate) owed: Vec<Owed>,
     decided: u64,
 }
 
 impl Story {
     pub(crate) fn of(pipeline: Pipeline) -> Self {
         let now = Time::from_millis(1_000_000_000_000);
+        let slots = pipeline.limits.keys().map(|label| (label.clone(), BTreeSet::new())).collect();
         Story {
             pipeline,
             row: None,
@@ -68,6 +78,10 @@ impl Story {
             events: Vec::new(),
             now,
             reachable_since: Time::EPOCH,
+            hold: None,
+            lane_free: true,
+            slots,
+            owed: Vec::new(),
             decided: 0,
         }
     }
@@ -92,6 +106,9 @@ impl Story {
 
     pub(crate) fn tell(&mut self, command: &Command) -> Result<Answer, Refusal> {
         let decision = self.decide(command)?;
+        if let Command::Migrate(migrate) = command {
+            self.pipeline = (*migrate.target).clone();
+        }
         Ok(self.accept(decision))
     }
 
@@ -102,9 +119,10 @@ impl Story {
         let context = Context {
             now: self.now,
             reachable_since: self.reachable_since,
-            hold: None,
-            lane_free: true,
+            hold: self.hold.clone(),
+            lane_free: self.lane_free,
             key_holder: None,
+            slots: self.slots.clone(),
             seed,
             pseudonyms: [7; 32],
         };
@@ -117,6 +135,7 @@ impl Story {
             evolve_documents(&mut self.documents, event);
         }
         self.events.extend(decision.events);
+        self.owed.extend(decision.owed);
         self.row = Some(decision.row);
         decision.answer
     }
@@ -179,6 +198,52 @@ impl Story {
         self.tell(&Command::Act(act(action)))
     }
 
+    pub(crate) fn act_by(&mut self, name: &str, action: &str) -> Result<Answer, Refusal> {
+        self.tell(&Command::Act(Act { caller: Caller::new(name, Role::Admin), ..act(action) }))
+    }
+
+    pub(crate) fn amend(&mut self, patch: &str) -> Result<Answer, Refusal> {
+        self.tell(&Command::Amend(Amend { caller: admin(), patch: json(patch), if_match: None }))
+    }
+
+    pub(crate) fn redrive(&mut self) {
+        let redrive = model::command::Redrive { caller: admin(), reason: None };
+        self.tell(&Command::Redrive(redrive)).unwrap();
+    }
+
+    /// Asks for its task where it may be refused a place.
+    pub(crate) fn ask(&mut self) -> Answer {
+        let model::submission::Wait::Worker { task, .. } = self.row().wait.clone() else {
+            panic!("{:?} waits for no worker", self.row().wait)
+        };
+        self.tell(&Command::Claim(Claim { worker: "w1".into(), tasks: vec![task] })).unwrap()
+    }
+
+    /// Submits it for later.
+    pub(crate) fn submitted_for(pipeline: Pipeline, payload: &str, span: &str) -> Self {
+        let mut story = Story::of(pipeline);
+        let mut application = Story::application(admin(), payload);
+        application.not_before = Some(story.now.plus(span.parse().unwrap()));
+        let admission = admit(&story.pipeline, application).unwrap();
+        story.tell(&Command::Submit(Box::new(admission))).unwrap();
+        story
+    }
+
+    /// Others take these slots of a limit.
+    pub(crate) fn taken(&mut self, label: &str, slots: impl IntoIterator<Item = u32>) {
+        self.slots.insert(label.into(), slots.into_iter().collect());
+    }
+
+    /// Under which names somebody was let back into the queue since this was last asked.
+    pub(crate) fn let_in(&mut self) -> Vec<String> {
+        let owed = std::mem::take(&mut self.owed);
+        let names = owed.into_iter().filter_map(|owed| match owed.to {
+            Debtor::FirstParked(name) => Some(name.to_string()),
+            _ => None,
+        });
+        names.collect()
+    }
+
     /// The states it has been in, in order.
     pub(crate) fn path(&self) -> Vec<&str> {
         let moved =
@@ -209,6 +274,12 @@ pub(crate) fn act(action: &str) -> Act {
     Act { caller: admin(), action: action.into(), reason: None, data: None, to: None, if_match: None }
 }
 
+/// To another version; states of the one named first are those named second in the other.
+pub(crate) fn migrate(target: &Pipeline, map: &[(&str, &str)]) -> Command {
+    let map = map.iter().map(|(from, to)| ((*from).into(), (*to).into())).collect();
+    Command::Migrate(Migrate { caller: admin(), target: Arc::new(target.clone()), map, reason: None })
+}
+
 /// What replay must give back: all but what leases leave behind, which has no events.
 pub(crate) fn comparable(row: &Submission) -> Submission {
     use model::submission::Wait;
@@ -219,6 +290,7 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     row.crashes = 0;
     row.children = model::submission::Children::default();
     row.seat = None;
+    row.parked = None;
     row.timer = None;
     if matches!(row.wait, Wait::Worker { .. } | Wait::Lease(_) | Wait::Delay { .. }) {
         row.wait = Wait::Guard;

@@ -36,7 +36,7 @@ struct Rights {
 
 impl Tokens {
     pub(super) async fn read(engine: &Engine) -> Result<Self, Refusal> {
-        let entries = engine.read(|store| store.registry(TOKENS)).await?;
+        let entries = engine.read(|store| store::registry_all(store, TOKENS)).await?;
         let by_name = entries.into_iter().map(|(name, body)| {
             let visitor = match serde_json::from_str::<Rights>(body.as_str()) {
                 Ok(Rights { subject, role, pipelines }) => {

@@ -12,8 +12,8 @@ use super::actions::check_sees;
 use super::submissions::{self, view};
 use super::{Asking, At, etag, id};
 use crate::app::App;
-use crate::body;
 use crate::problem::Answer;
+use crate::{body, conditions};
 
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
     Ok(Json(submissions::page(&app, &asking, &uri, Some(Status::Dead)).await?))
@@ -25,6 +25,7 @@ pub(crate) async fn redrive(
     At(text): At<String>,
     request: Request,
 ) -> Answer<Response> {
+    conditions::never_once(request.headers())?;
     let id = id(&text)?;
     let (_, RedriveBody { reason }) = body::read_or_default(request, &app).await?;
     check_sees(&app, &asking, id).await?;

@@ -136,7 +136,7 @@ fn oldest(store: &dyn Store) -> Result<u64, store::Error> {
 
 /// The position of the newest event, from one that is not behind it. Positions have no gaps, so it is found by doubling
 /// and halving.
-fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
+pub(super) fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
     let beyond = |at: u64| -> Result<bool, store::Error> {
         Ok(!store.feed(&Feed { after: at, limit: 1, ..Feed::default() })?.events.is_empty())
     };

@@ -2,11 +2,14 @@
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use engine::Condition;
+use engine::{Condition, DutyReport};
 use model::{Code, Refusal};
 
 use crate::app::App;
 use crate::problem::Answer;
+
+/// The engine's own thread, as it is called among the duties.
+const STEPS: &str = "steps";
 
 const WELCOME: &str = "<!doctype html>
 <html lang=\"en\"><meta charset=\"utf-8\"><title>Milepost</title>
@@ -35,15 +38,28 @@ pub(crate) async fn live(State(app): State<App>) -> Answer<Response> {
 /// Whether to send requests here.
 pub(crate) async fn ready(State(app): State<App>) -> Answer<Response> {
     let condition = app.engine.condition().borrow().clone();
-    let refusal = match condition {
-        Condition::Running if !app.is_stopping() => return Ok("ok\n".into_response()),
-        Condition::Running | Condition::Drained => Refusal::new(Code::Draining, "the server is stopping"),
-        Condition::Unreachable => {
-            Refusal::new(Code::Unavailable, "the store cannot be reached or written now")
+    match unready(&condition, app.is_stopping(), &app.engine.duties()) {
+        None => Ok("ok\n".into_response()),
+        Some(refusal) => Err(refusal.into()),
+    }
+}
+
+/// A duty that is late delays what it does; without steps nothing is done at all.
+fn unready(condition: &Condition, stopping: bool, duties: &[DutyReport]) -> Option<Refusal> {
+    let stuck = duties.iter().any(|duty| duty.name == STEPS && duty.overdue);
+    match condition {
+        Condition::Running if stuck => {
+            Some(Refusal::new(Code::Unavailable, "the engine has not been able to do anything for a while"))
         }
-        Condition::Broken(reason) => broken(&reason),
-    };
-    Err(refusal.into())
+        Condition::Running if !stopping => None,
+        Condition::Running | Condition::Drained => {
+            Some(Refusal::new(Code::Draining, "the server is stopping"))
+        }
+        Condition::Unreachable => {
+            Some(Refusal::new(Code::Unavailable, "the store cannot be reached or written now"))
+        }
+        Condition::Broken(reason) => Some(broken(reason)),
+    }
 }
 
 fn broken(reason: &str) -> Refusal {
@@ -51,4 +67,31 @@ fn broken(reason: &str) -> Refusal {
         Code::Unavailable,
         format!("the store cannot be used, the server must be restarted: {reason}"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_whose_steps_are_overdue_is_not_ready() {
+        let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
+        let engine = engine::Engine::start(store, &engine::Options::default()).unwrap();
+        let steps = engine.duties().into_iter().find(|duty| duty.name == STEPS).unwrap();
+        let fine = [
+            DutyReport { overdue: false, ..steps.clone() },
+            DutyReport { name: "housekeeping", overdue: true, ..steps.clone() },
+        ];
+        let stuck = [DutyReport { overdue: true, ..steps }];
+        let code = |condition, stopping, duties: &[DutyReport]| {
+            unready(&condition, stopping, duties).map(|refusal| refusal.code)
+        };
+        assert_eq!(code(Condition::Running, false, &fine), None);
+        assert_eq!(code(Condition::Running, false, &stuck), Some(Code::Unavailable));
+        assert_eq!(code(Condition::Running, true, &fine), Some(Code::Draining));
+        assert_eq!(code(Condition::Unreachable, false, &fine), Some(Code::Unavailable));
+        assert_eq!(code(Condition::Drained, false, &stuck), Some(Code::Draining));
+    }
 }

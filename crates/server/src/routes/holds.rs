@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
 use engine::{Hold, clock};
@@ -15,17 +15,27 @@ use super::{Asking, At, no_submission};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
+use crate::conditions;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
 const LABELS_MAX: usize = 16;
+/// All of them are looked at with every decision.
+const HOLDS_MAX: usize = 1_000;
 
 pub(crate) async fn place(
     State(app): State<App>,
     asking: Asking,
+    headers: HeaderMap,
     Given(body): Given<HoldBody>,
 ) -> Answer<Response> {
+    conditions::never_once(&headers)?;
     check_size(&body)?;
+    if app.engine.holds().current().all().count() >= HOLDS_MAX {
+        let message =
+            format!("there are {HOLDS_MAX} holds already; release some, or hold more at once by a label");
+        return Err(Refusal::new(Code::TooLarge, message).with("max", HOLDS_MAX).into());
+    }
     let pipeline = scope(&app, &asking, &body).await?;
     check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
     let hold = Hold {
@@ -55,7 +65,9 @@ pub(crate) async fn release(
     State(app): State<App>,
     asking: Asking,
     At(id): At<String>,
+    headers: HeaderMap,
 ) -> Answer<Json<HoldView>> {
+    conditions::never_once(&headers)?;
     let holds = app.engine.holds().current();
     // One that this server does not know yet is looked for where it is kept.
     if holds.all().any(|hold| *hold.id == *id && !owns(&asking, hold)) {

@@ -2,12 +2,20 @@
 
 pub(crate) mod actions;
 pub(crate) mod amend;
+pub(crate) mod apply;
 pub(crate) mod cursors;
 pub(crate) mod dead;
+pub(crate) mod drawing;
 pub(crate) mod feed;
 pub(crate) mod health;
 pub(crate) mod holds;
+mod operation_checks;
+pub(crate) mod operations;
+pub(crate) mod overdue;
 pub(crate) mod pipelines;
+mod registry;
+mod schedules;
+pub(crate) mod stats;
 mod stream;
 pub(crate) mod submissions;
 pub(crate) mod submit;

@@ -1,36 +1,42 @@
-//! Pipelines: what is in force, and bringing new versions into force.
+//! Pipelines: what is in force, in the form that is asked for.
+
+use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
+use engine::clock;
 use engine::pipelines::Versions;
-use engine::{ApplyError, Engine};
-use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, StateCount, StateView};
-use model::json::Value;
-use model::pipeline::{Problems, Source, State as Declared, draw};
+use model::api::{PipelineList, PipelineView, StateCount, StateView};
+use model::pipeline::{Source, State as Declared, draw};
 use model::{Code, Pipeline, Refusal};
-use serde_json::json;
 use store::Count;
 
+use super::schedules::{self, Served};
 use super::submissions::no_pipeline;
-use super::{Asking, At};
+use super::{Asking, At, drawing};
 use crate::app::App;
+use crate::media;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
-use crate::{body, media};
 
-const JSON: &str = "application/json";
-const TOML: &str = "application/toml";
+pub(super) const JSON: &str = "application/json";
+pub(super) const TOML: &str = "application/toml";
 const MERMAID: &str = "text/vnd.mermaid";
 const MERMAID_PLAIN: &str = "text/plain+mermaid";
+const SVG: &str = "image/svg+xml";
+/// For links and people at a browser, who cannot choose by `Accept`.
+const FORMATS: [(&str, &str); 4] = [("json", JSON), ("toml", TOML), ("mermaid", MERMAID_PLAIN), ("svg", SVG)];
 
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<PipelineList>> {
     Params::read(&uri, &[])?;
-    let counts = app.engine.read(|store| store.counts()).await?;
     let versions = app.engine.pipelines().current();
-    let seen = versions.all().filter(|pipeline| asking.sees(&pipeline.name));
-    Ok(Json(PipelineList { pipelines: seen.map(|pipeline| view(&versions, pipeline, &counts)).collect() }))
+    let seen: Vec<_> = versions.all().filter(|pipeline| asking.sees(&pipeline.name)).cloned().collect();
+    let kept = kept(&app, seen.clone()).await?;
+    Ok(Json(PipelineList {
+        pipelines: seen.iter().map(|pipeline| view(&versions, pipeline, &kept)).collect(),
+    }))
 }
 
 pub(crate) async fn show(
@@ -41,7 +47,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Answer<Response> {
     asking.check_sees(&name)?;
-    let params = Params::read(&uri, &["version"])?;
+    let params = Params::read(&uri, &["version", "format"])?;
     let versions = app.engine.pipelines().current();
     let latest = versions.latest(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
     let pipeline = match params.parse("version")? {
@@ -51,21 +57,34 @@ pub(crate) async fn show(
         }
     };
     let typed = |kind: &'static str, text: String| ([(header::CONTENT_TYPE, kind)], text).into_response();
-    Ok(match media::preferred(&headers, &[JSON, TOML, MERMAID, MERMAID_PLAIN]) {
+    Ok(match format(&params, &headers)? {
         TOML => typed("application/toml; charset=utf-8", file(pipeline)?),
         MERMAID => typed("text/vnd.mermaid; charset=utf-8", draw::mermaid(pipeline)),
         MERMAID_PLAIN => typed("text/plain; charset=utf-8", draw::mermaid(pipeline)),
+        SVG => drawing::answer(pipeline.clone(), None).await?,
         _ => {
-            let counts = app.engine.read(|store| store.counts()).await?;
-            Json(view(&versions, pipeline, &counts)).into_response()
+            let kept = kept(&app, vec![pipeline.clone()]).await?;
+            Json(view(&versions, pipeline, &kept)).into_response()
         }
+    })
+}
+
+fn format(params: &Params, headers: &HeaderMap) -> Result<&'static str, Refusal> {
+    let Some(given) = params.get("format") else {
+        return Ok(media::preferred(headers, &[JSON, TOML, MERMAID, MERMAID_PLAIN, SVG]));
+    };
+    let found = FORMATS.iter().find(|(name, _)| *name == given);
+    found.map(|(_, kind)| *kind).ok_or_else(|| {
+        let names = FORMATS.map(|(name, _)| name);
+        invalid(format!("no `format` {}; there is {}", quote(given), names.join(", ")))
+            .with("known", names.to_vec())
     })
 }
 
 fn no_version(versions: &Versions, name: &str, version: u32) -> Refusal {
     let known: Vec<String> = versions.versions(name).map(|pipeline| pipeline.version.to_string()).collect();
     Refusal::new(
-        Code::UnknownPipeline,
+        Code::UnknownVersion,
         format!("no version {version} of pipeline {}; there is {}", quote(name), known.join(", ")),
     )
 }
@@ -75,8 +94,25 @@ fn file(pipeline: &Pipeline) -> Result<String, Refusal> {
     source.map(|source| source.toml).map_err(|reason| Refusal::new(Code::Internal, reason))
 }
 
-fn view(versions: &Versions, pipeline: &Pipeline, counts: &[Count]) -> PipelineView {
-    let here: Vec<&Count> = counts.iter().filter(|count| count.pipeline == pipeline.name).collect();
+/// What the store knows of pipelines.
+struct Kept {
+    counts: Vec<Count>,
+    served: Served,
+}
+
+async fn kept(app: &App, pipelines: Vec<Arc<Pipeline>>) -> Result<Kept, Refusal> {
+    let read = app.engine.read(move |store| {
+        let mut served = Served::new();
+        for pipeline in pipelines.iter().filter(|pipeline| !pipeline.schedules.is_empty()) {
+            served.extend(schedules::served(store, &pipeline.name)?);
+        }
+        Ok(Kept { counts: store.counts()?, served })
+    });
+    read.await
+}
+
+fn view(versions: &Versions, pipeline: &Pipeline, kept: &Kept) -> PipelineView {
+    let here: Vec<&Count> = kept.counts.iter().filter(|count| count.pipeline == pipeline.name).collect();
     let mut states: Vec<&Declared> = pipeline.states.iter().collect();
     // Submissions stay with the version they were made under: its states are not lost with the next version.
     for count in &here {
@@ -86,6 +122,7 @@ fn view(versions: &Versions, pipeline: &Pipeline, counts: &[Count]) -> PipelineV
             );
         }
     }
+    let newest = versions.latest(&pipeline.name).is_some_and(|latest| latest.version == pipeline.version);
     PipelineView {
         name: pipeline.name.clone(),
         title: pipeline.title.clone(),
@@ -93,6 +130,7 @@ fn view(versions: &Versions, pipeline: &Pipeline, counts: &[Count]) -> PipelineV
         versions: versions.versions(&pipeline.name).map(|pipeline| pipeline.version).collect(),
         digest: pipeline.digest,
         states: states.into_iter().map(|state| state_view(state, &here)).collect(),
+        schedules: schedules::views(pipeline, newest, &kept.served, clock::wall()),
     }
 }
 
@@ -107,86 +145,4 @@ fn state_view(state: &Declared, counts: &[&Count]) -> StateView {
         actions: state.actions.iter().map(|action| action.name.clone()).collect(),
         counts: here.iter().map(|count| StateCount { status: count.status, count: count.count }).collect(),
     }
-}
-
-pub(crate) async fn apply(
-    State(app): State<App>,
-    asking: Asking,
-    At(name): At<String>,
-    request: Request,
-) -> Answer<Response> {
-    asking.check_sees(&name)?;
-    let source = source(&app, &name, request).await?;
-    let (pipeline, changed) = check_and_apply(&app.engine, &name, source).await?;
-    let answer = ApplyAnswer {
-        name: pipeline.name.clone(),
-        version: pipeline.version,
-        digest: pipeline.digest,
-        changed,
-    };
-    let status = if changed { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(answer)).into_response())
-}
-
-async fn source(app: &App, name: &str, request: Request) -> Result<Source, Refusal> {
-    let kind = media::require(request.headers(), &[TOML, JSON])?;
-    let bytes = body::read(request, app, body::ONE_MAX).await?;
-    let file = format!("{name}.toml");
-    if kind == TOML {
-        let toml = std::str::from_utf8(&bytes).map_err(|_| invalid("the file is not UTF-8"))?;
-        return Ok(Source::new(file, toml));
-    }
-    body::strict(&bytes)?;
-    let given: ApplyBody = body::shape(&bytes)?;
-    let params = given.params.map_or_else(|| Value::Object(Default::default()), |params| params.value());
-    if params.as_object().is_none() {
-        return Err(invalid("`params` must be an object"));
-    }
-    Ok(Source { file, toml: given.toml, files: given.files, params })
-}
-
-/// The file must be the one the address names, which only a loaded one tells. Loading is work for a thread of its own.
-async fn check_and_apply(
-    engine: &Engine,
-    name: &str,
-    source: Source,
-) -> Result<(std::sync::Arc<Pipeline>, bool), Refusal> {
-    let loading = source.clone();
-    let loaded = tokio::task::spawn_blocking(move || model::pipeline::load(&loading)).await;
-    let loaded =
-        loaded.map_err(|_| Refusal::new(Code::Internal, "loading the file did not end as it should"))?;
-    let pipeline = loaded.map_err(|problems| bad_definition(&problems, &source))?;
-    if &*pipeline.name != name {
-        return Err(invalid(format!(
-            "the file is of pipeline {}, the address of {}; put it to /v1/pipelines/{}",
-            quote(&pipeline.name),
-            quote(name),
-            pipeline.name
-        )));
-    }
-    engine.apply(&source).await.map_err(|error| match error {
-        ApplyError::Problems(problems) => bad_definition(&problems, &source),
-        ApplyError::Refused(refusal) => refusal,
-    })
-}
-
-fn bad_definition(problems: &Problems, source: &Source) -> Refusal {
-    let list: Vec<_> = problems
-        .located(source)
-        .map(|(at, problem)| {
-            json!({
-                "code": problem.code,
-                "message": problem.message,
-                "line": at.line,
-                "column": at.column,
-                "help": problem.help,
-            })
-        })
-        .collect();
-    Refusal::new(
-        Code::InvalidDefinition,
-        format!("the file has {} problems; none of it was applied", list.len()),
-    )
-    .with("problems", list)
-    .with("rendered", problems.render(source))
 }

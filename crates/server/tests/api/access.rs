@@ -13,6 +13,7 @@ fn address(path: &str) -> String {
         .replace("{id}", "00000000-0000-7000-8000-000000000000")
         .replace("{action}", "approve")
         .replace("{hold}", "00000000-0000-7000-8000-000000000000")
+        .replace("{operation}", "00000000-0000-7000-8000-000000000000")
         .replace("{cursor}", "reports")
 }
 

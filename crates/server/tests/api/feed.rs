@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use store::{Changes, Store as _, Take};
+use store::{Changes, RegistryChange, RegistryKey, Store as _, Take};
 
 use crate::server::{Answer, Grant, Server};
 
@@ -222,4 +222,25 @@ async fn a_cursor_is_kept_and_goes_forwards() {
     for name in ["a%2Fb", "%20", "ä", &"x".repeat(129)] {
         server.get(&format!("/v1/feed/cursors/{name}")).await.problem(400, "invalid-request");
     }
+}
+
+#[tokio::test]
+async fn there_are_so_many_cursors_and_no_more() {
+    let server = Server::start().await;
+    let body = model::Json::from(json!({ "position": 1, "moved_at": "2026-01-01T00:00:00Z" }));
+    let change = |n: u32| RegistryChange {
+        key: RegistryKey { kind: engine::core::CURSORS.to_owned(), name: format!("c{n}") },
+        body: Some(body.clone()),
+    };
+    let mut changes = Some(Changes { registry: (0..9_999).map(change).collect(), ..Changes::default() });
+    server.store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+    let put = async |name: &str| {
+        let path = format!("/v1/feed/cursors/{name}");
+        Answer::of(server.with_json("PUT", &path, json!({ "position": 2 }))).await
+    };
+    assert_eq!(put("one-more").await.status, 200);
+    put("too-many").await.problem(413, "too-large");
+    server.get("/v1/feed/cursors/too-many").await.problem(404, "unknown-cursor");
+    assert_eq!(put("c77").await.status, 200, "those that are there still move");
+    assert_eq!(server.get("/v1/feed/cursors/c77").await.json()["position"], 2);
 }

@@ -157,3 +157,17 @@ async fn a_token_for_some_pipelines_holds_only_those() {
     release(&everywhere).await.problem(404, "unknown-hold");
     assert_eq!(release(&own).await.status, 200);
 }
+
+#[tokio::test]
+async fn there_are_so_many_holds_and_no_more() {
+    let server = Server::start().await;
+    let body = json!({ "pipeline": "parcels", "reason": "r" });
+    let mut last = String::new();
+    for _ in 0..1_000 {
+        last = place(&server, body.clone()).await;
+    }
+    let problem = server.post("/v1/holds", &body).await.problem(413, "too-large");
+    assert_eq!(problem["max"], 1_000);
+    delete(&server, &last).await;
+    place(&server, body).await;
+}

@@ -98,7 +98,7 @@ async fn a_file_is_applied_once_and_old_versions_stay() {
     )
     .await;
     assert_eq!(old.text, NOTES);
-    server.get("/v1/pipelines/notes?version=3").await.problem(404, "unknown-pipeline");
+    server.get("/v1/pipelines/notes?version=3").await.problem(404, "unknown-version");
     server.get("/v1/pipelines/notes?version=x").await.problem(400, "invalid-request");
 
     let other = second.replace("title = \"Notes\"", "title = \"Other\"");
@@ -158,4 +158,128 @@ async fn a_file_goes_to_the_address_of_its_name() {
         put(&server, "memos", "application/toml", version(NOTES, 2)).await.problem(400, "invalid-request");
     assert!(refused["detail"].as_str().unwrap().contains("/v1/pipelines/notes"), "{refused}");
     assert_eq!(server.get("/v1/pipelines/notes").await.json()["versions"], json!([1]));
+}
+
+const REPORTS: &str = r#"
+name = "reports"
+version = 1
+start = "OPEN"
+schedule = { cron = "* * * * * *", payload = { nightly = true } }
+[states.OPEN]
+actions.close = "DONE"
+[states.DONE]
+final = "success"
+"#;
+
+#[tokio::test]
+async fn schedules_are_shown_with_what_they_did_and_will_do() {
+    let server = Server::with_pipelines(&[REPORTS]).await;
+    // Every second: the first time it is seen it begins, and then it submits.
+    let (view, schedule) = loop {
+        let view = server.get("/v1/pipelines/reports").await.json();
+        let schedule = view["schedules"][0].clone();
+        assert!(schedule["id"].is_string() && schedule["next_at"].is_string(), "{view}");
+        if schedule["submission"].is_string() {
+            break (view, schedule);
+        }
+    };
+    assert_eq!(schedule["refused"], Value::Null);
+    assert!(schedule["last_at"].as_str().unwrap() < schedule["next_at"].as_str().unwrap(), "{schedule}");
+    let made =
+        server.get(&format!("/v1/submissions/{}", schedule["submission"].as_str().unwrap())).await.json();
+    assert_eq!((&made["pipeline"], &made["payload"]), (&view["name"], &json!({ "nightly": true })));
+
+    let second = version(REPORTS, 2).replace("nightly", "daily");
+    assert_eq!(put(&server, "reports", "application/toml", &second).await.status, 201);
+    let old = server.get("/v1/pipelines/reports?version=1").await.json();
+    assert_eq!(old["schedules"][0]["next_at"], Value::Null, "an old version submits nothing any more");
+    assert!(server.get("/v1/pipelines/notes").await.json().get("schedules").is_none());
+}
+
+#[tokio::test]
+async fn applying_says_what_is_different_from_the_version_before() {
+    let server = Server::start().await;
+    let second = version(NOTES, 2).replace("1h", "2h").replace("KEPT", "FILED");
+    let path = "/v1/pipelines/notes?dry_run=true";
+    let ask = async |path: &str, body: &str| {
+        let request = server.request("PUT", path).header("content-type", "application/toml");
+        Answer::of(request.body(body.to_owned())).await
+    };
+    let dry = ask(path, &second).await;
+    assert_eq!((dry.status, &dry.json()["dry_run"]), (200, &json!(true)), "{}", dry.text);
+    assert_eq!(server.get("/v1/pipelines/notes").await.json()["versions"], json!([1]), "nothing was applied");
+
+    let applied = ask("/v1/pipelines/notes", &second).await;
+    assert_eq!((applied.status, &applied.json()["changed"]), (201, &json!(true)));
+    let mut expected = applied.json();
+    assert!(expected.get("dry_run").is_none());
+    expected["dry_run"] = json!(true);
+    assert_eq!(dry.json(), expected, "a dry run tells the same");
+    assert_eq!((&expected["compared_to"], &expected["lost_states"]), (&json!(1), &json!(["KEPT"])));
+    let lease = json!({ "place": "READING.lease", "what": "changed", "old": "1h", "new": "2h" });
+    assert!(expected["diff"].as_array().unwrap().contains(&lease), "{expected}");
+
+    let again = ask("/v1/pipelines/notes", &second).await;
+    assert_eq!(
+        (again.status, &again.json()["changed"], &again.json()["diff"]),
+        (200, &json!(false), &json!([]))
+    );
+    let again = ask(path, &second).await;
+    assert_eq!(
+        (again.status, &again.json()["changed"], &again.json()["diff"]),
+        (200, &json!(false), &json!([]))
+    );
+    ask(path, &second.replace("2h", "3h")).await.problem(409, "version-exists");
+    ask(path, "= [").await.problem(422, "invalid-definition");
+    ask("/v1/pipelines/notes?dry_run=yes", &second).await.problem(400, "invalid-request");
+}
+
+#[tokio::test]
+async fn a_dry_run_of_a_version_below_the_newest_is_refused() {
+    let server = Server::start().await;
+    let ask = async |query: &str, body: String| {
+        let request = server.request("PUT", &format!("/v1/pipelines/notes{query}"));
+        Answer::of(request.header("content-type", "application/toml").body(body)).await
+    };
+    assert_eq!(ask("", version(NOTES, 5)).await.status, 201);
+    ask("?dry_run=true", version(NOTES, 4)).await.problem(409, "version-outdated");
+    let new = version(NOTES, 1).replace("notes", "memos");
+    let request =
+        server.request("PUT", "/v1/pipelines/memos?dry_run=true").header("content-type", "application/toml");
+    let first = Answer::of(request.body(new)).await.json();
+    assert_eq!(
+        (&first["changed"], &first["diff"], first.get("compared_to")),
+        (&json!(true), &json!([]), None)
+    );
+    server.get("/v1/pipelines/memos").await.problem(404, "unknown-pipeline");
+}
+
+fn is_drawing(answer: &Answer) {
+    assert_eq!((answer.status, answer.header("content-type")), (200, "image/svg+xml; charset=utf-8"));
+    let policy = "default-src 'none'; style-src 'unsafe-inline'";
+    assert_eq!(answer.header("content-security-policy"), policy);
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    assert!(answer.text.starts_with("<svg ") && answer.text.contains("CHECKING"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_machine_is_drawn_and_so_is_a_submissions_way_through_it() {
+    let server = Server::start().await;
+    let request = server.request("GET", "/v1/pipelines/parcels").header("accept", "image/svg+xml");
+    let drawn = Answer::of(request).await;
+    is_drawing(&drawn);
+    let by_name = server.get("/v1/pipelines/parcels?format=svg").await;
+    assert_eq!(by_name.text, drawn.text);
+    assert!(server.get("/v1/pipelines/parcels?format=mermaid").await.text.starts_with("stateDiagram-v2"));
+    assert_eq!(server.get("/v1/pipelines/parcels?format=toml").await.text, PARCELS);
+    server.get("/v1/pipelines/parcels?format=png").await.problem(400, "invalid-request");
+
+    let id = server.reviewed("r1").await;
+    let way = server.get(&format!("/v1/submissions/{id}/drawing")).await;
+    is_drawing(&way);
+    assert_ne!(way.text, drawn.text);
+    let approved = server.post(&format!("/v1/submissions/{id}/actions/approve"), "{}").await;
+    assert_eq!(approved.status, 200);
+    assert_ne!(server.get(&format!("/v1/submissions/{id}/drawing")).await.text, way.text, "it went on");
+    server.get("/v1/submissions/nonsense/drawing").await.problem(404, "unknown-submission");
 }

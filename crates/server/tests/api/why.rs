@@ -156,8 +156,8 @@ async fn people_the_dead_and_the_ended_are_told_apart() {
     let server = Server::with_pipelines(&[LOTS]).await;
     let reviewed = server.reviewed("r1").await;
     let person = only(reasons(&server, &reviewed).await, "person");
-    let actions =
-        json!([{ "name": "approve", "roles": ["reviewer"] }, { "name": "refuse", "roles": ["reviewer"] }]);
+    let action = |name: &str| json!({ "name": name, "roles": ["reviewer"], "approvals": 1, "agreed": [] });
+    let actions = json!([action("approve"), action("refuse")]);
     assert_eq!(person["details"]["actions"], actions);
     server.post(&format!("/v1/submissions/{reviewed}/actions/approve"), "{}").await;
     assert_eq!(only(reasons(&server, &reviewed).await, "ended")["details"]["status"], "succeeded");

@@ -1,11 +1,15 @@
 //! Who uses the engine: people, programs and workers, well behaved and not.
 
+mod clerk;
+mod director;
 mod operator;
 mod person;
 mod submitter;
 mod warden;
 mod worker;
 
+pub(crate) use clerk::{Clerk, Narrow};
+pub(crate) use director::{Director, OPERATES, TRIES};
 pub(crate) use operator::Operator;
 pub(crate) use person::Person;
 pub(crate) use submitter::Submitter;
@@ -15,7 +19,7 @@ pub(crate) use worker::{Habit, Worker, tell, token};
 use engine::Pipelines;
 use engine::core::{Input, Once, Outcome};
 use model::{Code, Digest, Time};
-use store::RequestKey;
+use store::{RequestKey, Store};
 
 use crate::chance::Chance;
 use crate::check::Ledger;
@@ -27,6 +31,8 @@ pub(crate) struct View<'a> {
     pub(crate) now: Time,
     pub(crate) ledger: &'a Ledger,
     pub(crate) pipelines: &'a Pipelines,
+    /// What those read who do a server's duties: out of reach now and then.
+    pub(crate) store: &'a dyn Store,
     /// Refusals at the door, which the engine's core never sees.
     pub(crate) refused: &'a mut Vec<Code>,
 }
@@ -60,6 +66,8 @@ impl Heard {
 
 #[derive(Debug)]
 pub(crate) enum Actor {
+    Clerk(Clerk),
+    Director(Director),
     Operator(Operator),
     Person(Person),
     Submitter(Submitter),
@@ -71,6 +79,8 @@ impl Actor {
     /// What it asks next, if anything.
     pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Option<Input> {
         match self {
+            Actor::Clerk(clerk) => clerk.turn(view),
+            Actor::Director(director) => director.turn(view),
             Actor::Operator(operator) => Some(operator.turn(view)),
             Actor::Person(person) => person.turn(view),
             Actor::Submitter(submitter) => submitter.turn(view),
@@ -81,6 +91,8 @@ impl Actor {
 
     pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {
         match self {
+            // The next pass finds what the last one did not do; a person looks what became of an operation.
+            Actor::Clerk(_) | Actor::Director(_) => {}
             Actor::Operator(operator) => operator.hear(input, heard),
             Actor::Person(person) => person.hear(input, heard),
             Actor::Submitter(submitter) => submitter.hear(input, heard),

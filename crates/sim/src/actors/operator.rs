@@ -1,6 +1,7 @@
-//! Somebody who applies pipelines: again, newer, older, and with contents that changed under an old number.
+//! Somebody who applies pipelines: again, newer, older, and with contents that changed under an old number; and who
+//! reads the feed.
 
-use engine::core::{Ask, Input};
+use engine::core::{Ask, Input, MoveCursor};
 
 use super::{Heard, View};
 use crate::pipelines;
@@ -16,9 +17,15 @@ impl Operator {
         if !self.open.is_empty() {
             return self.open.remove(0);
         }
+        if view.chance.percent(10) {
+            let position = view.chance.below(view.ledger.last_seq() + 1);
+            let rewind = view.chance.percent(30);
+            return Ask::MoveCursor(MoveCursor { name: "reader".into(), position, rewind }).into();
+        }
         let versions = view.pipelines.current();
         let latest = versions.latest("plain").map_or(1, |pipeline| pipeline.version);
-        let pipeline = match view.chance.below(10) {
+        let pipeline = match view.chance.below(14) {
+            10.. => view.chance.pick(&pipelines::second()).clone(),
             0..3 => view.chance.pick(&pipelines::first()).clone(),
             3 => pipelines::plain_altered(),
             4..7 => pipelines::plain(latest + 1),

@@ -1,10 +1,11 @@
 //! Somebody who acts: with and without the role, the reason, the data, and a fresh look at the submission.
 
 use engine::core::{Ask, Input};
-use model::command::{Act, Amend, Redrive};
-use model::{Caller, Command, Role, Status, Submission, SubmissionId, Time};
+use model::command::{Act, Amend, Migrate, Redrive};
+use model::{Caller, Command, Name, Role, Status, Submission, SubmissionId, Time};
 
 use super::{Heard, Sent, View, once};
+use crate::pipelines::RENAMED;
 
 #[derive(Debug)]
 pub(crate) struct Person {
@@ -35,7 +36,10 @@ impl Person {
         }
         let row = self.choose(view)?;
         if let Some(command) = self.set_right(&row, view) {
-            let body = format!("{} {command:?}", row.id);
+            let body = match &command {
+                Command::Migrate(migrate) => format!("{} to version {}", row.id, migrate.target.version),
+                other => format!("{} {other:?}", row.id),
+            };
             let once = view.chance.percent(30).then(|| once(&self.name, "right", &body, view.chance));
             return Some(Input { ask: Ask::Tell(row.id, command), once });
         }
@@ -46,7 +50,7 @@ impl Person {
         Some(Input { ask: Ask::Tell(row.id, Command::Act(act)), once })
     }
 
-    /// Redrives a dead letter or amends a payload, and now and then one that cannot be.
+    /// Redrives a dead letter, amends a payload or migrates, and now and then one that cannot be.
     fn set_right(&self, row: &Submission, view: &mut View<'_>) -> Option<Command> {
         let chance = &mut *view.chance;
         let caller = Caller::new(self.name.as_str(), self.role);
@@ -55,12 +59,28 @@ impl Person {
             let reason = chance.percent(50).then(|| "once more".to_owned());
             return Some(Command::Redrive(Redrive { caller, reason }));
         }
-        let amends = if matches!(&*row.pipeline, "dock" | "convoy" | "router") { 25 } else { 2 };
+        if matches!(&*row.pipeline, "dock" | "studio") && chance.percent(8) {
+            return self.migrate(row, view);
+        }
+        let chance = &mut *view.chance;
+        let amends = if matches!(&*row.pipeline, "dock" | "convoy" | "router" | "studio") { 25 } else { 2 };
         chance.percent(amends).then(|| {
             let patch = crate::pipelines::patch(&row.pipeline, chance);
             let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
             Command::Amend(Amend { caller, patch, if_match })
         })
+    }
+
+    /// To whichever version there is, with the states that are called differently there.
+    fn migrate(&self, row: &Submission, view: &mut View<'_>) -> Option<Command> {
+        let versions = view.pipelines.current();
+        let other: Vec<_> = versions.versions(&row.pipeline).collect();
+        let target = (*view.chance.pick(&other)).clone();
+        let names = RENAMED.into_iter().flat_map(|(one, other)| [(one, other), (other, one)]);
+        let fits = |(from, to): &(&str, &str)| target.state(from).is_none() && target.state(to).is_some();
+        let map = names.filter(fits).map(|(from, to)| (Name::from(from), Name::from(to))).collect();
+        let caller = Caller::new(self.name.as_str(), self.role);
+        Some(Command::Migrate(Migrate { caller, target, map, reason: None }))
     }
 
     /// Mostly one that waits for somebody; now and then any.
@@ -104,7 +124,8 @@ impl Person {
                 .then(|| if chance.percent(5) { " ".to_owned() } else { "I looked".to_owned() }),
             data: crate::pipelines::data(action, chance),
             to: chance.percent(25).then(|| {
-                (*chance.pick(&["GRIND", "SIFT", "POLISH", "BERTH", "DRIVE", "LINE", "NOWHERE"])).into()
+                (*chance.pick(&["GRIND", "SIFT", "POLISH", "BERTH", "DRIVE", "LINE", "SKETCH", "NOWHERE"]))
+                    .into()
             }),
             if_match: match chance.below(10) {
                 0..3 => Some(revision),

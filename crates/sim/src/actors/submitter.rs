@@ -15,9 +15,9 @@ pub(crate) struct Submitter {
     open: Vec<Input>,
 }
 
-const PIPELINES: [&str; 16] = [
+const PIPELINES: [&str; 20] = [
     "review", "mill", "mill", "patience", "plain", "dock", "dock", "dock", "dock", "convoy", "convoy",
-    "convoy", "router", "batch", "batch", "part",
+    "convoy", "router", "batch", "batch", "part", "studio", "studio", "studio", "bulletin",
 ];
 
 impl Submitter {

@@ -56,7 +56,7 @@ fn hold(view: &mut View<'_>) -> Hold {
         created_at: Time::EPOCH,
         expires_at: chance.percent(40).then(|| view.now.plus(Millis::from_secs(chance.below(90)))),
     };
-    let pipelines = ["dock", "convoy", "router", "part", "mill", "plain"];
+    let pipelines = ["dock", "convoy", "router", "part", "mill", "plain", "studio"];
     match chance.below(4) {
         0 => hold.pipeline = Some((*chance.pick(&pipelines)).into()),
         1 => {
@@ -67,6 +67,9 @@ fn hold(view: &mut View<'_>) -> Hold {
                 ("zone", "z0"),
                 ("press", "m0"),
                 ("tenant", "t1"),
+                ("cargo", "corn2"),
+                ("client", "c0"),
+                ("medium", "oil"),
             ]);
             hold.labels = BTreeMap::from([(label.into(), value.into())]);
         }

@@ -59,6 +59,7 @@ impl Acted<'_> {
         let justified = match refusal.code {
             Code::RevisionMismatch => !self.revision_fits(),
             Code::ActionNotAllowed => rights.is_none(),
+            Code::SelfApproval => self.act.caller.name == self.before.submitter,
             Code::RoleRequired => rights.is_some_and(|rights| rights.iter().any(|(role, _)| !role)),
             Code::ReasonRequired => rights.is_some_and(|rights| rights.iter().any(|(_, reason)| !reason)),
             Code::GuardNotMet

@@ -1,6 +1,6 @@
 //! Answers: what was granted is there, what was refused had a reason, and trouble is blamed on trouble alone.
 
-use engine::core::{Ask, ClaimMany, Granted, Outcome, Output};
+use engine::core::{Ask, ClaimMany, Due, Granted, Outcome, Output};
 use model::admit::Admission;
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, ensure, right};
+use super::{Checked, Seen, ensure, migrated, right};
 use crate::actors::{Heard, token};
 use crate::report::Report;
 
@@ -103,6 +103,22 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             report.count("answer/hold-released");
             Ok(())
         }
+        (Ask::MoveCursor(wanted), Ok(Output::Cursor(cursor))) => {
+            ensure!(cursor.position == wanted.position, "a cursor was moved elsewhere");
+            report.count("answer/cursor-moved");
+            Ok(())
+        }
+        (Ask::MoveCursor(wanted), Err(refusal)) if refusal.code == Code::CursorAhead => {
+            ensure!(!wanted.rewind, "a cursor was not rewound");
+            Ok(())
+        }
+        (Ask::Tick(tick), Ok(Output::Scheduled(scheduled))) => {
+            let served = scheduled.at >= tick.at || matches!(tick.due, Due::Begin);
+            ensure!(served, "a time of {} was taken and not served", tick.name());
+            Ok(())
+        }
+        (Ask::Start(_) | Ask::Stop(_) | Ask::Operate(_), Ok(Output::Operation(_)))
+        | (Ask::Drop { .. } | Ask::Retire { .. } | Ask::LookAside(_), Ok(Output::Gone)) => Ok(()),
         (Ask::Release(id), Err(refusal)) if refusal.code == Code::UnknownHold => {
             let there = ledger.earlier_holds.get(id).filter(|_| ledger.holds.contains_key(id));
             ensure!(there.is_none(), "hold {id} is there and was said not to be");
@@ -115,8 +131,8 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
 
 /// What was acknowledged is in the history, at that revision, with that leaf.
 fn promised(ledger: &Ledger, row: &Submission) -> Checked {
-    let known =
-        ledger.known.get(&row.id).ok_or_else(|| format!("{} was acknowledged and is not there", row.id))?;
+    let known = ledger.ever(row.id);
+    let known = known.ok_or_else(|| format!("{} was acknowledged and is not there", row.id))?;
     let index = usize::try_from(row.revision).unwrap_or(usize::MAX).wrapping_sub(1);
     ensure!(
         known.history.get(index) == Some(&row.leaf),
@@ -189,7 +205,7 @@ fn applied(seen: &Seen<'_>, pipeline: &Pipeline) -> Checked {
 }
 
 fn not_applied(ledger: &Ledger, seen: &Seen<'_>, pipeline: &Pipeline, code: Code) -> Checked {
-    let stored = ledger.registry.get(&format!("{}@{}", pipeline.name, pipeline.version));
+    let stored = ledger.registry.entry("pipeline", &format!("{}@{}", pipeline.name, pipeline.version));
     let versions = seen.pipelines.current();
     let justified = match code {
         Code::VersionExists => stored.is_some_and(|stored| *stored != pipeline.definition),
@@ -207,8 +223,20 @@ fn not_applied(ledger: &Ledger, seen: &Seen<'_>, pipeline: &Pipeline, code: Code
 /// An action that was decided on the row as it was before the step.
 fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome) -> Checked {
     let Some(before) = ledger.before(id) else {
+        if ledger.gone.contains_key(&id) && matches!(outcome, Ok(Output::Submission(_))) {
+            // The answer kept for an earlier request, to one that was forgotten since.
+            return Ok(());
+        }
         let code = outcome.as_ref().err().map(|refusal| refusal.code);
-        let fits = matches!(code, Some(Code::UnknownSubmission | Code::Unavailable | Code::OutcomeUnknown));
+        let fits = matches!(
+            code,
+            Some(
+                Code::UnknownSubmission
+                    | Code::Unavailable
+                    | Code::OutcomeUnknown
+                    | Code::IdempotencyMismatch
+            )
+        );
         ensure!(fits, "{id} does not exist, and an action on it was answered {outcome:?}");
         return Ok(());
     };
@@ -216,6 +244,7 @@ fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome
         Command::Act(act) => act,
         Command::Amend(amend) => return right::amended(ledger, before, amend, outcome),
         Command::Redrive(redrive) => return right::redriven(before, redrive, outcome),
+        Command::Migrate(migrate) => return migrated::answered(ledger, before, migrate, outcome),
         _ => return Err("a command that no client sends".to_owned()),
     };
     let acted = Acted { law: &ledger.law, before, act };

@@ -8,7 +8,7 @@ use store::Recorded;
 use super::ledger::{Known, Ledger};
 use super::timing::{self, Moment};
 use super::visit::Visit;
-use super::{Checked, Seen, ensure};
+use super::{Checked, Seen, clocks, ensure, migrated, operations};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -54,6 +54,8 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
     let leaf = &event.leaf;
     report.count(format!("event/{}", leaf.kind.as_str()));
     let (hash, place) = (Leaf::hash(&leaf.bytes()), ledger.events.len());
+    ensure!(!ledger.gone.contains_key(&leaf.submission), "something happened to one that was forgotten");
+    operations::noted(&mut ledger.deeds, event)?;
     let Some(known) = ledger.known.get_mut(&leaf.submission) else {
         let Change::Submitted(submitted) = &event.detail.change else {
             return Err("a submission's first event is not its submission".to_owned());
@@ -87,9 +89,14 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
         "an event leaves a state the submission is not in"
     );
     let book = ledger.law.of(&known.replayed)?;
-    book.check(event)?;
+    match &event.detail.change {
+        Change::Migrated(to) => ledger.law.book(&known.replayed.pipeline, to.version)?.check(event)?,
+        _ => book.check(event)?,
+    }
     let moment = Moment { book, known, event, told };
     timing::check(&moment, report)?;
+    clocks::missed(&moment, report)?;
+    migrated::check(&moment, &ledger.law)?;
     let visit = known.visit.after(&moment, report)?;
     known.visit = visit;
     known.replayed = evolve(Some(known.replayed.clone()), event);

@@ -32,7 +32,10 @@ impl Causes {
             }
             match &input.ask {
                 Ask::Tell(id, _) if heard.is_open() => causes.cause(*id, index),
-                Ask::Submit(_) if heard.is_open() => causes.open_submits += 1,
+                Ask::Submit(_) | Ask::Tick(_) if heard.is_open() => causes.open_submits += 1,
+                Ask::Operate(chunk) if heard.is_open() => {
+                    chunk.ids.iter().for_each(|id| causes.cause(*id, index));
+                }
                 Ask::Claim(claim) if heard.is_open() => causes.open_claims.push(claim.tasks.clone()),
                 _ => {}
             }
@@ -42,6 +45,12 @@ impl Causes {
                 (Ask::Submit(_), Ok(Output::Submission(answered))) if !answered.duplicate => {
                     causes.submitted.insert(answered.row.id);
                     causes.cause(answered.row.id, index);
+                }
+                (Ask::Tick(_), Ok(Output::Scheduled(scheduled))) => {
+                    causes.submitted.extend(scheduled.submission);
+                }
+                (Ask::Operate(chunk), Ok(_)) => {
+                    chunk.ids.iter().for_each(|id| causes.cause(*id, index));
                 }
                 (_, Ok(Output::Tasks(granted))) => {
                     granted.iter().for_each(|granted| causes.cause(granted.row.id, index));

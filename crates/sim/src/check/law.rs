@@ -1,6 +1,6 @@
 //! The pipelines as the checker holds them: which moves are legal, and which task a submission is to have run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::event::Kind;
@@ -32,6 +32,16 @@ impl Law {
         book.ok_or_else(|| {
             format!("a submission follows version {version} of `{pipeline}`, which was never applied")
         })
+    }
+
+    /// Every version of a pipeline that anybody wanted to apply.
+    pub(crate) fn versions<'a>(&'a self, pipeline: &str) -> impl Iterator<Item = &'a Book> {
+        self.books.iter().filter(move |((name, _), _)| **name == *pipeline).map(|(_, book)| book)
+    }
+
+    /// The name of every pipeline.
+    pub(crate) fn names(&self) -> BTreeSet<&Name> {
+        self.books.keys().map(|(name, _)| name).collect()
     }
 
     pub(crate) fn of(&self, row: &Submission) -> Result<&Book, String> {
@@ -81,6 +91,8 @@ impl Book {
         );
         match leaf.kind {
             Kind::Submitted | Kind::Moved => self.ways(event).map(|_| ()),
+            // To a state of another version, which need not have the one before.
+            Kind::Migrated => Ok(()),
             _ => {
                 ensure!(leaf.from.as_ref() == Some(&leaf.to), "{:?} changed the state", leaf.kind);
                 Ok(())

@@ -3,22 +3,26 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::Hold;
-use engine::core::Ask;
+use engine::core::{Ask, Scheduled};
 use model::event::Kind;
 use model::pipeline::Holds;
 use model::submission::Wait;
-use model::{Digest, Documents, Event, Json, Name, Status, Submission, SubmissionId, Time};
+use model::{Digest, Documents, Event, Name, Status, Submission, SubmissionId, Time};
 use store::entries::Place;
 use store::{Entries, Feed, OpenKey, Recorded, RequestKey, Store};
 
 use super::events::Told;
 use super::law::Law;
 use super::once::Receipt;
+use super::operations::{Deeds, Watched};
 use super::owed::Debts;
+use super::registry::Registry;
 use super::settlement::Accepted;
 use super::silent::Silent;
 use super::visit::Visit;
-use super::{Checked, Seen, answers, ensure, events, explained, neighbours, once, rows, silent};
+use super::{
+    Checked, Seen, answers, ensure, events, explained, limits, neighbours, once, reasons, rows, silent,
+};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -28,6 +32,8 @@ const PAGE: usize = 500;
 pub(crate) struct Ledger {
     pub(super) law: Law,
     pub(super) known: BTreeMap<SubmissionId, Known>,
+    /// Those that were forgotten, as they were last. Their history stays.
+    pub(super) gone: BTreeMap<SubmissionId, Known>,
     /// Rows changed by the step being checked, as they were before it; `None` for new ones.
     pub(super) previous: HashMap<SubmissionId, Option<Submission>>,
     /// Every event, in sequence.
@@ -35,7 +41,14 @@ pub(crate) struct Ledger {
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     pub(super) counts: BTreeMap<Place, u64>,
     pub(super) receipts: BTreeMap<RequestKey, Receipt>,
-    pub(super) registry: BTreeMap<String, Json>,
+    pub(super) registry: Registry,
+    pub(super) operations: BTreeMap<Name, Watched>,
+    pub(super) deeds: Deeds,
+    pub(super) schedules: BTreeMap<String, Scheduled>,
+    /// Events before this position were let go.
+    pub(super) retired_before: u64,
+    /// The latest time of any commit: after a restart, time may have been set back.
+    pub(super) latest: Option<Time>,
     pub(super) holds: BTreeMap<Name, Hold>,
     /// The holds of before the step being checked.
     pub(super) earlier_holds: BTreeMap<Name, Hold>,
@@ -113,6 +126,16 @@ impl Ledger {
         self.events.len() as u64
     }
 
+    /// How many events were let go, oldest first.
+    pub(super) fn retired(&self) -> usize {
+        usize::try_from(self.retired_before.saturating_sub(1)).unwrap_or(0).min(self.events.len())
+    }
+
+    /// One that is there, or was.
+    pub(super) fn ever(&self, id: SubmissionId) -> Option<&Known> {
+        self.known.get(&id).or_else(|| self.gone.get(&id))
+    }
+
     /// A row as it was when the step began.
     pub(super) fn before(&self, id: SubmissionId) -> Option<&Submission> {
         match self.previous.get(&id) {
@@ -133,11 +156,12 @@ impl Ledger {
         }
         let mut recorded = self.unread(store)?;
         for commit in seen.commits {
-            for change in &commit.changes.rows {
-                let id = change.after.id;
+            let written = commit.changes.rows.iter().map(|change| change.after.id);
+            for id in written.chain(commit.changes.forgotten.iter().map(|row| row.id)) {
                 let before = self.row(id).cloned();
                 self.previous.entry(id).or_insert(before);
             }
+            self.latest = self.latest.max(Some(commit.now));
             let later = recorded.split_off(commit.changes.events.len().min(recorded.len()));
             events::check(self, &Told { seen, commit, recorded: &recorded }, report)?;
             recorded = later;
@@ -145,11 +169,20 @@ impl Ledger {
             self.debts.take(commit, report);
             self.take_registry(commit)?;
             self.take_rows(commit, report)?;
+            self.take_forgotten(commit, report)?;
+            self.take_operations(commit, report)?;
+            self.take_schedules(commit, report)?;
+            if let Some(before) = commit.changes.retired_before {
+                self.retired_before = self.retired_before.max(before);
+                report.count("moment/retired");
+            }
         }
         ensure!(recorded.is_empty(), "the store has {} events that no commit brought", recorded.len());
         self.read_back(store, seen)?;
         self.index()?;
         neighbours::check(self, seen.now)?;
+        limits::check(self)?;
+        reasons::check(self, seen.now)?;
         explained::check(self, seen)?;
         once::check(self, seen, report)?;
         answers::check(self, seen, report)?;
@@ -172,24 +205,6 @@ impl Ledger {
         }
     }
 
-    fn take_registry(&mut self, commit: &Commit) -> Checked {
-        for change in &commit.changes.registry {
-            let name = &change.key.name;
-            match (&*change.key.kind, &change.body) {
-                ("hold", Some(body)) => {
-                    let hold: Hold = serde_json::from_str(body.as_str())
-                        .map_err(|error| format!("hold {name} does not parse: {error}"))?;
-                    ensure!(*hold.id == **name, "hold {name} is kept under another name");
-                    self.holds.insert(hold.id.clone(), hold);
-                }
-                ("hold", None) => drop(self.holds.remove(&**name)),
-                (_, Some(body)) => drop(self.registry.insert(name.clone(), body.clone())),
-                (_, None) => drop(self.registry.remove(name)),
-            }
-        }
-        Ok(())
-    }
-
     fn take_rows(&mut self, commit: &Commit, report: &mut Report) -> Checked {
         for change in &commit.changes.rows {
             let id = change.after.id;
@@ -206,7 +221,8 @@ impl Ledger {
             if let Some(before) = before {
                 check_lease_no(before, &after)?;
                 let is_silent = after.revision == before.revision;
-                let silent = Silent { before, after: &after, commit, debts: &self.debts };
+                let pipeline = &self.law.of(before)?.pipeline;
+                let silent = Silent { before, after: &after, commit, debts: &self.debts, pipeline };
                 let heard =
                     if is_silent { silent::check(&silent, report)? } else { snoozed(before, &after, commit) };
                 if heard {
@@ -219,16 +235,38 @@ impl Ledger {
         Ok(())
     }
 
+    /// A row goes exactly with the event that says so.
+    fn take_forgotten(&mut self, commit: &Commit, report: &mut Report) -> Checked {
+        let events = commit.changes.events.iter().filter(|event| event.leaf.kind == Kind::Forgotten);
+        let mut said: BTreeSet<SubmissionId> = events.map(|event| event.leaf.submission).collect();
+        for row in &commit.changes.forgotten {
+            ensure!(said.remove(&row.id), "{} was removed and no event says so", row.id);
+            let known = self.known.remove(&row.id);
+            let known = known.ok_or_else(|| format!("{} was removed and was not there", row.id))?;
+            ensure!(known.row == *row, "{} was removed as\n{row:?}\nand was\n{:?}", row.id, known.row);
+            ensure!(row.status.is_final(), "{} was removed before its end", row.id);
+            self.gone.insert(row.id, known);
+            report.count("moment/forgotten");
+        }
+        ensure!(said.is_empty(), "forgotten by their events, and not removed: {said:?}");
+        Ok(())
+    }
+
     /// Every row that was written is in the store as it was written, and fits its events.
     fn read_back(&self, store: &dyn Store, seen: &Seen<'_>) -> Checked {
         for id in self.changed() {
+            if self.gone.contains_key(&id) {
+                let left = store.submission(id).map_err(|error| error.to_string())?;
+                ensure!(left.is_none(), "{id} was forgotten and is still there");
+                continue;
+            }
             let read = store.submission(id).map_err(|error| format!("the store cannot be read: {error}"))?;
             let (row, documents) =
                 read.ok_or_else(|| format!("submission {id} was committed and is not there"))?;
             let known = &self.known[&id];
             ensure!(row == known.row, "submission {id} reads back as\n{row:?}\nand not as\n{:?}", known.row);
             ensure!(documents == known.documents, "the documents of {id} do not read back as they were set");
-            rows::check(&self.law, known, seen.now)?;
+            rows::check(&self.law, known, self.latest.unwrap_or(seen.now))?;
         }
         Ok(())
     }
@@ -253,7 +291,10 @@ impl Ledger {
         }
         self.counts.retain(|_, count| *count > 0);
         for id in &self.changed() {
-            let row = &self.known[id].row;
+            let Some(row) = self.known.get(id).map(|known| &known.row) else {
+                self.somebody.remove(id);
+                continue;
+            };
             let entries = Entries::of(row);
             *self.counts.entry(entries.place).or_default() += 1;
             if let Some(key) = entries.key

@@ -5,17 +5,23 @@
 
 mod act;
 mod answers;
+mod clocks;
 mod comparable;
 mod events;
 mod explained;
 mod law;
 mod ledger;
+mod limits;
+mod migrated;
 mod neighbours;
 mod once;
+mod operations;
 mod owed;
 mod reasons;
+mod registry;
 mod right;
 mod rows;
+mod schedules;
 mod settlement;
 mod silent;
 mod sweep;

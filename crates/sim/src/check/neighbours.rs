@@ -8,7 +8,7 @@ use model::{Name, Status, Submission, SubmissionId, Time};
 use store::{LaneKey, OpenKey};
 
 use super::ledger::Ledger;
-use super::{Checked, ensure};
+use super::{Checked, ensure, limits};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -127,10 +127,15 @@ fn keys(ledger: &Ledger) -> Checked {
 fn parked(ledger: &Ledger) -> Checked {
     for row in ledger.rows() {
         let Some(hold) = &row.parked else { continue };
-        let known = ledger.holds.contains_key(hold) || ledger.debts.to_parked(hold);
-        ensure!(known, "{} is parked by a hold that is gone, and nobody looks at it: {row:?}", row.id);
         let fits = !row.status.is_final() && row.lease().is_none();
         ensure!(fits, "{} is parked although there is nothing to stop: {row:?}", row.id);
+        if limits::waits_beside(&ledger.law.of(row)?.pipeline, row).is_some() {
+            continue;
+        }
+        let known = ledger.holds.contains_key(hold) || ledger.debts.to_parked(hold);
+        let covers = ledger.holds.get(hold).is_none_or(|hold| hold.covers(row));
+        ensure!(covers, "{} is parked by a hold that does not cover it: {row:?}", row.id);
+        ensure!(known, "{} is parked by a hold that is gone, and nobody looks at it: {row:?}", row.id);
     }
     Ok(())
 }
@@ -138,7 +143,9 @@ fn parked(ledger: &Ledger) -> Checked {
 /// What a parent counts, with what it has not heard of yet, is how its children stand.
 fn children(ledger: &Ledger) -> Checked {
     let mut counted: BTreeMap<SubmissionId, Children> = BTreeMap::new();
-    for row in ledger.rows() {
+    // Whoever was forgotten has still been a child.
+    let gone = ledger.gone.values().map(|known| &known.row);
+    for row in ledger.rows().chain(gone) {
         if let Some(parent) = row.parent {
             let children = counted.entry(parent).or_default();
             children.total += 1;

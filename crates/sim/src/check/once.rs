@@ -18,9 +18,12 @@ pub(super) struct Receipt {
     /// `None` while nobody has heard the answer.
     row: Option<Submission>,
     until: Time,
+    /// Its time was over once: the store may have let it go, even if the clock was set back since.
+    doubtful: bool,
 }
 
 pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -> Checked {
+    ledger.receipts.values_mut().for_each(|receipt| receipt.doubtful |= receipt.until <= seen.now);
     for (input, heard) in seen.inputs.iter().zip(seen.heard) {
         let Some(once) = &input.once else { continue };
         let Heard::Told(outcome) = heard else { continue };
@@ -32,14 +35,17 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
         if matches!(answer, Err(Code::Unavailable | Code::OutcomeUnknown)) {
             continue;
         }
-        let live = ledger.receipts.get_mut(&once.key).filter(|receipt| receipt.until > seen.now);
-        match live {
-            Some(receipt) => repeated(receipt, &once.digest, answer, report)?,
-            None => {
-                ensure!(!matches!(answer, Err(Code::IdempotencyMismatch)), "a fresh key was said to be used");
-                if let Ok(answered) = answer {
-                    let row = Some(plain(&answered.row));
-                    let receipt = Receipt { digest: once.digest, row, until: seen.now.plus(ONCE_FOR) };
+        match ledger.receipts.get_mut(&once.key) {
+            Some(receipt) if !receipt.doubtful => repeated(receipt, &once.digest, answer, report)?,
+            known => {
+                let mismatch = matches!(answer, Err(Code::IdempotencyMismatch));
+                ensure!(known.is_some() || !mismatch, "a fresh key was said to be used");
+                let again = known.and_then(|known| known.row.clone());
+                if let Ok(answered) = answer
+                    && again.is_none_or(|row| row != plain(&answered.row))
+                {
+                    let (digest, row) = (once.digest, Some(plain(&answered.row)));
+                    let receipt = Receipt { digest, row, until: seen.now.plus(ONCE_FOR), doubtful: false };
                     ledger.receipts.insert(once.key.clone(), receipt);
                 }
             }
@@ -73,14 +79,15 @@ fn repeated(
 /// Answers that were kept for requests whose sender heard nothing.
 fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
     for change in seen.commits.iter().flat_map(|commit| &commit.changes.answers) {
-        let is_known = ledger.receipts.get(&change.key).is_some_and(|receipt| receipt.until > seen.now);
+        let is_known = ledger.receipts.get(&change.key).is_some_and(|receipt| !receipt.doubtful);
         if is_known {
             continue;
         }
         let asked =
             seen.inputs.iter().filter_map(|input| input.once.as_ref()).find(|once| once.key == change.key);
         if let Some(once) = asked {
-            let receipt = Receipt { digest: once.digest, row: None, until: seen.now.plus(ONCE_FOR) };
+            let until = seen.now.plus(ONCE_FOR);
+            let receipt = Receipt { digest: once.digest, row: None, until, doubtful: false };
             ledger.receipts.insert(change.key.clone(), receipt);
         }
     }

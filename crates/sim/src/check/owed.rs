@@ -30,6 +30,7 @@ impl Debts {
                 OwedTo::Key(_) => "key",
                 OwedTo::Lane(_) => "lane",
                 OwedTo::Parked(_) => "parked",
+                OwedTo::FirstParked(_) => "limit",
             };
             report.count(format!("owed/{kind}"));
             self.seen.push(owed.to.clone());
@@ -52,8 +53,11 @@ impl Debts {
         self.open.values().any(|owed| matches!(&owed.to, OwedTo::Key(to) if to == key))
     }
 
-    pub(super) fn to_parked(&self, hold: &Name) -> bool {
-        self.open.values().any(|owed| matches!(&owed.to, OwedTo::Parked(to) if to == hold))
+    /// To what a hold or a limit set aside.
+    pub(super) fn to_parked(&self, name: &Name) -> bool {
+        let of_it =
+            |owed: &Owed| matches!(&owed.to, OwedTo::Parked(to) | OwedTo::FirstParked(to) if to == name);
+        self.open.values().any(of_it)
     }
 
     /// The changes of children their parent has not heard of.
@@ -71,7 +75,7 @@ impl Debts {
             OwedTo::Submission(id) => *id == row.id,
             OwedTo::Key(key) => unheld_key(row).as_ref() == Some(key),
             OwedTo::Lane(lane) => unheld_lane(row).as_ref() == Some(lane),
-            OwedTo::Parked(hold) => row.parked.as_ref() == Some(hold),
+            OwedTo::Parked(name) | OwedTo::FirstParked(name) => row.parked.as_ref() == Some(name),
         })
     }
 }

@@ -7,7 +7,7 @@ use model::{Status, Submission, Time};
 use super::comparable::{comparable, same_stand, same_wait};
 use super::law::{Book, Law};
 use super::ledger::Known;
-use super::{Checked, ensure};
+use super::{Checked, clocks, ensure};
 
 pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     let row = &known.row;
@@ -34,6 +34,7 @@ pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     ensure!(row.crashes == known.visit.crashes, "{} counts {} crashes", row.id, row.crashes);
     fits_its_state(book, row).map_err(|problem| format!("{problem}: {row:?}"))?;
     ends_when_declared(book, known)?;
+    clocks::fit(book, row)?;
     armed(row)
 }
 

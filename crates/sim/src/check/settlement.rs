@@ -160,7 +160,8 @@ fn accept(ledger: &mut Ledger, asked: &Asked<'_>, answer: Option<(Name, Status)>
 
 /// What was taken under this token before.
 fn accepted<'a>(ledger: &'a mut Ledger, asked: &Asked<'_>) -> Option<&'a mut Accepted> {
-    let known = ledger.known.get_mut(&asked.id)?;
+    // It may have been forgotten in the very step.
+    let known = ledger.known.get_mut(&asked.id).or_else(|| ledger.gone.get_mut(&asked.id))?;
     known.accepted.iter_mut().find(|accepted| asked.is_of(accepted.lease_no, accepted.bits))
 }
 

@@ -1,11 +1,11 @@
 //! Changes without an event: claims, renewals, snoozes, delays that are over, and turns in queues. Nothing else is
 //! silent.
 
-use model::Submission;
 use model::submission::{Cause, Lease, Wait};
+use model::{Pipeline, Submission};
 
 use super::owed::Debts;
-use super::{Checked, ensure};
+use super::{Checked, ensure, limits};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -15,6 +15,7 @@ pub(super) struct Silent<'a> {
     pub(super) after: &'a Submission,
     pub(super) commit: &'a Commit,
     pub(super) debts: &'a Debts,
+    pub(super) pipeline: &'a Pipeline,
 }
 
 /// Checks the change; says whether the worker was heard, which ends a row of crashes.
@@ -78,7 +79,12 @@ fn queues(silent: &Silent<'_>, expected: &mut Submission, report: &mut Report) -
     if before.parked != after.parked {
         let looked_at = before.parked.is_none() || debts.concerned(before);
         ensure!(looked_at, "{id} was let go by {:?}, and nobody had to look at it", before.parked);
-        report.count(if after.parked.is_some() { "moment/parked" } else { "moment/unparked" });
+        let limited = limits::waits_beside(silent.pipeline, after).is_some();
+        report.count(match &after.parked {
+            Some(_) if limited => "moment/limited",
+            Some(_) => "moment/parked",
+            None => "moment/unparked",
+        });
         expected.parked = after.parked.clone();
     }
     if before.key_waits && !after.key_waits {
@@ -111,5 +117,5 @@ fn granted(silent: &Silent<'_>, task: &model::Name, lease: &Lease) -> Result<(),
         row.id
     );
     ensure!(row.expires_at().is_none_or(|at| at > now), "{} was leased after its time to live", row.id);
-    Ok(())
+    limits::taken(silent.pipeline, row, lease)
 }

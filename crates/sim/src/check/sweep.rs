@@ -1,16 +1,17 @@
 //! The whole store against the book: everything is there, nothing else is, and every index says the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::submission::Wait;
 use model::{Name, SubmissionId, Time};
 use store::entries::Stand;
 use store::{
-    Changes, Count, Entries, Feed, LaneKey, Line, OpenKey, PARKED_MAX, Query, Ready, RegistryKey, Store, Take,
+    Changes, Count, Entries, Feed, LaneKey, LimitKey, Line, OpenKey, OwedTo, PARKED_MAX, Query, Ready,
+    RegistryKey, Store, Take,
 };
 
 use super::ledger::Ledger;
-use super::{Checked, ensure, reasons};
+use super::{Checked, clocks, ensure, reasons};
 
 const PAGE: usize = 100;
 const ALL: usize = 100_000;
@@ -18,9 +19,10 @@ const ALL: usize = 100_000;
 impl Ledger {
     /// Reads everything. To be called when nothing is under way.
     pub(crate) fn sweep(&self, store: &dyn Store, now: Time) -> Checked {
-        let checks = [sequence, rows, histories, counts, indexes, lines, owed, registry];
+        let checks = [sequence, rows, histories, counts, indexes, lines, owed, slots, registry];
         checks.into_iter().try_for_each(|check| check(self, store))?;
-        reasons::check(self, store, now)
+        clocks::listed(self, store, now)?;
+        reasons::check(self, now)
     }
 }
 
@@ -29,10 +31,13 @@ fn unreadable(error: store::Error) -> String {
 }
 
 fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
-    let mut read = 0;
+    let mut read = ledger.retired();
     loop {
         let feed = Feed { after: read as u64, limit: PAGE, ..Feed::default() };
-        let page = store.feed(&feed).map_err(unreadable)?.events;
+        let page = store.feed(&feed).map_err(unreadable)?;
+        let oldest = ledger.retired() as u64 + 1;
+        ensure!(page.oldest == oldest, "the oldest event is at {} and not at {oldest}", page.oldest);
+        let page = page.events;
         for recorded in &page {
             let same = recorded.seq == read as u64 + 1 && ledger.events.get(read) == Some(&recorded.event);
             ensure!(same, "position {} holds another event than it did", read + 1);
@@ -63,15 +68,17 @@ fn rows(ledger: &Ledger, store: &dyn Store) -> Checked {
 }
 
 fn histories(ledger: &Ledger, store: &dyn Store) -> Checked {
-    for (id, known) in &ledger.known {
+    for (id, known) in ledger.known.iter().chain(&ledger.gone) {
         let history = store.history(*id, 0, ALL).map_err(unreadable)?;
-        let same = history
-            .iter()
-            .map(|recorded| &recorded.event)
-            .eq(known.places.iter().map(|at| &ledger.events[*at]));
+        let kept = known.places.iter().filter(|at| **at >= ledger.retired()).map(|at| &ledger.events[*at]);
+        let same = history.iter().map(|recorded| &recorded.event).eq(kept);
         ensure!(same, "the history of {id} is not what it was");
-        let (row, documents) =
-            store.submission(*id).map_err(unreadable)?.ok_or_else(|| format!("{id} is gone"))?;
+        let stored = store.submission(*id).map_err(unreadable)?;
+        if ledger.gone.contains_key(id) {
+            ensure!(stored.is_none(), "{id} was forgotten and is back");
+            continue;
+        }
+        let (row, documents) = stored.ok_or_else(|| format!("{id} is gone"))?;
         ensure!(row == known.row && documents == known.documents, "{id} is not as it was");
     }
     Ok(())
@@ -97,17 +104,19 @@ fn counts(ledger: &Ledger, store: &dyn Store) -> Checked {
 /// Queues, timers and keys, through what a take shows of them.
 fn indexes(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut queues: BTreeMap<Name, Vec<(i64, SubmissionId)>> = BTreeMap::new();
-    let mut timers: Vec<(Time, SubmissionId)> = Vec::new();
+    let (mut timers, mut idle): (Vec<(Time, SubmissionId)>, Vec<_>) = (Vec::new(), Vec::new());
     for row in ledger.rows() {
         if let Wait::Worker { task, rank } = &row.wait
             && row.parked.is_none()
         {
             queues.entry(task.clone()).or_default().push((*rank, row.id));
         }
+        let timers = if row.status.is_final() { &mut idle } else { &mut timers };
         timers.extend(row.timer.map(|at| (at, row.id)));
     }
     queues.values_mut().for_each(|queue| queue.sort_unstable());
     timers.sort_unstable();
+    idle.sort_unstable();
     let ready = |task: &Name| Ready {
         tasks: vec![task.clone()],
         pipelines: vec![],
@@ -121,7 +130,8 @@ fn indexes(ledger: &Ledger, store: &dyn Store) -> Checked {
             Some(OpenKey { pipeline: known.row.pipeline.clone(), key: known.row.key.clone()? })
         })
         .collect();
-    let take = Take { ready: queues.keys().map(ready).collect(), due: ALL, keys, ..Take::nothing() };
+    let take =
+        Take { ready: queues.keys().map(ready).collect(), due: ALL, idle: ALL, keys, ..Take::nothing() };
     let mut checked = Ok(());
     let committed = store.transact(&take, &mut |taken| {
         checked = (|| {
@@ -131,6 +141,11 @@ fn indexes(ledger: &Ledger, store: &dyn Store) -> Checked {
             let due: Vec<SubmissionId> =
                 timers.iter().take_while(|(at, _)| *at <= taken.now).map(|(_, id)| *id).collect();
             ensure!(taken.due == due, "due is\n{:?}\nand should be\n{due:?}", taken.due);
+            let over: Vec<SubmissionId> =
+                idle.iter().take_while(|(at, _)| *at <= taken.now).map(|(_, id)| *id).collect();
+            ensure!(taken.idle == over, "ended and due is\n{:?}\nand should be\n{over:?}", taken.idle);
+            let next_idle = idle.get(over.len()).map(|(at, _)| *at);
+            ensure!(taken.next_idle == next_idle, "the next to clear up is at {:?}", taken.next_idle);
             let next = timers.get(due.len()).map(|(at, _)| *at);
             ensure!(
                 taken.next_timer == next,
@@ -182,8 +197,10 @@ fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
             let known: Vec<_> = ledger.debts.open.values().cloned().collect();
             ensure!(stored == known, "what is owed is\n{stored:?}\nand should be\n{known:?}");
             for (hold, parked) in taken.parked {
-                let known: Vec<_> = ledger.rows().filter(|row| row.parked.as_ref() == Some(&hold)).collect();
-                let known: Vec<_> = known.into_iter().map(|row| row.id).take(PARKED_MAX).collect();
+                let whole = taken.owed.iter().any(|owed| owed.to == OwedTo::Parked(hold.clone()));
+                let most = if whole { PARKED_MAX } else { 1 };
+                let known = ledger.rows().filter(|row| row.parked.as_ref() == Some(&hold));
+                let known: Vec<_> = known.map(|row| row.id).take(most).collect();
                 ensure!(parked == known, "hold {hold} parked\n{parked:?}\nand not\n{known:?}");
             }
             Ok(())
@@ -194,25 +211,43 @@ fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
     checked
 }
 
-fn registry(ledger: &Ledger, store: &dyn Store) -> Checked {
-    let stored: BTreeMap<_, _> = store.registry("pipeline").map_err(unreadable)?.into_iter().collect();
-    ensure!(stored == ledger.registry, "the registry of pipelines is not what was applied");
-    let holds: Vec<_> = store.registry("hold").map_err(unreadable)?.into_iter().map(|(id, _)| id).collect();
-    let known: Vec<_> = ledger.holds.keys().map(ToString::to_string).collect();
-    ensure!(holds == known, "the holds are\n{holds:?}\nand should be\n{known:?}");
-    let take = Take {
-        registry: stored
-            .keys()
-            .map(|name| RegistryKey { kind: "pipeline".to_owned(), name: name.clone() })
-            .collect(),
-        ..Take::nothing()
-    };
-    let mut taken = 0;
-    let committed = store.transact(&take, &mut |found| {
-        taken = found.registry.len();
+/// The slots of every limit, as a claim for all that waits would see them.
+fn slots(ledger: &Ledger, store: &dyn Store) -> Checked {
+    let mut known: BTreeMap<LimitKey, BTreeSet<u32>> = BTreeMap::new();
+    for entry in ledger.rows().flat_map(|row| Entries::of(row).slots) {
+        known.entry(entry.limit).or_default().insert(entry.no);
+    }
+    let waiting = ledger.rows().find_map(|row| Entries::of(row).ready);
+    let Some(waiting) = waiting else { return Ok(()) };
+    let (tasks, labels) = (vec![waiting.task], BTreeMap::new());
+    let ready = vec![Ready { tasks, pipelines: Vec::new(), labels, max: 1 }];
+    let all: Vec<LimitKey> = known.keys().cloned().collect();
+    let limits = |_: &model::Submission| all.clone();
+    let mut taken = BTreeMap::new();
+    let committed = store.transact(&Take { ready, limits: &limits, ..Take::nothing() }, &mut |found| {
+        taken = found.slots.into_iter().collect();
         Changes::default()
     });
     committed.map_err(unreadable)?;
-    ensure!(taken == stored.len(), "{taken} of {} definitions can be taken", stored.len());
+    ensure!(taken == known, "the slots that are taken are\n{taken:?}\nand should be\n{known:?}");
+    Ok(())
+}
+
+/// Every kind of entry, read in pages and taken one by one.
+fn registry(ledger: &Ledger, store: &dyn Store) -> Checked {
+    for (kind, known) in ledger.registry.kinds() {
+        let stored = store::registry_all(store, kind).map_err(unreadable)?;
+        let same = stored.iter().map(|(name, body)| (name, body)).eq(known);
+        ensure!(same, "the registry of `{kind}` is\n{stored:?}\nand should be\n{known:?}");
+        let key = |name: &String| RegistryKey { kind: kind.clone(), name: name.clone() };
+        let take = Take { registry: known.keys().map(key).collect(), ..Take::nothing() };
+        let mut taken = 0;
+        let committed = store.transact(&take, &mut |found| {
+            taken = found.registry.len();
+            Changes::default()
+        });
+        committed.map_err(unreadable)?;
+        ensure!(taken == known.len(), "{taken} of {} entries of `{kind}` can be taken", known.len());
+    }
     Ok(())
 }

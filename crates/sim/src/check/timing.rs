@@ -81,6 +81,10 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
         }
         _ => {}
     }
+    if leaf.kind == Kind::Forgotten {
+        let over = row.status.is_final() && row.forget_at.is_some_and(|at| at <= leaf.at);
+        ensure!(over, "it was forgotten before its time");
+    }
     if leaf.kind != Kind::Moved {
         return Ok(());
     }

@@ -65,9 +65,17 @@ impl Visit {
             | Change::Amended(_)
             | Change::Redriven { .. }
             | Change::Sealed
-            | Change::Erased => {}
+            | Change::Erased
+            | Change::Forgotten
+            | Change::Late { .. }
+            | Change::Approved(_)
+            | Change::Migrated(_) => {}
         }
-        let goes_on = matches!(leaf.kind, Kind::Retried | Kind::Crashed | Kind::Died | Kind::Amended);
+        let goes_on = match (&moment.event.detail.change, leaf.kind) {
+            (Change::Migrated(migrated), _) => migrated.stays,
+            (_, Kind::Retried | Kind::Crashed | Kind::Died | Kind::Amended) => true,
+            (_, kind) => matches!(kind, Kind::Late | Kind::Approved),
+        };
         Ok(if goes_on { visit } else { Visit::default() })
     }
 

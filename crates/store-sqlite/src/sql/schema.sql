@@ -63,10 +63,12 @@ CREATE TABLE ready_label (
   PRIMARY KEY (task, pipeline, name, value, rank, id)
 ) STRICT, WITHOUT ROWID;
 
+-- Those of submissions that have ended are idle, and lie apart: a million of them are not in the way of the others.
 CREATE TABLE timer (
+  idle INTEGER NOT NULL,
   at INTEGER NOT NULL,
   id BLOB NOT NULL,
-  PRIMARY KEY (at, id)
+  PRIMARY KEY (idle, at, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE place (
@@ -115,6 +117,24 @@ CREATE TABLE parked (
   hold TEXT NOT NULL,
   id BLOB NOT NULL,
   PRIMARY KEY (hold, id)
+) STRICT, WITHOUT ROWID;
+
+-- What leases take of limits: who has which place of each.
+CREATE TABLE slot (
+  pipeline TEXT NOT NULL,
+  label TEXT NOT NULL,
+  value TEXT NOT NULL,
+  no INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, label, value, no)
+) STRICT, WITHOUT ROWID;
+
+-- When the first service level of a submission is missed, or was.
+CREATE TABLE late (
+  pipeline TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, at, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE label (

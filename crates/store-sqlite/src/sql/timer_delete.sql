@@ -1,1 +1,1 @@
-DELETE FROM timer WHERE at = ?1 AND id = ?2
+DELETE FROM timer WHERE idle = ?1 AND at = ?2 AND id = ?3

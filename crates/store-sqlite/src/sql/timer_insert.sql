@@ -1,1 +1,1 @@
-INSERT INTO timer (at, id) VALUES (?1, ?2)
+INSERT INTO timer (idle, at, id) VALUES (?1, ?2, ?3)

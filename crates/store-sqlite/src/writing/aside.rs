@@ -58,6 +58,7 @@ fn write_paid(connection: &Connection, paid: &[OwedId]) -> Result<()> {
     Ok(())
 }
 
+/// Nobody else has written since the take: what was taken of the registry, and what is relied on, still stands.
 fn write_registry(connection: &Connection, registry: &[RegistryChange]) -> Result<()> {
     for RegistryChange { key, body } in registry {
         match body {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use model::{Name, Submission};
 use rusqlite::{CachedStatement, Connection, Params};
 use store::entries::{Place, ReadyEntry};
-use store::{Changes, Entries, RowChange};
+use store::{Changes, Entries, LateEntry, RowChange, TimerEntry};
 
 use super::holdings;
+use super::lazy::Lazy;
 use crate::codec::blob;
 use crate::error::{Fault, Result};
 use crate::sql;
@@ -19,6 +20,7 @@ pub(super) fn write(connection: &Connection, changes: &Changes) -> Result<()> {
     write_ready(connection, &changes)?;
     write_ready_labels(connection, &changes)?;
     write_timers(connection, &changes)?;
+    write_late(connection, &changes)?;
     holdings::write(connection, &changes)?;
     write_labels(connection, &changes)?;
     write_parents(connection, &changes)
@@ -157,11 +159,26 @@ fn write_timers(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut insert = connection.prepare_cached(sql::TIMER_INSERT)?;
     for change in changes {
         let (before, after) = change.differing(|side| side.entries.timer);
-        if let Some(at) = before {
-            remove(&mut delete, change, (at.millis(), change.id()))?;
+        if let Some(TimerEntry { idle, at }) = before {
+            remove(&mut delete, change, (idle, at.millis(), change.id()))?;
         }
-        if let Some(at) = after {
-            insert.execute((at.millis(), change.id()))?;
+        if let Some(TimerEntry { idle, at }) = after {
+            insert.execute((idle, at.millis(), change.id()))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_late(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
+    let mut delete = Lazy::new(connection, sql::LATE_DELETE);
+    let mut insert = Lazy::new(connection, sql::LATE_INSERT);
+    for change in changes {
+        let (before, after) = change.differing(|side| side.entries.late.as_ref());
+        if let Some(LateEntry { pipeline, at }) = before {
+            remove(delete.get()?, change, (pipeline, at.millis(), change.id()))?;
+        }
+        if let Some(LateEntry { pipeline, at }) = after {
+            insert.get()?.execute((pipeline, at.millis(), change.id()))?;
         }
     }
     Ok(())

@@ -1,36 +1,18 @@
-//! What a row holds, waits for or is kept by: keys, lanes, holds. Most rows have little of it and cost no statement here.
+//! What a row holds, waits for or is kept by: keys, lanes, holds, limits. Most rows have little of it and cost no
+//! statement here.
 
-use rusqlite::{CachedStatement, Connection};
-use store::entries::{LaneEntry, Stand};
+use rusqlite::Connection;
+use store::entries::{LaneEntry, SlotEntry, Stand};
 
 use super::entries::{Change, remove};
+use super::lazy::Lazy;
 use crate::error::Result;
 use crate::sql;
 
 pub(super) fn write(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
-    // All old entries go before any new one comes: a key or a lane may change hands in one commit.
+    // All old entries go before any new one comes: a key, a lane or a slot may change hands in one commit.
     remove_old(connection, changes)?;
     insert_new(connection, changes)
-}
-
-/// A statement that is looked up when it is first needed, and then once for all rows.
-struct Lazy<'c> {
-    connection: &'c Connection,
-    query: &'static str,
-    statement: Option<CachedStatement<'c>>,
-}
-
-impl<'c> Lazy<'c> {
-    fn new(connection: &'c Connection, query: &'static str) -> Self {
-        Lazy { connection, query, statement: None }
-    }
-
-    fn get(&mut self) -> Result<&mut CachedStatement<'c>> {
-        if self.statement.is_none() {
-            self.statement = Some(self.connection.prepare_cached(self.query)?);
-        }
-        Ok(self.statement.as_mut().expect("prepared above"))
-    }
 }
 
 fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
@@ -39,6 +21,7 @@ fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut holder = Lazy::new(connection, sql::LANE_HOLDER_DELETE);
     let mut line = Lazy::new(connection, sql::LANE_LINE_DELETE);
     let mut parked = Lazy::new(connection, sql::PARKED_DELETE);
+    let mut slot = Lazy::new(connection, sql::SLOT_DELETE);
     for change in changes {
         let id = change.id();
         if let (Some(open), _) = change.differing(|side| side.entries.key.as_ref()) {
@@ -59,6 +42,10 @@ fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
         if let (Some(hold), _) = change.differing(|side| side.entries.parked.as_ref()) {
             remove(parked.get()?, change, (hold, id))?;
         }
+        let (slots, _) = change.differing(|side| Some(&side.entries.slots));
+        for SlotEntry { limit, no } in slots.into_iter().flatten() {
+            remove(slot.get()?, change, (&limit.pipeline, &limit.label, &limit.value, no, id))?;
+        }
     }
     Ok(())
 }
@@ -69,6 +56,7 @@ fn insert_new(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut holder = Lazy::new(connection, sql::LANE_HOLDER_INSERT);
     let mut line = Lazy::new(connection, sql::LANE_LINE_INSERT);
     let mut parked = Lazy::new(connection, sql::PARKED_INSERT);
+    let mut slot = Lazy::new(connection, sql::SLOT_INSERT);
     for change in changes {
         let id = change.id();
         if let (_, Some(open)) = change.differing(|side| side.entries.key.as_ref()) {
@@ -88,6 +76,10 @@ fn insert_new(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
         }
         if let (_, Some(hold)) = change.differing(|side| side.entries.parked.as_ref()) {
             parked.get()?.execute((hold, id))?;
+        }
+        let (_, slots) = change.differing(|side| Some(&side.entries.slots));
+        for SlotEntry { limit, no } in slots.into_iter().flatten() {
+            slot.get()?.execute((&limit.pipeline, &limit.label, &limit.value, no, id))?;
         }
     }
     Ok(())

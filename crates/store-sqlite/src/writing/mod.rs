@@ -5,6 +5,7 @@ mod entries;
 mod events;
 mod forgetting;
 mod holdings;
+mod lazy;
 mod rows;
 
 use std::collections::HashMap;

@@ -6,15 +6,19 @@ use std::thread;
 
 use model::{Submission, SubmissionId};
 
-use super::sample::{Sample, id, lease, submitted};
-use super::steps::{claim, commit, events, insert, read, try_commit};
+use super::sample::{Sample, id, json, lease, submitted};
+use super::sight::registry_key;
+use super::steps::{claim, commit, events, insert, read, take, try_commit};
 use super::{Fixture, Promise, promise};
-use crate::{Changes, Error, RowChange, Store, Take, Taken};
+use crate::{Changes, Error, RegistryChange, RegistryKey, RowChange, Store, Take, Taken};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("no update is lost when many write one row", no_lost_update),
     promise("no row is leased twice when many claim", no_double_lease),
     promise("one of many that race for a key gets it", one_gets_the_key),
+    promise("one of many that race for a slot gets it", one_gets_the_slot),
+    promise("no change of a registry entry is lost when many make one", no_lost_entry),
+    promise("nothing that relies on a registry entry comes after its change", relied_on_until_changed),
     promise("a reader of events sees a gapless sequence while others commit", gapless_for_readers),
 ];
 
@@ -98,19 +102,94 @@ fn no_double_lease(fixture: &dyn Fixture) {
 }
 
 fn one_gets_the_key(fixture: &dyn Fixture) {
+    one_gets(fixture, "key", |row, round| row.key(&format!("round-{round}")));
+}
+
+fn one_gets_the_slot(fixture: &dyn Fixture) {
+    let round = |round| u32::try_from(round).expect("rounds are few");
+    one_gets(fixture, "slot", |row, no| row.slots(&[("owner", "ada", round(no))]));
+}
+
+/// What each of several rows has that want one thing, another every round.
+fn one_gets(fixture: &dyn Fixture, what: &str, wanting: impl Fn(Sample, u64) -> Sample + Sync) {
     let store = fixture.open();
     for round in 0..10 {
-        let key = format!("round-{round}");
         let try_one = |n| {
-            let rows = vec![Sample::row(round * 100 + n).key(&key).new_row()];
+            let rows = vec![wanting(Sample::row(round * 100 + n), round).new_row()];
             try_commit(&*store, Changes { rows, ..Changes::default() })
         };
         let won = thread::scope(|scope| {
+            let try_one = &try_one;
             let callers: Vec<_> = (0..CALLERS).map(|n| scope.spawn(move || try_one(n))).collect();
             let outcomes = callers.into_iter().map(|caller| caller.join().expect("a caller ends"));
             outcomes.filter(|outcome| !matches!(outcome, Err(Error::Conflict(_)))).collect::<Vec<_>>()
         });
-        assert!(matches!(won[..], [Ok(_)]), "one gets the key, the others a conflict: {won:?}");
+        assert!(matches!(won[..], [Ok(_)]), "one gets the {what}, the others a conflict: {won:?}");
+    }
+}
+
+fn no_lost_entry(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let entry = registry_key("cursor", "first");
+    let count = |taken: &Taken| -> u64 {
+        let body = taken.registry.get(&entry).map_or("0", |body| body.as_str());
+        body.parse().expect("a number was put there")
+    };
+    // The first of them may make the entry: that is a change like any other once one is there.
+    commit(&*store, put(&entry, "0"));
+    thread::scope(|scope| {
+        for _ in 0..CALLERS {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let take = Take { registry: vec![entry.clone()], ..Take::nothing() };
+                    persist(&*store, &take, &mut |taken| put(&entry, &(count(&taken) + 1).to_string()));
+                }
+            });
+        }
+    });
+    let taken = take(&*store, &Take { registry: vec![entry.clone()], ..Take::nothing() });
+    assert_eq!(count(&taken), CALLERS * 25);
+}
+
+fn put(key: &RegistryKey, body: &str) -> Changes {
+    let registry = vec![RegistryChange { key: key.clone(), body: Some(json(body)) }];
+    Changes { registry, ..Changes::default() }
+}
+
+/// Rows come in while a gate is open. Whoever closes it knows that all who came are there.
+fn relied_on_until_changed(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let gate = registry_key("hold", "first");
+    let present = || -> u64 { store.counts().expect("counting works").iter().map(|count| count.count).sum() };
+    let look = || Take { registry: vec![gate.clone()], ..Take::nothing() };
+    for round in 1..=5 {
+        commit(&*store, put(&gate, "\"open\""));
+        let enter = |caller: u64| {
+            for n in 0.. {
+                let mut open = false;
+                persist(&*store, &look(), &mut |taken| {
+                    open = taken.registry[&gate].as_str() == "\"open\"";
+                    let row = Sample::row(round * 1_000_000 + caller * 100_000 + n).new_row();
+                    let rows = if open { vec![row] } else { Vec::new() };
+                    Changes { rows, relies_on: vec![gate.clone()], ..Changes::default() }
+                });
+                if !open {
+                    return;
+                }
+            }
+        };
+        let there = present();
+        let at_the_close = thread::scope(|scope| {
+            let enter = &enter;
+            let callers: Vec<_> = (0..CALLERS).map(|caller| scope.spawn(move || enter(caller))).collect();
+            // One that is done before the gate is closed has failed.
+            while present() < there + CALLERS * 3 && !callers.iter().any(|caller| caller.is_finished()) {
+                thread::yield_now();
+            }
+            persist(&*store, &look(), &mut |_| put(&gate, "\"closed\""));
+            present()
+        });
+        assert_eq!(present(), at_the_close, "somebody came through a gate that was closed");
     }
 }
 

@@ -1,10 +1,12 @@
 //! The same changes on two stores: whatever can be asked, they answer the same.
 
+use std::collections::BTreeSet;
+
 use super::TestClock;
 use super::random::Random;
 use super::sight::{KINDS, assert_same, look};
-use super::steps::{feed_all, find_all};
-use crate::{Changes, Committed, Error, LaneView, Store, Taken};
+use super::steps::{feed_all, find_all, late_all};
+use crate::{Changes, Committed, Error, LaneView, Store, Taken, registry_all};
 
 /// How often readers compare, in steps: reading is slower than writing and differences do not go away.
 const READ_EVERY: usize = 5;
@@ -26,6 +28,7 @@ pub struct Seen {
     pub rows: usize,
     pub ready: usize,
     pub due: usize,
+    pub idle: usize,
     pub owed: usize,
     pub answers: usize,
     pub holders: usize,
@@ -33,6 +36,12 @@ pub struct Seen {
     /// Lanes somebody holds or is in line for.
     pub lanes: usize,
     pub parked: usize,
+    /// Slots that are taken, of limits that ready rows count under.
+    pub slots: usize,
+    /// Rows that were late when that was asked.
+    pub late: usize,
+    /// Entries of the registry that commits relied on.
+    pub relied_on: usize,
     pub erased: usize,
     pub forgotten: usize,
     pub retirements: usize,
@@ -49,7 +58,7 @@ pub fn differential(a: &dyn Store, b: &dyn Store, how: &Differential<'_>) -> See
         let place = format!("seed {}, step {step}", how.seed);
         transact(a, b, &mut random, &place, &mut seen);
         if step % READ_EVERY == 0 {
-            compare_reads(a, b, &mut random, &place);
+            seen.late += compare_reads(a, b, &mut random, &place);
         }
     }
     assert_same(&look(a), &look(b), &format!("seed {}, at the end", how.seed));
@@ -74,7 +83,7 @@ fn transact(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str, 
     assert_eq!(reaction(&outcome_a), reaction(&outcome_b), "outcomes {outcome_a:?}, {outcome_b:?}: {place}");
     seen.add(&outcome_a, &first.expect("decide was called"));
     if outcome_a.is_ok() {
-        seen.let_go(&decided.expect("decide was called"));
+        seen.committed(&decided.expect("decide was called"));
     }
 }
 
@@ -88,7 +97,8 @@ fn reaction(outcome: &Result<Committed, Error>) -> Result<Committed, &'static st
     }
 }
 
-fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str) {
+/// Says how many were late.
+fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str) -> usize {
     let query = random.query();
     assert_eq!(a.find(&query), b.find(&query), "a page of {query:?}: {place}");
     assert_eq!(find_all(a, &query), find_all(b, &query), "all pages of {query:?}: {place}");
@@ -101,13 +111,21 @@ fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &
     assert_eq!(feed_all(a, &feed), feed_all(b, &feed), "all pages of {feed:?}: {place}");
     let (lane, limit) = (random.lane(), random.size());
     assert_eq!(a.line(&lane, limit), b.line(&lane, limit), "the line of {lane:?}: {place}");
+    let late = random.late();
+    assert_eq!(a.late(&late), b.late(&late), "a page of {late:?}: {place}");
+    let all_late = late_all(a, &late);
+    assert_eq!(all_late, late_all(b, &late), "all pages of {late:?}: {place}");
     for kind in KINDS {
-        assert_eq!(a.registry(kind), b.registry(kind), "the registry of {kind}: {place}");
+        let (after, limit) = (random.registry_after(), random.size());
+        let [page_a, page_b] = [a, b].map(|store| store.registry(kind, after, limit));
+        assert_eq!(page_a, page_b, "{limit} of the registry of {kind} after {after:?}: {place}");
+        assert_eq!(registry_all(a, kind), registry_all(b, kind), "the registry of {kind}: {place}");
     }
     let [mut counts_a, mut counts_b] = [a, b].map(|store| store.counts().expect("counting works"));
     counts_a.sort();
     counts_b.sort();
     assert_eq!(counts_a, counts_b, "counts: {place}");
+    all_late.len()
 }
 
 impl Seen {
@@ -122,15 +140,18 @@ impl Seen {
         self.rows += taken.rows.len();
         self.ready += taken.ready.iter().map(Vec::len).sum::<usize>();
         self.due += taken.due.len();
+        self.idle += taken.idle.len();
         self.owed += taken.owed.len();
         self.answers += taken.answers.len();
         self.holders += taken.holders.len();
         self.waiters += taken.waiters.len();
         self.lanes += taken.lanes.values().filter(|view| **view != LaneView::default()).count();
         self.parked += taken.parked.values().map(Vec::len).sum::<usize>();
+        self.slots += taken.slots.values().map(BTreeSet::len).sum::<usize>();
     }
 
-    fn let_go(&mut self, changes: &Changes) {
+    fn committed(&mut self, changes: &Changes) {
+        self.relied_on += changes.relies_on.len();
         self.erased += changes.erased.len();
         self.forgotten += changes.forgotten.len();
         self.retirements += usize::from(changes.retired_before.is_some());

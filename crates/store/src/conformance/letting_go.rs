@@ -5,16 +5,18 @@ use model::{Documents, Status, Submission, evolve};
 
 use super::events::{positions, record, walk};
 use super::sample::{Sample, entry, id, json, labels, moved, submitted};
-use super::sight::{assert_same, everything, lane_key, look, open_key};
+use super::sight::{assert_same, everything, lane_key, limit_key, look, open_key};
 use super::steps::{
     assert_conflict, change, commit, documents, events, feed, feed_all, found, insert, read, take,
     try_commit, update,
 };
+use super::whole::furnish;
 use super::{Fixture, Promise, promise};
 use crate::{Changes, Clock, Committed, DocumentChange, Feed, Query, RETIRED_MAX, RowChange, Store, Take};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("erasing leaves the row and its events, and no document", erased),
+    promise("an erased row is found wherever it was", erased_keeps_entries),
     promise("erasing outdoes a document of its commit, and others may follow", erased_last),
     promise("erasing what is not there changes nothing", erased_nothing),
     promise("a forgotten row is nowhere to be found", forgotten),
@@ -71,6 +73,23 @@ fn erased(fixture: &dyn Fixture) {
     assert_eq!((&after.events, &after.histories), (&before.events, &before.histories));
 }
 
+fn erased_keeps_entries(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    furnish(fixture, &*store);
+    let before = look(&*store);
+    let all: Vec<_> = before.rows.keys().copied().collect();
+    commit(&*store, Changes { erased: all, ..Changes::default() });
+    let mut after = look(&*store);
+    assert!(after.rows.values().all(|(_, documents)| *documents == Documents::default()));
+    for (id, (_, documents)) in &mut after.rows {
+        documents.clone_from(&before.rows[id].1);
+    }
+    for (id, stored) in &mut after.taken.rows {
+        assert_eq!(stored.documents.replace(before.rows[id].1.clone()), Some(Documents::default()));
+    }
+    assert_same(&before, &after, "but for documents, after erasing everything");
+}
+
 fn erased_last(fixture: &dyn Fixture) {
     let store = fixture.open();
     insert(&*store, [Sample::row(1).build()]);
@@ -92,15 +111,23 @@ fn erased_nothing(fixture: &dyn Fixture) {
 fn forgotten(fixture: &dyn Fixture) {
     let store = fixture.open();
     insert(&*store, [Sample::row(9).key("k2").in_line("l2", "").label("owner", "ada").build()]);
+    // Something is ready, so that a look shows slots.
+    insert(&*store, [Sample::row(10).ready("build", 1).build()]);
     let before = look(&*store);
+    let now = fixture.clock().now();
     let rows = [
         Sample::row(1).key("k1").holds_lane("l1").label("owner", "ada").parent(id(9)).ready("scan", 1),
-        Sample::row(2).waits_for_key("k2").in_line("l1", "").timer(fixture.clock().now()),
+        Sample::row(2).waits_for_key("k2").in_line("l1", "").timer(now),
         Sample::row(3).ready("scan", 2).parked("h1").status(Status::Dead).state("A"),
+        Sample::row(4).slots(&[("owner", "ada", 0), ("tier", "eve", 2)]).clocks(&[now]),
+        Sample::row(5).status(Status::Failed).timer(now).clocks(&[now]).pipeline("beta"),
     ];
     insert(&*store, rows.map(Sample::build));
     commit(&*store, Changes { documents: vec![set(1, "payload")], ..Changes::default() });
-    let gone: Vec<_> = [1, 2, 3].map(|n| read(&*store, id(n))).to_vec();
+    let there = look(&*store);
+    assert_eq!((there.late.len(), there.taken.idle.len()), (2, 1));
+    assert_eq!(there.taken.slots[&limit_key("alpha", "tier", "eve")], [2].into());
+    let gone: Vec<_> = (1..=5).map(|n| read(&*store, id(n))).collect();
     commit(&*store, Changes { forgotten: gone, ..Changes::default() });
     assert_same(&before, &look(&*store), "as if they had never been");
     let by = |query: Query| found(&*store, &Query { limit: 9, ..query });
@@ -162,16 +189,18 @@ fn changed_and_forgotten(fixture: &dyn Fixture) {
 
 fn free_at_once(fixture: &dyn Fixture) {
     let store = fixture.open();
-    insert(&*store, [Sample::row(1).key("k1").holds_lane("l1").build()]);
-    let changes = Changes {
-        rows: vec![Sample::row(2).key("k1").holds_lane("l1").new_row()],
-        forgotten: vec![read(&*store, id(1))],
-        ..Changes::default()
-    };
+    let slots = [("owner", "ada", 0)];
+    let row = |n| Sample::row(n).key("k1").holds_lane("l1").slots(&slots);
+    insert(&*store, [row(1).build(), Sample::row(3).ready("scan", 0).build()]);
+    let changes =
+        Changes { rows: vec![row(2).new_row()], forgotten: vec![read(&*store, id(1))], ..Changes::default() };
     commit(&*store, changes);
     let taken = take(&*store, &everything());
     assert_eq!(taken.holders[&open_key("alpha", "k1")], id(2));
     assert_eq!(taken.lanes[&lane_key("alpha", "l1")].holder, Some(id(2)));
+    assert_eq!(taken.slots[&limit_key("alpha", "owner", "ada")], [0].into());
+    forget(&*store, 2);
+    insert(&*store, [row(4).build()]);
 }
 
 fn comes_again(fixture: &dyn Fixture) {

@@ -14,6 +14,7 @@ mod feeds;
 mod find;
 mod keys;
 mod lanes;
+mod late;
 mod letting_go;
 mod owed;
 mod random;
@@ -23,6 +24,7 @@ mod restart;
 mod rows;
 pub mod sample;
 mod sight;
+mod slots;
 mod steps;
 mod timers;
 mod waits;
@@ -68,6 +70,7 @@ pub fn promises() -> Vec<Promise> {
         keys::PROMISES,
         lanes::PROMISES,
         waits::PROMISES,
+        slots::PROMISES,
         whole::PROMISES,
         events::PROMISES,
         feeds::PROMISES,
@@ -75,6 +78,7 @@ pub fn promises() -> Vec<Promise> {
         documents::PROMISES,
         ready::PROMISES,
         timers::PROMISES,
+        late::PROMISES,
         owed::PROMISES,
         answers::PROMISES,
         registry::PROMISES,

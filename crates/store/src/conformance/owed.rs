@@ -20,6 +20,9 @@ pub(super) const PROMISES: &[Promise] = &[
         brings_what_is_parked,
     ),
     promise("an owed row for a hold brings the lanes of what it parked", brings_lanes_of_parked),
+    promise("an owed row for the first that is parked brings it alone", brings_the_first_parked),
+    promise("the names something is parked under are listed once each, in order", names_of_what_is_parked),
+    promise("a name that is owed both brings all it parked, whichever came first", first_and_all),
     promise("an owed row that was not taken brings nobody", untaken_brings_nobody),
     promise("what is owed under the same id again is kept once, as it was", kept_once),
 ];
@@ -115,6 +118,7 @@ fn names_its_target(fixture: &dyn Fixture) {
             OwedTo::Key(open_key(text, text)),
             OwedTo::Lane(lane_key(text, text)),
             OwedTo::Parked(text.into()),
+            OwedTo::FirstParked(text.into()),
         ]);
     }
     let taken = taken_for(&*store, &targets);
@@ -194,4 +198,54 @@ fn untaken_brings_nobody(fixture: &dyn Fixture) {
     let taken = take(&*store, &Take { owed: 1, ..Take::nothing() });
     assert_eq!((ids(&taken), taken.parked.len()), (vec![id(1)], 0));
     assert_eq!(take(&*store, &Take::nothing()).rows.len(), 0);
+}
+
+fn brings_the_first_parked(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, [3, 1, 2].map(|n| Sample::row(n).ready("scan", 0).parked("h1").build()));
+    insert(
+        &*store,
+        [Sample::row(4).in_line("l1", "").parked("h2").build(), Sample::row(5).holds_lane("l1").build()],
+    );
+    let first = |name: &str| OwedTo::FirstParked(name.into());
+    let taken = taken_for(&*store, &["h1", "h1", "h2", "h3"].map(first));
+    let parked = [("h1".into(), vec![id(1)]), ("h2".into(), vec![id(4)]), ("h3".into(), vec![])];
+    assert_eq!(taken.parked, parked.into());
+    assert_eq!(ids(&taken), [1, 4, 5].map(id), "and whoever has the lane of one");
+    update(&*store, id(1), |row| row.parked = None);
+    assert_eq!(taken_for(&*store, &[]).parked["h1"], [id(2)]);
+    insert(&*store, [Sample::row(0).parked("h1").build()]);
+    assert_eq!(taken_for(&*store, &[]).parked["h1"], [id(0)], "the smallest id, not who was parked first");
+}
+
+fn names_of_what_is_parked(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let rows = [(1, "h2"), (2, "h1"), (3, "h2"), (4, "limit a b=c d"), (5, "h10")];
+    insert(&*store, rows.map(|(n, name)| Sample::row(n).ready("scan", 0).parked(name).build()));
+    let names = |after: &str, limit| {
+        store
+            .parked(after, limit)
+            .expect("it can be read")
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names("", 10), ["h1", "h10", "h2", "limit a b=c d"]);
+    assert_eq!(names("h1", 2), ["h10", "h2"]);
+    assert!(names("limit a b=c d", 10).is_empty());
+    update(&*store, id(2), |row| row.parked = None);
+    assert_eq!(names("", 1), ["h10"]);
+}
+
+fn first_and_all(fixture: &dyn Fixture) {
+    let (all, first) = (OwedTo::Parked("h1".into()), OwedTo::FirstParked("h1".into()));
+    for targets in [[all.clone(), first.clone()], [first, all]] {
+        let store = fixture.open();
+        insert(&*store, (1..=3).map(|n| Sample::row(n).parked("h1").build()));
+        let taken = taken_for(&*store, &targets);
+        assert_eq!(taken.parked["h1"], [1, 2, 3].map(id));
+        let taken = take(&*store, &Take { owed: 1, ..Take::nothing() });
+        let expected = if targets[0] == OwedTo::Parked("h1".into()) { 3 } else { 1 };
+        assert_eq!((taken.parked["h1"].len(), taken.rows.len()), (expected, expected));
+    }
 }

@@ -2,20 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use model::submission::{Cause, Seat, Wait};
+use model::event::Entry;
+use model::submission::{Cause, Seat, SlaClock, Wait};
 use model::{Status, Submission, SubmissionId, Time, evolve};
 
 use super::TestClock;
 use super::chance::Chance;
-use super::sample::{PIPELINES, Sample, TASKS, at, entry, id, json, labels, lease, moved, names, submitted};
-use super::sight::{HOLDS, KEYS, LANES, REQUESTS, lane_keys, open_keys, registry_keys, request};
+use super::sample::{
+    PIPELINES, Sample, TASKS, at, clocks, entry, id, json, labels, lease_with, moved, names, submitted,
+};
+use super::sight::{
+    HOLDS, KEYS, LANES, OWNERS, REQUESTS, lane_keys, limit_key, open_keys, registry_keys, request,
+};
 use crate::{
-    AnswerChange, Changes, Clock, DocumentChange, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready,
-    RegistryChange, RowChange, Take, Taken,
+    AnswerChange, Changes, Clock, DocumentChange, Feed, LaneKey, Late, LimitKey, Owed, OwedId, OwedTo, Query,
+    Ready, RegistryChange, RegistryKey, RowChange, Take, Taken,
 };
 
+const ENDS: [Status; 3] = [Status::Succeeded, Status::Failed, Status::Cancelled];
 const STATES: [&str; 3] = ["A", "B", "C"];
-const OWNERS: [&str; 3] = ["ada", "bob", "eve"];
 const BODIES: [&str; 5] = ["null", "9007199254740993", "{ \"a\" : [1,  2.50] }", "\"Grüße\"", "[]"];
 const DOCUMENTS: [&str; 4] = ["payload", "result", "output/A", "output/B"];
 
@@ -28,15 +33,24 @@ pub(super) struct Random<'a> {
     events: u64,
     /// Rows that may be gone: a new one under their id would repeat their revisions.
     gone: BTreeSet<SubmissionId>,
+    /// The entries of the registry that the last take named.
+    named: Vec<RegistryKey>,
 }
 
 fn reads_documents(row: &Submission) -> bool {
     &*row.pipeline == PIPELINES[0]
 }
 
+/// A limit for each label, and none in one of the states.
+fn counts_under(row: &Submission) -> Vec<LimitKey> {
+    let limited = row.labels.iter().filter(|_| &*row.state != STATES[0]);
+    limited.map(|(label, value)| limit_key(&row.pipeline, label, value)).collect()
+}
+
 impl<'a> Random<'a> {
     pub(super) fn new(seed: u64, clock: &'a TestClock) -> Self {
-        Random { chance: Chance::new(seed), clock, rows: 0, events: 0, gone: BTreeSet::new() }
+        let chance = Chance::new(seed);
+        Random { chance, clock, rows: 0, events: 0, gone: BTreeSet::new(), named: Vec::new() }
     }
 
     pub(super) fn below(&mut self, end: u64) -> u64 {
@@ -64,16 +78,19 @@ impl<'a> Random<'a> {
     }
 
     pub(super) fn take(&mut self) -> Take<'static> {
+        self.named = self.chance.some(&registry_keys());
         Take {
             ids: (0..self.size()).map(|_| self.known_id()).collect(),
             keys: self.chance.some(&open_keys()),
             requests: self.chance.some(&REQUESTS.map(request)),
             ready: (0..self.chance.below(3)).map(|_| self.ready()).collect(),
             due: self.size(),
+            idle: self.size(),
             owed: self.size(),
-            registry: self.chance.some(&registry_keys()),
+            registry: self.named.clone(),
             lanes: self.chance.some(&lane_keys()),
             documents: &reads_documents,
+            limits: &counts_under,
         }
     }
 
@@ -129,7 +146,8 @@ impl<'a> Random<'a> {
         let mut before = row.clone();
         let after = if self.chance.one_in(2) {
             let (status, wait) = self.situation();
-            let event = moved(row, self.chance.pick(&STATES), entry(wait, status));
+            let entry = Entry { clocks: self.clocks(), ..entry(wait, status) };
+            let event = moved(row, self.chance.pick(&STATES), entry);
             let after = evolve(Some(row.clone()), &event);
             changes.events.push(event);
             after
@@ -143,16 +161,34 @@ impl<'a> Random<'a> {
     }
 
     fn edited(&mut self, mut row: Submission) -> Submission {
-        match self.chance.below(8) {
-            0 => row.wait = lease("scan", row.lease_no),
-            1 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
-            2 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
-            3 | 4 => row.seat = if self.chance.one_in(3) { None } else { Some(self.seat()) },
-            5 => row.parked = self.chance.one_in(2).then(|| self.chance.pick(&HOLDS).into()),
-            6 => row.key_waits = self.chance.one_in(2),
+        match self.chance.below(14) {
+            0..3 => row.wait = self.lease(&row),
+            3 | 4 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
+            5 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
+            6 | 7 => row.seat = if self.chance.one_in(3) { None } else { Some(self.seat()) },
+            8 => row.parked = self.chance.one_in(2).then(|| self.chance.pick(&HOLDS).into()),
+            9 => row.key_waits = self.chance.one_in(2),
+            10 => row.clocks = self.clocks(),
+            11 | 12 => (row.status, row.timer) = (self.chance.pick(&ENDS), Some(self.time())),
             _ => row.attempt += 1,
         }
         row
+    }
+
+    fn lease(&mut self, row: &Submission) -> Wait {
+        let mut slots = Vec::new();
+        for (label, value) in &row.labels {
+            if self.chance.one_in(2) {
+                let no = u32::try_from(self.chance.below(5)).expect("less than five");
+                slots.push((&**label, &**value, no));
+            }
+        }
+        lease_with("scan", row.lease_no, &slots)
+    }
+
+    fn clocks(&mut self) -> Vec<SlaClock> {
+        let due: Vec<_> = (0..self.chance.below(3)).map(|_| self.time()).collect();
+        clocks(&due)
     }
 
     fn seat(&mut self) -> Seat {
@@ -212,6 +248,12 @@ impl<'a> Random<'a> {
         if self.chance.one_in(3) {
             row = row.timer(self.time());
         }
+        if self.chance.one_in(6) {
+            row = row.status(self.chance.pick(&ENDS)).timer(self.time());
+        }
+        if self.chance.one_in(4) {
+            row = row.clocks(&[self.time(), self.time()]);
+        }
         changes.rows.push(row.new_row());
     }
 
@@ -231,13 +273,15 @@ impl<'a> Random<'a> {
             let body = if self.chance.one_in(3) { None } else { Some(self.body()) };
             changes.registry.push(RegistryChange { key, body });
         }
+        changes.relies_on = self.chance.some(&self.named);
     }
 
     fn owed_to(&mut self) -> OwedTo {
-        match self.chance.below(4) {
+        match self.chance.below(5) {
             0 => OwedTo::Submission(self.known_id()),
             1 => OwedTo::Key(self.chance.pick(&open_keys())),
             2 => OwedTo::Lane(self.lane()),
+            3 => OwedTo::FirstParked(self.chance.pick(&HOLDS).into()),
             _ => OwedTo::Parked(self.chance.pick(&HOLDS).into()),
         }
     }
@@ -257,6 +301,20 @@ impl<'a> Random<'a> {
             labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
             limit: self.size() * 10,
         }
+    }
+
+    pub(super) fn late(&mut self) -> Late {
+        Late {
+            pipeline: self.chance.pick(&PIPELINES).into(),
+            until: self.time(),
+            after: self.chance.one_in(3).then(|| (self.time(), self.known_id())),
+            limit: self.size(),
+        }
+    }
+
+    /// The name of an entry of the registry, or what lies before, between and after them.
+    pub(super) fn registry_after(&mut self) -> &'static str {
+        self.chance.pick(&["", "first", "g", "second", "third", "zebra"])
     }
 
     pub(super) fn query(&mut self) -> Query {

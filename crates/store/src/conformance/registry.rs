@@ -4,11 +4,15 @@ use super::sample::json;
 use super::sight::registry_key as key;
 use super::steps::{commit, take};
 use super::{Fixture, Promise, promise};
-use crate::{Changes, RegistryChange, Store, Take};
+use crate::{Changes, RegistryChange, RegistryKey, Store, Take, registry_all};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("a registry entry is put, replaced and removed", put_replaced_removed),
     promise("a registry is listed in name order, one kind at a time", listed),
+    promise("a page of a registry has what comes after a name, and no more than asked for", pages),
+    promise("a registry of thousands is listed whole", thousands),
+    promise("an entry that was taken may be changed, and relied on, there or not", taken_and_relied_on),
+    promise("what a commit relies on is not written", not_written),
     promise("registry entries are taken by name, missing ones are absent", taken_by_name),
 ];
 
@@ -25,7 +29,7 @@ fn write(store: &dyn Store, registry: Vec<RegistryChange>) {
 }
 
 fn listing(store: &dyn Store, kind: &str) -> Vec<(String, String)> {
-    let entries = store.registry(kind).expect("reading works");
+    let entries = registry_all(store, kind).expect("reading works");
     entries.into_iter().map(|(name, body)| (name, body.as_str().to_owned())).collect()
 }
 
@@ -51,11 +55,11 @@ fn put_replaced_removed(fixture: &dyn Fixture) {
 
 fn listed(fixture: &dyn Fixture) {
     let store = fixture.open();
-    let names = ["b", "é", "B", "a/2", "a", "", "a10", "a'b"];
+    let names = ["b", "é", "B", "a/2", "a", " ", "a10", "a'b"];
     write(&*store, names.iter().map(|name| put("hold", name, "0")).collect());
     write(&*store, vec![put("hol", "z", "1"), put("holding", "a", "2"), put("Hold", "a", "3")]);
     let listed: Vec<_> = listing(&*store, "hold").into_iter().map(|(name, _)| name).collect();
-    assert_eq!(listed, ["", "B", "a", "a'b", "a/2", "a10", "b", "é"], "by their bytes");
+    assert_eq!(listed, [" ", "B", "a", "a'b", "a/2", "a10", "b", "é"], "by their bytes");
     assert_eq!(listing(&*store, "hol"), [entry("z", "1")]);
     assert_eq!(listing(&*store, "ho"), []);
 }
@@ -68,4 +72,69 @@ fn taken_by_name(fixture: &dyn Fixture) {
     assert_eq!(taken.registry.len(), 2);
     assert_eq!(taken.registry[&key("hold", "one")].as_str(), "1");
     assert_eq!(taken.registry[&key("cursor", "one")].as_str(), "2");
+}
+
+fn pages(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let names = ["B", "a", "a'b", "b", "é"];
+    write(&*store, names.iter().rev().map(|name| put("hold", name, "0")).collect());
+    write(&*store, vec![put("cursor", "z", "1"), put("holder", "a", "2")]);
+    let page = |after: &str, limit| -> Vec<String> {
+        let entries = store.registry("hold", after, limit).expect("reading works");
+        entries.into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(page("", 9), names);
+    for limit in 0..=5 {
+        assert_eq!(page("", limit), names[..limit]);
+    }
+    for (at, name) in (1..).zip(names) {
+        assert_eq!(page(name, 9), names[at..], "after {name}");
+        assert_eq!(page(name, 1), names[at..].iter().take(1).copied().collect::<Vec<_>>());
+    }
+    assert_eq!(page("aa", 1), ["b"], "after a name that is not there");
+    assert!(page("ü", 9).is_empty() && page("\u{10ffff}", 9).is_empty());
+}
+
+fn thousands(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    for count in [999, 1_000, 1_001, 2_500] {
+        let name = |n| format!("{n:05}");
+        write(&*store, (0..count).map(|n| put("hold", &name(n), &n.to_string())).collect());
+        let expected: Vec<_> = (0..count).map(|n| entry(&name(n), &n.to_string())).collect();
+        assert_eq!(listing(&*store, "hold"), expected);
+    }
+}
+
+/// Commits what was decided on these entries, each of which is relied on.
+fn rely(store: &dyn Store, on: &[RegistryKey], registry: Vec<RegistryChange>) {
+    let take = Take { registry: on.to_vec(), ..Take::nothing() };
+    let mut changes = Some(Changes {
+        registry,
+        relies_on: on.to_vec(),
+        rows: vec![
+            super::sample::Sample::row(store.counts().expect("counting works").len() as u64).new_row(),
+        ],
+        ..Changes::default()
+    });
+    let committed = store.transact(&take, &mut |_| changes.take().expect("decide is called once"));
+    committed.expect("nobody else has written");
+}
+
+fn taken_and_relied_on(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    write(&*store, vec![put("hold", "one", "1")]);
+    let both = [key("hold", "one"), key("hold", "two")];
+    rely(&*store, &both, vec![put("hold", "one", "2"), put("hold", "two", "3")]);
+    assert_eq!(listing(&*store, "hold"), [entry("one", "2"), entry("two", "3")]);
+    let store = fixture.open();
+    write(&*store, vec![put("hold", "one", "1")]);
+    rely(&*store, &both, vec![removed("hold", "one"), put("hold", "three", "3")]);
+    assert_eq!(listing(&*store, "hold"), [entry("three", "3")]);
+}
+
+fn not_written(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    write(&*store, vec![put("hold", "one", "{ \"n\": 1 }")]);
+    rely(&*store, &[key("hold", "one"), key("hold", "two")], vec![]);
+    assert_eq!(listing(&*store, "hold"), [entry("one", "{ \"n\": 1 }")]);
 }

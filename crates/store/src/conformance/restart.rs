@@ -12,7 +12,7 @@ use crate::{Changes, Committed, RowChange};
 pub(super) const PROMISES: &[Promise] = &[
     promise("everything is there after reopening", everything_is_there),
     promise("positions and versions go on after reopening", goes_on),
-    promise("fences and keys hold across reopening", fences_hold),
+    promise("fences, keys and slots hold across reopening", fences_hold),
 ];
 
 fn everything_is_there(fixture: &dyn Fixture) {
@@ -24,6 +24,8 @@ fn everything_is_there(fixture: &dyn Fixture) {
     assert!(!taken.holders.is_empty() && !taken.answers.is_empty() && !taken.owed.is_empty());
     assert!(!taken.waiters.is_empty() && !taken.parked.is_empty());
     assert!(taken.lanes.values().any(|view| view.holder.is_some() && view.first.is_some()));
+    assert!(taken.slots.values().any(|slots| !slots.is_empty()));
+    assert!(!taken.idle.is_empty() && taken.next_idle.is_some() && !before.late.is_empty());
     for _ in 0..2 {
         store = fixture.reopen(store);
         assert_same(&before, &look(&*store), "after reopening");
@@ -54,6 +56,8 @@ fn fences_hold(fixture: &dyn Fixture) {
     update(&*store, id(2), |row| row.state = "FRESH".into());
     let store = fixture.reopen(store);
     assert_conflict(&try_commit(&*store, Changes { rows: vec![stale], ..Changes::default() }));
-    let rows = vec![Sample::row(9).key("k1").new_row()];
-    assert_conflict(&try_commit(&*store, Changes { rows, ..Changes::default() }));
+    for held in [Sample::row(9).key("k1"), Sample::row(9).slots(&[("owner", "ada", 0)])] {
+        let rows = vec![held.new_row()];
+        assert_conflict(&try_commit(&*store, Changes { rows, ..Changes::default() }));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::event::{Change, Detail, Entry, Kind, Leaf, Moved, NewDocuments, Pseudonym, Salts, Submitted};
-use model::submission::{Lease, Seat, Wait};
+use model::submission::{Lease, Seat, SlaClock, Slot, Wait};
 use model::token::Bits;
 use model::{
     Actor, ActorKind, Digest, Event, Json, Millis, Name, Right, Role, Status, Submission, SubmissionId, Time,
@@ -134,9 +134,22 @@ impl Sample {
         self
     }
 
+    /// Leased, with these slots: label, value, number.
+    #[must_use]
+    pub fn slots(self, slots: &[(&str, &str, u32)]) -> Self {
+        self.wait(lease_with("scan", 1, slots))
+    }
+
     #[must_use]
     pub fn timer(mut self, at: Time) -> Self {
         self.row.timer = Some(at);
+        self
+    }
+
+    /// Measured by service levels that are missed at these times.
+    #[must_use]
+    pub fn clocks(mut self, due: &[Time]) -> Self {
+        self.row.clocks = clocks(due);
         self
     }
 
@@ -155,6 +168,14 @@ impl Sample {
 /// A lease as a claim grants it.
 #[must_use]
 pub fn lease(task: &str, no: u64) -> Wait {
+    lease_with(task, no, &[])
+}
+
+/// The same under limits: with slots by label, value and number.
+#[must_use]
+pub fn lease_with(task: &str, no: u64, slots: &[(&str, &str, u32)]) -> Wait {
+    let slot =
+        |&(label, value, no): &(&str, &str, u32)| Slot { label: label.into(), value: value.into(), no };
     Wait::Lease(Lease {
         task: task.into(),
         worker: "worker-7".into(),
@@ -164,7 +185,14 @@ pub fn lease(task: &str, no: u64) -> Wait {
         granted_at: at(no),
         expires_at: at(no + 30_000),
         times_out_at: Some(at(no + 300_000)),
+        slots: slots.iter().map(slot).collect(),
     })
+}
+
+/// Service levels that are missed at these times.
+#[must_use]
+pub fn clocks(due: &[Time]) -> Vec<SlaClock> {
+    due.iter().map(|&due_at| SlaClock { leg: None, due_at, late: false }).collect()
 }
 
 /// The first event of the n-th row.
@@ -204,7 +232,16 @@ pub fn moved(row: &Submission, to: &str, entry: Entry) -> Event {
 
 #[must_use]
 pub fn entry(wait: Wait, status: Status) -> Entry {
-    Entry { wait, status, priority: 3, state_ttl_at: None, seat: None, erase_at: None }
+    Entry {
+        wait,
+        status,
+        priority: 3,
+        state_ttl_at: None,
+        seat: None,
+        erase_at: None,
+        forget_at: None,
+        clocks: Vec::new(),
+    }
 }
 
 fn event(submission: SubmissionId, change: Change) -> Event {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Documents, Json, Submission, SubmissionId};
+use model::{Documents, Json, Submission, SubmissionId, Time};
 
 use super::sample::{PIPELINES, TASKS, names};
 use super::steps;
-use crate::take::{LaneKey, OpenKey, RegistryKey, RequestKey};
-use crate::{Count, Feed, FeedPage, Line, Query, Ready, Recorded, Store, Take, Taken};
+use crate::take::{LaneKey, LimitKey, OpenKey, RegistryKey, RequestKey};
+use crate::{Count, Feed, FeedPage, Late, Line, Query, Ready, Recorded, Store, Take, Taken, registry_all};
 
 /// More than any check writes.
 pub(super) const ALL: usize = 100_000;
@@ -16,6 +16,9 @@ pub(super) const ALL: usize = 100_000;
 pub(super) const KEYS: [&str; 4] = ["k1", "k2", "k3", "k4"];
 pub(super) const LANES: [&str; 3] = ["l1", "l2", "l3"];
 pub(super) const HOLDS: [&str; 2] = ["h1", "h2"];
+/// The labels limits count by, and their values.
+pub(super) const LIMITED: [&str; 2] = ["owner", "tier"];
+pub(super) const OWNERS: [&str; 3] = ["ada", "bob", "eve"];
 pub(super) const KINDS: [&str; 2] = ["cursor", "hold"];
 pub(super) const ENTRIES: [&str; 3] = ["first", "second", "third"];
 pub(super) const REQUESTS: [&str; 3] = ["r1", "r2", "r3"];
@@ -28,8 +31,10 @@ pub(super) struct Sight {
     pub(super) feed: FeedPage,
     pub(super) histories: Vec<Recorded>,
     pub(super) lines: Vec<Line>,
+    pub(super) late: Vec<Submission>,
     pub(super) counts: Vec<Count>,
     pub(super) registry: Vec<(String, Json)>,
+    /// Slots are seen while anything is ready: every limit is taken to be one of every ready row.
     pub(super) taken: Taken,
 }
 
@@ -46,13 +51,14 @@ pub(super) fn look(store: &dyn Store) -> Sight {
     let histories = ids.iter().flat_map(|&id| store.history(id, 0, ALL).expect("reading works"));
     let mut counts = store.counts().expect("counting works");
     counts.sort();
-    let registry = KINDS.iter().flat_map(|kind| store.registry(kind).expect("reading works")).collect();
+    let registry = KINDS.iter().flat_map(|kind| registry_all(store, kind).expect("reading works")).collect();
     Sight {
         rows: rows.collect(),
         events: steps::feed_all(store, &Feed { limit: ALL, ..Feed::default() }),
         feed: steps::feed(store, &Feed { limit: 10, ..Feed::default() }),
         histories: histories.collect(),
         lines: lane_keys().iter().map(|lane| store.line(lane, ALL).expect("reading works")).collect(),
+        late: PIPELINES.iter().flat_map(|pipeline| steps::late_all(store, &ever_late(pipeline))).collect(),
         counts,
         registry,
         taken: steps::take(store, &everything()),
@@ -73,11 +79,28 @@ pub(super) fn everything() -> Take<'static> {
         requests: REQUESTS.map(request).to_vec(),
         ready: ready.to_vec(),
         due: ALL,
+        idle: ALL,
         owed: ALL,
         registry: registry_keys(),
         lanes: lane_keys(),
         documents: &|_| true,
+        limits: &|_| limit_keys(),
     }
+}
+
+/// All that are late or ever will be.
+pub(super) fn ever_late(pipeline: &str) -> Late {
+    Late { pipeline: pipeline.into(), until: Time::from_millis(i64::MAX), after: None, limit: 1_000 }
+}
+
+pub(super) fn limit_key(pipeline: &str, label: &str, value: &str) -> LimitKey {
+    LimitKey { pipeline: pipeline.into(), label: label.into(), value: value.into() }
+}
+
+fn limit_keys() -> Vec<LimitKey> {
+    let values = |pipeline, label| OWNERS.map(|value| limit_key(pipeline, label, value));
+    let labels = |pipeline| LIMITED.into_iter().flat_map(move |label| values(pipeline, label));
+    PIPELINES.into_iter().flat_map(labels).collect()
 }
 
 pub(super) fn open_key(pipeline: &str, key: &str) -> OpenKey {
@@ -116,6 +139,7 @@ pub(super) fn assert_same(one: &Sight, other: &Sight, why: &str) {
     assert_eq!(one.feed, other.feed, "the feed: {why}");
     assert_eq!(one.lines, other.lines, "lines: {why}");
     assert_eq!(one.histories, other.histories, "histories: {why}");
+    assert_eq!(one.late, other.late, "late rows: {why}");
     assert_eq!(one.counts, other.counts, "counts: {why}");
     assert_eq!(one.registry, other.registry, "registry: {why}");
     assert_eq!(one.taken, other.taken, "what is taken: {why}");

@@ -1,11 +1,11 @@
 //! The steps checks are made of.
 
-use model::{Documents, Submission, SubmissionId};
+use model::{Documents, Submission, SubmissionId, Time};
 
 use super::sample::names;
 use crate::{
-    Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, Query, Ready, Recorded, RowChange, Store, Take,
-    Taken,
+    Changes, Committed, Entries, Error, FEED_SCAN_MAX, Feed, FeedPage, Late, Query, Ready, Recorded,
+    RowChange, Store, Take, Taken,
 };
 
 /// Commits changes that depend on nothing.
@@ -114,6 +114,25 @@ pub(super) fn feed_all(store: &dyn Store, wanted: &Feed) -> Vec<Recorded> {
 /// All events after a position, no more than so many.
 pub(super) fn events(store: &dyn Store, after: u64, limit: usize) -> Vec<Recorded> {
     feed(store, &Feed { after, limit, ..Feed::default() }).events
+}
+
+/// When a row that is listed as late missed its service level, and its id.
+pub(super) fn missed(row: &Submission) -> (Time, SubmissionId) {
+    (Entries::of(row).late.expect("a row without an entry is not listed").at, row.id)
+}
+
+/// Everything that is late, page after page.
+pub(super) fn late_all(store: &dyn Store, late: &Late) -> Vec<Submission> {
+    let mut late = late.clone();
+    let mut rows: Vec<Submission> = Vec::new();
+    loop {
+        let page = store.late(&late).expect("reading works");
+        assert!(page.len() <= late.page_size(), "a page is no longer than asked for");
+        let Some(last) = page.last().map(missed) else { return rows };
+        assert!(late.after.is_none_or(|after| after < last), "a page lies after the one before");
+        late.after = Some(last);
+        rows.extend(page);
+    }
 }
 
 /// Every match, page after page.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use model::submission::Seat;
 use model::{Status, Submission, evolve};
 
-use super::sample::{Sample, entry, id, json, moved, submitted};
+use super::sample::{Sample, entry, id, json, lease_with, moved, submitted};
 use super::sight::{assert_same, lane_key, look, open_key, registry_key, request};
 use super::steps::{assert_conflict, change, commit, read, take, try_commit};
 use super::{Fixture, Promise, promise};
@@ -18,6 +18,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a conflict over a version commits nothing in part", version_conflict),
     promise("a conflict over a key commits nothing in part", key_conflict),
     promise("a conflict over a lane commits nothing in part", lane_conflict),
+    promise("a conflict over a slot commits nothing in part", slot_conflict),
     promise("a conflict over a row to forget commits nothing in part", forgotten_conflict),
     promise("empty changes commit nothing and burn no position", empty_changes),
     promise("decide is called exactly once", decided_once),
@@ -42,11 +43,18 @@ pub(super) fn furnish(fixture: &dyn Fixture, store: &dyn Store) {
         Sample::row(21).in_line("l1", "b").parent(id(20)).new_row(),
         Sample::row(22).ready("scan", 1).parked("h1").new_row(),
         Sample::row(23).key("k3").holds_lane("l2").timer(now).label("owner", "bob").new_row(),
+        Sample::row(24)
+            .slots(&[("owner", "ada", 0), ("tier", "bob", 1)])
+            .clocks(&[now, expires_at])
+            .new_row(),
+        Sample::row(25).status(Status::Succeeded).timer(now).clocks(&[now]).new_row(),
+        Sample::row(26).status(Status::Failed).timer(expires_at).pipeline("beta").new_row(),
     ];
     let to = [
         OwedTo::Key(open_key("alpha", "k1")),
         OwedTo::Lane(lane_key("alpha", "l1")),
         OwedTo::Parked("h1".into()),
+        OwedTo::FirstParked("h2".into()),
     ];
     let owed = (0..).zip([OwedTo::Submission(id(2))].into_iter().chain(to));
     let changes = Changes {
@@ -82,6 +90,8 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
             Sample::row(5).key("k2").ready("scan", 1).new_row(),
             change(store, id(20), |row| row.seat = None),
             change(store, id(21), |row| row.seat = row.seat.take().map(|seat| Seat { holds: true, ..seat })),
+            change(store, id(24), |row| row.wait = lease_with("scan", 1, &[("tier", "bob", 2)])),
+            change(store, id(25), |row| (row.timer, row.clocks) = (None, Vec::new())),
         ],
         events: vec![event, submitted(5)],
         documents: vec![document(1, "payload", "{\"n\":2}"), document(5, "payload", "{}")],
@@ -95,6 +105,7 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
             RegistryChange { key: registry_key("hold", "first"), body: None },
             RegistryChange { key: registry_key("hold", "second"), body: Some(json("2")) },
         ],
+        relies_on: Vec::new(),
         erased: vec![id(22)],
         forgotten: vec![read(store, id(23))],
         retired_before: Some(3),
@@ -104,7 +115,7 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
 /// Puts the spoiler at every place among the rows: nothing may depend on when it is met.
 fn spoiled(fixture: &dyn Fixture, store: &dyn Store, spoiler: &RowChange) {
     let before = look(store);
-    for place in 0..=4 {
+    for place in 0..=6 {
         let mut changes = sweeping(fixture, store);
         changes.rows.insert(place, spoiler.clone());
         assert_conflict(&try_commit(store, changes));
@@ -134,6 +145,12 @@ fn lane_conflict(fixture: &dyn Fixture) {
     let store = fixture.open();
     furnish(fixture, &*store);
     spoiled(fixture, &*store, &Sample::row(6).holds_lane("l1").new_row());
+}
+
+fn slot_conflict(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    furnish(fixture, &*store);
+    spoiled(fixture, &*store, &Sample::row(6).slots(&[("owner", "eve", 0), ("tier", "bob", 2)]).new_row());
 }
 
 fn forgotten_conflict(fixture: &dyn Fixture) {

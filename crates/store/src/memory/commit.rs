@@ -22,6 +22,7 @@ impl Tables {
         check_held(rows, changed, &self.index.lanes, "lane", |entries| {
             entries.lane.filter(|lane| lane.stand == Stand::Holds).map(|lane| lane.key)
         })?;
+        check_held(rows, changed, &self.index.slots, "slot", |entries| entries.slots)?;
         self.log.check(&changes.events)?;
 
         let about = self.about(&changes);
@@ -42,6 +43,7 @@ impl Tables {
         for id in &changes.paid {
             self.owed.remove(id);
         }
+        // Nobody else has written since the take: what was taken of the registry, and what is relied on, still stands.
         for entry in changes.registry {
             match entry.body {
                 Some(body) => self.registry.insert(entry.key, body),
@@ -86,7 +88,7 @@ impl Tables {
         rows: Vec<RowChange>,
         versions: &HashMap<SubmissionId, u64>,
     ) {
-        // All old entries go before any new one comes: a key or a lane may change hands.
+        // All old entries go before any new one comes: a key, a lane or a slot may change hands.
         for id in forgotten.iter().map(|row| row.id).chain(rows.iter().map(|change| change.after.id)) {
             if let Some(old) = self.rows.remove(&id) {
                 self.index.remove(&old);
@@ -121,20 +123,21 @@ impl Tables {
 
 /// No two submissions hold one thing once all rows are written. In between they may: it can pass from one row to another
 /// in one commit, whichever comes first.
-fn check_held<K: Ord + Hash>(
+fn check_held<K: Ord + Hash, Held: IntoIterator<Item = K>>(
     rows: &[RowChange],
     changed: &HashMap<SubmissionId, u64>,
     holders: &BTreeMap<K, SubmissionId>,
     what: &str,
-    held_by: impl Fn(Entries) -> Option<K>,
+    held_by: impl Fn(Entries) -> Held,
 ) -> Result<(), Error> {
     let mut held = HashSet::new();
     for change in rows {
-        let Some(thing) = held_by(Entries::of(&change.after)) else { continue };
-        let holder = holders.get(&thing).filter(|holder| !changed.contains_key(holder));
-        if holder.is_some() || !held.insert(thing) {
-            let id = change.after.id;
-            return Err(Error::Conflict(format!("another submission holds the {what} of {id}")));
+        for thing in held_by(Entries::of(&change.after)) {
+            let holder = holders.get(&thing).filter(|holder| !changed.contains_key(holder));
+            if holder.is_some() || !held.insert(thing) {
+                let id = change.after.id;
+                return Err(Error::Conflict(format!("another submission holds the {what} of {id}")));
+            }
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! Where rows are found without looking at all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{Name, Submission, SubmissionId, Time};
 
 use super::sets::Sets;
-use crate::entries::{Entries, Place, Stand};
+use crate::entries::{Entries, Place, SlotEntry, Stand};
 use crate::take::{LaneKey, OpenKey};
 
 #[derive(Default)]
@@ -13,7 +13,8 @@ pub(super) struct Index {
     pub(super) places: Sets<Place, SubmissionId>,
     /// By task, then rank, then id.
     pub(super) ready: Sets<Name, (i64, SubmissionId)>,
-    pub(super) timers: BTreeSet<(Time, SubmissionId)>,
+    /// Apart by whether they are idle.
+    pub(super) timers: Sets<bool, (Time, SubmissionId)>,
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     /// Holders by key alone, whatever their pipeline.
     pub(super) keyed: Sets<Name, SubmissionId>,
@@ -26,6 +27,10 @@ pub(super) struct Index {
     /// Holders and those in line by lane alone, whatever their pipeline.
     pub(super) seated: Sets<Name, SubmissionId>,
     pub(super) parked: Sets<Name, SubmissionId>,
+    /// Who has a slot of a limit.
+    pub(super) slots: BTreeMap<SlotEntry, SubmissionId>,
+    /// By pipeline, then when a service level is missed, then id.
+    pub(super) late: Sets<Name, (Time, SubmissionId)>,
     pub(super) labels: Sets<(Name, Name), SubmissionId>,
     pub(super) children: Sets<SubmissionId, SubmissionId>,
 }
@@ -37,8 +42,8 @@ impl Index {
         if let Some(ready) = entries.ready {
             self.ready.add(ready.task, (ready.rank, row.id));
         }
-        if let Some(at) = entries.timer {
-            self.timers.insert((at, row.id));
+        if let Some(timer) = entries.timer {
+            self.timers.add(timer.idle, (timer.at, row.id));
         }
         if let Some(key) = entries.key {
             self.keyed.add(key.key.clone(), row.id);
@@ -57,6 +62,10 @@ impl Index {
         if let Some(hold) = entries.parked {
             self.parked.add(hold, row.id);
         }
+        self.slots.extend(entries.slots.into_iter().map(|slot| (slot, row.id)));
+        if let Some(late) = entries.late {
+            self.late.add(late.pipeline, (late.at, row.id));
+        }
         for (label, value) in &row.labels {
             self.labels.add((label.clone(), value.clone()), row.id);
         }
@@ -71,8 +80,8 @@ impl Index {
         if let Some(ready) = entries.ready {
             self.ready.remove(&ready.task, &(ready.rank, row.id));
         }
-        if let Some(at) = entries.timer {
-            self.timers.remove(&(at, row.id));
+        if let Some(timer) = entries.timer {
+            self.timers.remove(&timer.idle, &(timer.at, row.id));
         }
         if let Some(key) = entries.key {
             self.keyed.remove(&key.key, &row.id);
@@ -90,6 +99,12 @@ impl Index {
         }
         if let Some(hold) = entries.parked {
             self.parked.remove(&hold, &row.id);
+        }
+        for slot in &entries.slots {
+            self.slots.remove(slot);
+        }
+        if let Some(late) = entries.late {
+            self.late.remove(&late.pipeline, &(late.at, row.id));
         }
         for (label, value) in &row.labels {
             self.labels.remove(&(label.clone(), value.clone()), &row.id);

@@ -13,13 +13,14 @@ mod sets;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Json, Submission, SubmissionId, Time};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Line, Owed, OwedId, Page, Query,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Owed, OwedId, Page, Query,
     Recorded, Store, Take, Taken,
 };
 use index::Index;
@@ -125,10 +126,26 @@ impl Store for MemoryStore {
         Ok(counts.collect())
     }
 
-    fn registry(&self, kind: &str) -> Result<Vec<(String, Json)>, Error> {
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
         let tables = self.tables();
-        let first = RegistryKey { kind: kind.to_owned(), name: String::new() };
-        let entries = tables.registry.range(first..).take_while(|(key, _)| key.kind == kind);
+        let after = late.after.map_or(Unbounded, Excluded);
+        let missed =
+            tables.index.late.of(&late.pipeline).into_iter().flat_map(|at| at.range((after, Unbounded)));
+        let missed = missed.take_while(|(at, _)| *at <= late.until).take(late.page_size());
+        Ok(missed.map(|(_, id)| tables.rows[id].clone()).collect())
+    }
+
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        let tables = self.tables();
+        let names = tables.index.parked.after(after).take(limit).cloned();
+        Ok(names.collect())
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        let tables = self.tables();
+        let after = RegistryKey { kind: kind.to_owned(), name: after.to_owned() };
+        let later = tables.registry.range((Excluded(after), Unbounded));
+        let entries = later.take_while(|(key, _)| key.kind == kind).take(limit);
         Ok(entries.map(|(key, body)| (key.name.clone(), body.clone())).collect())
     }
 }

@@ -1,14 +1,14 @@
 //! Reading what a take names.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use model::{Submission, SubmissionId, Time};
+use model::{Name, Submission, SubmissionId, Time};
 
 use super::Tables;
 use super::merge::merge;
 use crate::entries::{unheld_key, unheld_lane};
-use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, Stored, Take, Taken};
+use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
 
 impl Tables {
     pub(super) fn take(&self, take: &Take<'_>, now: Time) -> Taken {
@@ -28,9 +28,9 @@ impl Tables {
         }
         self.trim(&mut taken.ready);
         let handed_out: HashSet<_> = taken.ready.iter().flatten().copied().collect();
-        let due = self.index.timers.iter().take_while(|(at, _)| *at <= now).take(take.due);
-        taken.due = due.map(|&(_, id)| id).collect();
-        taken.next_timer = self.index.timers.iter().nth(taken.due.len()).map(|&(at, _)| at);
+        self.read_slots(take, &mut taken);
+        (taken.due, taken.next_timer) = self.due(false, now, take.due);
+        (taken.idle, taken.next_idle) = self.due(true, now, take.idle);
         taken.owed = self.owed.by_age.values().take(take.owed).cloned().collect();
         let named = self.named(take, &mut taken);
         for &id in named.iter().chain(&come_along(&taken)) {
@@ -41,6 +41,23 @@ impl Tables {
             }
         }
         taken
+    }
+
+    /// Whose time has come, and the time of the next.
+    fn due(&self, idle: bool, now: Time, max: usize) -> (Vec<SubmissionId>, Option<Time>) {
+        let timers = || self.index.timers.of(&idle).into_iter().flatten();
+        let due = timers().take_while(|(at, _)| *at <= now).take(max);
+        let due: Vec<_> = due.map(|&(_, id)| id).collect();
+        let next = timers().nth(due.len()).map(|&(at, _)| at);
+        (due, next)
+    }
+
+    fn read_slots(&self, take: &Take<'_>, taken: &mut Taken) {
+        for limit in taken.ready.iter().flatten().flat_map(|id| (take.limits)(&self.rows[id])) {
+            let slot = |no| SlotEntry { limit: limit.clone(), no };
+            let slots = self.index.slots.range(slot(0)..=slot(u32::MAX)).map(|(slot, _)| slot.no).collect();
+            taken.slots.insert(limit, slots);
+        }
     }
 
     /// Keeps what comes before the documents are too many.
@@ -58,9 +75,11 @@ impl Tables {
     /// The rows the take names in its own right. Looks up what it wants to know about keys, lanes and holds.
     fn named(&self, take: &Take<'_>, taken: &mut Taken) -> BTreeSet<SubmissionId> {
         let ready = taken.ready.iter().flatten();
-        let mut named: BTreeSet<_> = take.ids.iter().chain(ready).chain(&taken.due).copied().collect();
+        let timed = taken.due.iter().chain(&taken.idle);
+        let mut named: BTreeSet<_> = take.ids.iter().chain(ready).chain(timed).copied().collect();
         let mut keys: BTreeSet<_> = take.keys.iter().cloned().collect();
         let mut lanes: BTreeSet<_> = take.lanes.iter().cloned().collect();
+        let mut parked: BTreeMap<&Name, usize> = BTreeMap::new();
         for owed in &taken.owed {
             match &owed.to {
                 OwedTo::Submission(id) => drop(named.insert(*id)),
@@ -70,13 +89,14 @@ impl Tables {
                     taken.waiters.extend(longest.map(|id| (key.clone(), *id)));
                 }
                 OwedTo::Lane(lane) => drop(lanes.insert(lane.clone())),
-                OwedTo::Parked(hold) => {
-                    let parked = self.index.parked.of(hold).into_iter().flatten().copied();
-                    let parked: Vec<_> = parked.take(PARKED_MAX).collect();
-                    named.extend(&parked);
-                    taken.parked.insert(hold.clone(), parked);
-                }
+                OwedTo::Parked(name) => drop(parked.insert(name, PARKED_MAX)),
+                OwedTo::FirstParked(name) => drop(parked.entry(name).or_insert(1)),
             }
+        }
+        for (name, max) in parked {
+            let ids: Vec<_> = self.index.parked.of(name).into_iter().flatten().copied().take(max).collect();
+            named.extend(&ids);
+            taken.parked.insert(name.clone(), ids);
         }
         for row in named.iter().filter_map(|id| self.rows.get(id)) {
             keys.extend(unheld_key(row));

@@ -29,6 +29,15 @@ impl<K: Ord, V: Ord> Sets<K, V> {
         self.0.get(key)
     }
 
+    /// The keys after one.
+    pub(super) fn after<Q: Ord + ?Sized>(&self, key: &Q) -> impl Iterator<Item = &K>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        use std::ops::Bound::{Excluded, Unbounded};
+        self.0.range::<Q, _>((Excluded(key), Unbounded)).map(|(key, _)| key)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &BTreeSet<V>)> {
         self.0.iter()
     }

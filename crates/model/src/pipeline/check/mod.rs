@@ -4,6 +4,7 @@
 //! could not be read in full may lead anywhere.
 
 mod edge_order;
+mod joins;
 mod pass_cycle;
 mod reach;
 
@@ -15,4 +16,5 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     reach::unreachable(draft, problems);
     reach::no_way_out(draft, problems);
     pass_cycle::check(draft, problems);
+    joins::check(draft, problems);
 }

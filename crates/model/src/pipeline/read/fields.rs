@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::pipeline::TOP_KEYS;
-use crate::pipeline::file::{Entry, Node, Table, Value};
+use crate::pipeline::file::{Entry, Node, Table};
 use crate::pipeline::problem::{Problem, Span, quote};
 
 /// What kind of table a key stands in.
@@ -23,8 +23,6 @@ pub(crate) struct Taken {
     pub(crate) place: Place,
     pub(crate) key: String,
     pub(crate) at: Span,
-    /// The value, where it is a word or a number.
-    pub(crate) plain: Option<String>,
 }
 
 /// A table being read.
@@ -70,13 +68,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn note(&mut self, place: Place, entry: &Entry) {
-        let plain = match &entry.node.value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Integer(integer) => Some(integer.to_string()),
-            Value::Bool(flag) => Some(flag.to_string()),
-            _ => None,
-        };
-        self.taken.push(Taken { place, key: entry.key.clone(), at: entry.at.clone(), plain });
+        self.taken.push(Taken { place, key: entry.key.clone(), at: entry.at.clone() });
     }
 
     pub(super) fn unknown_key(&mut self, entry: &Entry, known: &[&str]) {

@@ -1,17 +1,21 @@
 //! The pipeline's own rules: lane, limits, amend, schedule, calendars.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Reader;
 use super::expression::Scope;
 use super::fields::{Fields, Place};
 use super::name::Spelling;
-use crate::Name;
 use crate::json::{Json, Value as JsonValue};
 use crate::pipeline::file::{Entry, Node, Value};
 use crate::pipeline::problem::{Problem, quote};
-use crate::pipeline::{Amend, AmendLease, Calendar, Lane, OnDead, Schedule};
+use crate::pipeline::{Amend, AmendLease, Lane, OnDead, Schedule};
 use crate::role::Role;
+use crate::time::{Calendar, Cron, Zone};
+use crate::{Digest, Name};
+
+/// Each of a limit's places is looked at when one is wanted.
+const LIMIT_MAX: u32 = 1_000;
 
 impl Reader<'_> {
     pub(super) fn lane(&mut self, entry: &Entry) -> Option<Lane> {
@@ -37,6 +41,10 @@ impl Reader<'_> {
                 self.problems.push(Problem::new("unknown-label", entry.at.clone(), message).suggest(near));
             }
             if let Some(most) = self.count(&entry.node, 1) {
+                if most > LIMIT_MAX {
+                    let message = format!("a limit is at most {LIMIT_MAX}; leave it out to have none");
+                    self.report("bad-value", &entry.node.span, message);
+                }
                 limits.insert(entry.key.as_str().into(), most);
             }
         }
@@ -82,43 +90,33 @@ impl Reader<'_> {
     fn schedule(&mut self, node: &Node) -> Option<Schedule> {
         let table = self.table(node)?;
         let mut fields = Fields::new(Place::Inner, table);
-        let cron = fields.node("cron").and_then(|node| self.cron(node));
         if !table.has("cron") {
             self.missing(&node.span, "`schedule` needs `cron`: when to submit");
         }
-        let timezone = fields.node("timezone").and_then(|node| self.timezone(node));
+        let zone = fields.node("timezone").map_or(Some(Zone::default()), |node| self.timezone(node));
+        let cron = fields.node("cron").and_then(|node| Some((self.text(node)?, self.cron(node, zone?)?)));
         let payload = fields.node("payload").and_then(|node| {
             self.table(node)?;
             Some(Json::from_value(&self.json(node)))
         });
+        let zone = fields.node("timezone").and_then(|node| self.text(node)).unwrap_or("UTC");
         self.close(fields);
         let payload = payload.unwrap_or_else(|| Json::from_value(&JsonValue::Object(BTreeMap::new())));
-        Some(Schedule { cron: cron?, timezone, payload })
+        let (line, cron) = cron?;
+        let parts = [line, "\0", zone, "\0", payload.as_str()].map(str::as_bytes);
+        let id = Digest::of_parts(&parts).to_string();
+        Some(Schedule { id: id[..16].into(), cron, payload })
     }
 
-    /// Only the shape: five or six fields of the letters that cron uses.
-    fn cron(&mut self, node: &Node) -> Option<String> {
+    fn cron(&mut self, node: &Node, zone: Zone) -> Option<Cron> {
         let text = self.text(node)?;
-        let field = |field: &str| field.chars().all(|c| c.is_ascii_alphanumeric() || "*,/-?#".contains(c));
-        let fields = text.split_ascii_whitespace();
-        if !(5..=6).contains(&fields.clone().count()) || !fields.clone().all(field) {
-            let message = format!("{} is no cron line: five fields, or six with seconds first", quote(text));
-            self.report("bad-value", &node.span, message);
-        }
-        Some(text.to_owned())
+        let cron = Cron::new(text, zone);
+        cron.map_err(|error| self.report("bad-value", &node.span, format!("{}: {error}", quote(text)))).ok()
     }
 
-    fn timezone(&mut self, node: &Node) -> Option<String> {
-        let text = self.text(node)?;
-        let shaped = text.chars().all(|c| c.is_ascii_alphanumeric() || "_+-/".contains(c));
-        if text.is_empty() || text.len() > 64 || !shaped {
-            self.report(
-                "bad-value",
-                &node.span,
-                format!("{} is no time zone like `Europe/Paris`", quote(text)),
-            );
-        }
-        Some(text.to_owned())
+    fn timezone(&mut self, node: &Node) -> Option<Zone> {
+        let zone = Zone::named(self.text(node)?);
+        zone.map_err(|error| self.report("bad-value", &node.span, error.to_string())).ok()
     }
 
     pub(super) fn calendars(&mut self, node: Option<&Node>) -> BTreeMap<Name, Calendar> {
@@ -127,20 +125,20 @@ impl Reader<'_> {
             let name = self.spelled(&entry.key, &entry.at, Spelling::Free);
             let Some(table) = self.table(&entry.node) else { continue };
             let mut fields = Fields::new(Place::Inner, table);
-            let timezone = fields.node("timezone").and_then(|node| self.timezone(node));
+            let zone = fields.node("timezone").and_then(|node| self.timezone(node)).unwrap_or_default();
             let holidays = fields.node("holidays").map(|node| self.holidays(node)).unwrap_or_default();
             self.close(fields);
-            calendars.insert(name, Calendar { timezone, holidays });
+            calendars.insert(name, Calendar { zone, holidays });
         }
         calendars
     }
 
     /// Days as TOML dates or as text.
-    fn holidays(&mut self, node: &Node) -> Vec<String> {
+    fn holidays(&mut self, node: &Node) -> BTreeSet<jiff::civil::Date> {
         const DAYS_MAX: usize = 1_000;
         let members = node.one_or_many();
         self.bound("holidays", members.len(), DAYS_MAX, &node.span);
-        let mut days = Vec::new();
+        let mut days = BTreeSet::new();
         for member in members.iter().take(DAYS_MAX) {
             let text = match &member.value {
                 Value::Date(date) => date.to_string(),
@@ -150,10 +148,15 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            if text.len() != "2026-12-25".len() || text.parse::<jiff::civil::Date>().is_err() {
-                self.report("bad-value", &member.span, format!("{} is no day like 2026-12-25", quote(&text)));
+            match text.parse() {
+                Ok(day) if text.len() == "2026-12-25".len() => {
+                    days.insert(day);
+                }
+                _ => {
+                    let message = format!("{} is no day like 2026-12-25", quote(&text));
+                    self.report("bad-value", &member.span, message);
+                }
             }
-            days.push(text);
         }
         days
     }

@@ -22,6 +22,9 @@ const MEASURES: [(&str, &str); 6] = [
     ("dead", "dead"),
 ];
 
+/// Counted one by one.
+const BUSINESS_DAYS_MAX: u32 = 1_000;
+
 impl Reader<'_> {
     pub(super) fn state_sla(&mut self, entry: &Entry) -> Option<Sla> {
         let table = self.table(&entry.node)?;
@@ -87,6 +90,11 @@ impl Reader<'_> {
         match span {
             Ok(SlaSpan::BusinessDays(0) | SlaSpan::Time(Millis::ZERO)) => {
                 self.report("bad-span", &node.span, "a service level must be longer than zero");
+                None
+            }
+            Ok(SlaSpan::BusinessDays(days)) if days > BUSINESS_DAYS_MAX => {
+                let message = format!("a service level is at most {BUSINESS_DAYS_MAX}bd");
+                self.report("bad-span", &node.span, message);
                 None
             }
             Ok(span) => Some(span),

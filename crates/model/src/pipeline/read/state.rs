@@ -47,6 +47,7 @@ impl Reader<'_> {
         state.sla = fields.take("sla").and_then(|entry| self.state_sla(entry));
         state.notify = self.notifications(fields.node("notify"));
         state.retention = fields.node("retention").and_then(|node| self.span(node));
+        state.forget = fields.node("forget").and_then(|node| self.span(node));
         if let Some(lane) = fields.take("lane") {
             state.lane = self.word(&lane.node, &LANE_RULES).unwrap_or_default();
             if !self.known.lane {
@@ -95,6 +96,7 @@ fn blank(name: Name, entry: &Entry) -> State {
         sla: None,
         notify: Vec::new(),
         retention: None,
+        forget: None,
         lane: LaneRule::Keep,
         checkpoint: true,
     }

@@ -69,6 +69,7 @@ pub(super) const STATE_KEYS: &[StateKey] = &[
     shared("sla", OPEN),
     shared("notify", ANY),
     shared("retention", &[Final]),
+    shared("forget", &[Final]),
     shared("lane", OPEN),
     shared("checkpoint", OPEN),
 ];

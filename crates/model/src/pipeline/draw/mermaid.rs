@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Choice, Edge, Pipeline, State};
+use super::text::is_invisible;
+use crate::pipeline::{Choice, Edge, Pipeline, State};
 
 /// Longer guards are cut; the file has them in full.
 const GUARD_CHARS_MAX: usize = 60;
@@ -117,11 +118,6 @@ fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-/// Marks that turn the direction of writing or take no room.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

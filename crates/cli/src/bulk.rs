@@ -1,0 +1,131 @@
+//! What is done to many submissions at once: an operation is started, watched and told about.
+
+mod tables;
+mod watch;
+
+pub(crate) use tables::{does, results, status, table};
+pub(crate) use watch::{Bulk, exit};
+
+use clap::Args;
+use model::api::OperationBody;
+use model::operation::Filter;
+use model::{Status, SubmissionId, Time};
+
+use crate::commands::read_label;
+use crate::exit::{Exit, Stop};
+use crate::output::{self, Format};
+use crate::remote::{ServerArgs, read_id};
+
+/// Which submissions, where many are meant.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Many at once")]
+pub(crate) struct BulkArgs {
+    /// Every submission of this pipeline that fits what else is given, instead of one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pipeline: Option<String>,
+
+    /// In this state
+    #[arg(long, value_name = "NAME", requires = "pipeline")]
+    state: Option<String>,
+
+    /// open, dead, succeeded, failed or cancelled
+    #[arg(long, requires = "pipeline")]
+    status: Option<Status>,
+
+    /// With this label; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label, requires = "pipeline")]
+    labels: Vec<(String, String)>,
+
+    /// Whose last error has this code
+    #[arg(long, value_name = "CODE", requires = "pipeline")]
+    error: Option<String>,
+
+    /// Children of this submission
+    #[arg(long, value_name = "ID", value_parser = read_id, requires = "pipeline")]
+    parent: Option<SubmissionId>,
+
+    /// Created before this time, such as 2026-02-15T18:00:00Z
+    #[arg(long, value_name = "TIME", requires = "pipeline")]
+    created_before: Option<Time>,
+
+    /// Only say what would come of it
+    #[arg(long, requires = "pipeline")]
+    dry_run: bool,
+
+    /// Do not ask whether it is meant
+    #[arg(long, requires = "pipeline")]
+    yes: bool,
+}
+
+/// What to do to each.
+#[derive(Debug, Default)]
+pub(crate) struct Deed<'a> {
+    pub(crate) action: &'a str,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) data: Option<model::Json>,
+    pub(crate) to: Option<&'a str>,
+}
+
+impl BulkArgs {
+    /// The same for those of one status, where nothing else makes sense.
+    pub(crate) fn only(&self, status: Status) -> Result<BulkArgs, Stop> {
+        match self.status.filter(|given| *given != status) {
+            None => Ok(BulkArgs { status: Some(status), ..self.clone() }),
+            Some(given) => {
+                let (given, wanted) = (given.as_str(), status.as_str());
+                Err(Stop::usage(format!("this is for those that are {wanted}, not {given}"))
+                    .next("leave out --status"))
+            }
+        }
+    }
+
+    fn filter(&self, pipeline: &str) -> Filter {
+        Filter {
+            state: self.state.as_deref().map(Into::into),
+            status: self.status,
+            parent: self.parent,
+            labels: self
+                .labels
+                .iter()
+                .map(|(name, value)| (name.as_str().into(), value.as_str().into()))
+                .collect(),
+            error: self.error.as_deref().map(Into::into),
+            created_before: self.created_before,
+            ..Filter::of(pipeline.into())
+        }
+    }
+
+    /// Does it, unless whoever asks thinks better of it.
+    pub(crate) async fn run(
+        &self,
+        pipeline: &str,
+        deed: Deed<'_>,
+        server: &ServerArgs,
+        format: Format,
+    ) -> anyhow::Result<Exit> {
+        let mut body = OperationBody {
+            filter: self.filter(pipeline),
+            action: deed.action.into(),
+            reason: deed.reason.map(str::to_owned),
+            data: deed.data,
+            to: deed.to.map(Into::into),
+            version: None,
+            map: Default::default(),
+            dry_run: self.dry_run,
+        };
+        let bulk = Bulk { client: server.client()?, server };
+        if !self.dry_run && !self.yes {
+            body.dry_run = true;
+            if !bulk.is_meant(&body).await? {
+                return Ok(Exit::Negative);
+            }
+            body.dry_run = false;
+        }
+        let operation = bulk.perform(&body).await?;
+        match format {
+            Format::Json => output::print_json(&operation)?,
+            Format::Table => output::print(&bulk.told(&[&operation]).await?)?,
+        }
+        Ok(exit([&operation]))
+    }
+}

@@ -1,0 +1,76 @@
+use clap::Args;
+use model::Millis;
+use model::api::{DutyView, StatsView};
+
+use crate::exit::Exit;
+use crate::output::{self, Format, Table};
+use crate::remote::{ServerArgs, block_on};
+
+/// Show how a server is doing: how much is where, and whether its own chores get done
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost status
+  milepost status -o json
+
+Exits with 1 if something is wrong: the store is away, or a chore is overdue.")]
+pub(crate) struct Status {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+impl Status {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let stats = block_on(async { Ok(client.stats().await?) })?;
+        match format {
+            Format::Json => output::print_json(&stats)?,
+            Format::Table => output::print(&told(client.server(), &stats))?,
+        }
+        let well = stats.condition == "running" && stats.duties.iter().all(|duty| !duty.overdue);
+        Ok(if well { Exit::Fine } else { Exit::Negative })
+    }
+}
+
+fn told(server: &str, stats: &StatsView) -> String {
+    let mut text = format!("{server} is {}; the last event is {}\n", stats.condition, stats.last_event);
+    if !stats.counts.is_empty() {
+        let mut counts = Table::new(["PIPELINE", "STATE", "STATUS", "COUNT"]);
+        for place in &stats.counts {
+            counts.row([
+                place.pipeline.to_string(),
+                place.state.to_string(),
+                place.status.as_str().to_owned(),
+                place.count.to_string(),
+            ]);
+        }
+        text.push_str(&format!("\n{}", counts.render()));
+    }
+    let mut duties = Table::new(["DUTY", "LAST GOOD", "PASSES", "FAILURES", "NOW"]);
+    for duty in &stats.duties {
+        duties.row([
+            duty.name.to_string(),
+            duty.last_good_ago.map_or_else(|| "-".to_owned(), |ago| format!("{} ago", rough(ago))),
+            duty.passes.to_string(),
+            duty.failures.to_string(),
+            now(duty),
+        ]);
+    }
+    format!("{text}\n{}", duties.render())
+}
+
+/// Nobody needs the milliseconds of what was long ago.
+fn rough(span: Millis) -> String {
+    let step = if span.millis() < 10_000 { 1 } else { 1_000 };
+    Millis::new(span.millis() / step * step).to_string()
+}
+
+fn now(duty: &DutyView) -> String {
+    match (&duty.elsewhere, &duty.last_error, duty.overdue) {
+        (Some(server), ..) => format!("done by {server}"),
+        (None, Some(error), true) => format!("overdue: {error}"),
+        (None, None, true) => "overdue".to_owned(),
+        (None, Some(error), false) => error.clone(),
+        (None, None, false) => "fine".to_owned(),
+    }
+}

@@ -1,0 +1,13 @@
+//! How a server is doing.
+
+use model::api::StatsView;
+
+use crate::call::Call;
+use crate::client::Client;
+use crate::error::Error;
+
+impl Client {
+    pub async fn stats(&self) -> Result<StatsView, Error> {
+        self.json(Call::get(self.at(["stats"]))).await
+    }
+}

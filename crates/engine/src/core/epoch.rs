@@ -1,0 +1,56 @@
+//! The epoch: which state of the registry the holds and definitions at hand were read at.
+//!
+//! Every commit reads it, so that a hold placed by another server, or a definition applied there, is in force here
+//! from the next commit on. On one machine it never changes behind our back, and reading it costs one lookup a batch.
+
+use model::Json;
+use store::{RegistryChange, RegistryKey, Taken};
+
+use super::Core;
+use super::batch::Batch;
+use crate::holds::InForce;
+
+pub(super) fn key() -> RegistryKey {
+    RegistryKey { kind: "epoch".to_owned(), name: "engine".to_owned() }
+}
+
+/// Zero before anything was registered.
+pub(super) fn of(taken: &Taken) -> u64 {
+    taken.registry.get(&key()).and_then(|body| body.as_str().parse().ok()).unwrap_or(0)
+}
+
+impl Core {
+    /// Reads again what is kept at hand. The epoch was read before, so what is read now is of that epoch or later.
+    pub(super) fn catch_up(&mut self, epoch: u64) -> Result<(), store::Error> {
+        self.holds.replace(InForce::stored(&*self.store)?);
+        self.pipelines.catch_up(&*self.store).map_err(|error| match error {
+            crate::pipelines::LoadError::Store(error) => error,
+            crate::pipelines::LoadError::Definition { name, problems } => {
+                tracing::error!(name, problems, "a definition applied elsewhere does not load here");
+                store::Error::unavailable("a definition applied elsewhere does not load here")
+            }
+        })?;
+        self.epoch = Some(epoch);
+        Ok(())
+    }
+}
+
+impl Batch<'_> {
+    /// What this batch does holds only while nobody changes what it was decided by.
+    pub(super) fn rely_on_epoch(&mut self) {
+        if self.changes.relies_on.is_empty() {
+            self.changes.relies_on.push(key());
+        }
+    }
+
+    /// Tells every server to read holds and definitions again.
+    pub(super) fn next_epoch(&mut self) {
+        if self.epoch_moved {
+            return;
+        }
+        self.epoch_moved = true;
+        self.epoch += 1;
+        let body = Json::from_stored(&self.epoch.to_string());
+        self.changes.registry.push(RegistryChange { key: key(), body: Some(body) });
+    }
+}

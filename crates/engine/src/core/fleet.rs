@@ -1,0 +1,73 @@
+//! Several servers over one store: who they are, and which of them does a duty that one is enough for.
+
+use model::{Json, Millis, Name, Time};
+use serde::{Deserialize, Serialize};
+use store::{RegistryChange, RegistryKey};
+
+use super::Output;
+use super::batch::Batch;
+
+/// Where servers are registered.
+pub const SERVERS: &str = "server";
+/// Where it is registered who does a duty.
+const DUTIES: &str = "duty";
+/// How long a duty stays with a server that says nothing: a dead one's is taken over after this.
+const DUTY_LEASE: Millis = Millis::from_secs(10);
+
+/// A server as the others see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Server {
+    pub id: Name,
+    /// Where it listens, for people.
+    pub address: String,
+    pub version: String,
+    pub started_at: Time,
+    pub seen_at: Time,
+}
+
+/// Who does a duty, and until when that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shift {
+    pub server: Name,
+    pub until: Time,
+}
+
+pub(super) fn server_key(id: &str) -> RegistryKey {
+    RegistryKey { kind: SERVERS.to_owned(), name: id.to_owned() }
+}
+
+pub(super) fn duty_key(duty: &str) -> RegistryKey {
+    RegistryKey { kind: DUTIES.to_owned(), name: duty.to_owned() }
+}
+
+impl Batch<'_> {
+    /// A server says that it is there, and which of the others have not said so for long.
+    pub(super) fn present(&mut self, server: &Server, gone: &[Name]) -> Output {
+        let known = self.taken.registry.get(&server_key(&server.id));
+        let known = known.and_then(|body| serde_json::from_str::<Server>(body.as_str()).ok());
+        let started_at = known.map_or(self.now, |known| known.started_at);
+        let server = Server { started_at, seen_at: self.now, ..server.clone() };
+        self.write(server_key(&server.id), &server);
+        let gone = gone.iter().map(|id| RegistryChange { key: server_key(id), body: None });
+        self.changes.registry.extend(gone);
+        Output::Gone
+    }
+
+    /// Takes a duty or keeps it, unless another server has it. Says who has it now.
+    pub(super) fn take_duty(&mut self, duty: &Name, server: &Name) -> Output {
+        let stands = self.taken.registry.get(&duty_key(duty));
+        let stands = stands.and_then(|body| serde_json::from_str::<Shift>(body.as_str()).ok());
+        if let Some(other) = stands.filter(|shift| shift.server != *server && shift.until > self.now) {
+            return Output::Shift(other);
+        }
+        let shift = Shift { server: server.clone(), until: self.now.plus(DUTY_LEASE) };
+        self.write(duty_key(duty), &shift);
+        Output::Shift(shift)
+    }
+
+    fn write(&mut self, key: RegistryKey, value: &impl Serialize) {
+        let body = Json::from_stored(&serde_json::to_string(value).expect("it has only string keys"));
+        self.taken.registry.insert(key.clone(), body.clone());
+        self.changes.registry.push(RegistryChange { key, body: Some(body) });
+    }
+}

@@ -1,0 +1,139 @@
+//! What a batch needs from the store, before anything is decided.
+
+use std::collections::HashSet;
+
+use model::admit::Admission;
+use model::{Command, Submission, SubmissionId};
+use store::{LaneKey, LimitKey, OpenKey, Ready, RegistryKey, Take};
+
+use super::batch::Batch;
+use super::{
+    Ask, ClaimMany, IDLE_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, open_key, operations,
+};
+use crate::pipelines::definition_key;
+
+/// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
+const CLAIMS_MAX: usize = 1_000;
+
+/// Claims for the same work share one look at its queue.
+pub(super) struct Plan {
+    groups: Vec<Ready>,
+    /// For each input, the group its claim draws from.
+    group_of: Vec<Option<usize>>,
+    ids: Vec<SubmissionId>,
+    /// Those of them whose documents matter whatever their pipeline reads.
+    whole: HashSet<SubmissionId>,
+    keys: Vec<OpenKey>,
+    requests: Vec<store::RequestKey>,
+    registry: Vec<RegistryKey>,
+    lanes: Vec<LaneKey>,
+}
+
+impl Plan {
+    pub(super) fn of(inputs: &[Input]) -> Plan {
+        let mut plan = Plan {
+            groups: Vec::new(),
+            group_of: Vec::with_capacity(inputs.len()),
+            ids: Vec::new(),
+            whole: HashSet::new(),
+            keys: Vec::new(),
+            requests: Vec::new(),
+            registry: vec![epoch::key()],
+            lanes: Vec::new(),
+        };
+        for input in inputs {
+            let mut group = None;
+            match &input.ask {
+                Ask::Submit(admission) => plan.arrival(admission),
+                Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
+                Ask::Tick(tick) => {
+                    plan.registry.push(tick.key());
+                    tick.admission().into_iter().for_each(|admission| plan.arrival(admission));
+                }
+                Ask::Present { server, .. } => plan.registry.push(fleet::server_key(&server.id)),
+                Ask::TakeDuty { duty, .. } => plan.registry.push(fleet::duty_key(duty)),
+                Ask::Start(operation) => plan.registry.push(operations::key(&operation.id)),
+                Ask::Stop(id) | Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id)),
+                Ask::Operate(chunk) => {
+                    plan.registry.push(operations::key(&chunk.operation));
+                    plan.ids.extend(&chunk.ids);
+                    plan.whole.extend(&chunk.ids);
+                }
+                Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
+                Ask::Tell(id, command) => {
+                    plan.ids.push(*id);
+                    if matches!(command, Command::Migrate(_)) {
+                        plan.whole.insert(*id);
+                    }
+                    for child in super::children_of(command) {
+                        plan.ids.extend(child.child_id());
+                        plan.arrival(child);
+                    }
+                }
+                Ask::Claim(claim) => group = Some(plan.group(claim)),
+                Ask::Apply(pipeline) => plan.registry.push(definition_key(&pipeline.name, pipeline.version)),
+            }
+            plan.group_of.push(group);
+            plan.requests.extend(input.once.iter().map(|once| once.key.clone()));
+        }
+        plan
+    }
+
+    pub(super) fn wants_documents(&self, id: SubmissionId) -> bool {
+        self.whole.contains(&id)
+    }
+
+    /// Who has its key and its lane.
+    fn arrival(&mut self, admission: &Admission) {
+        self.keys.extend(open_key(admission));
+        self.lanes.extend(lane_key(admission));
+    }
+
+    fn group(&mut self, claim: &ClaimMany) -> usize {
+        let same = |ready: &Ready| {
+            ready.tasks == claim.tasks && ready.pipelines == claim.pipelines && ready.labels == claim.labels
+        };
+        if let Some(index) = self.groups.iter().position(same) {
+            let ready = &mut self.groups[index];
+            ready.max = (ready.max + claim.max).min(CLAIMS_MAX);
+            return index;
+        }
+        self.groups.push(Ready {
+            tasks: claim.tasks.clone(),
+            pipelines: claim.pipelines.clone(),
+            labels: claim.labels.clone(),
+            max: claim.max,
+        });
+        self.groups.len() - 1
+    }
+
+    pub(super) fn take<'a>(
+        &self,
+        due: usize,
+        documents: &'a dyn Fn(&Submission) -> bool,
+        limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
+    ) -> Take<'a> {
+        Take {
+            ids: self.ids.clone(),
+            keys: self.keys.clone(),
+            requests: self.requests.clone(),
+            ready: self.groups.clone(),
+            due,
+            idle: due.min(IDLE_MAX),
+            owed: if due > 0 { OWED_MAX } else { 0 },
+            registry: self.registry.clone(),
+            lanes: self.lanes.clone(),
+            documents,
+            limits,
+        }
+    }
+
+    pub(super) fn run(
+        &self,
+        inputs: &[Input],
+        batch: &mut Batch<'_>,
+        seed: &mut dyn FnMut() -> [u8; 32],
+    ) -> Vec<Outcome> {
+        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group, seed)).collect()
+    }
+}

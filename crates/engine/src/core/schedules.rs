@@ -1,0 +1,97 @@
+//! Schedules: submissions a pipeline asks for by the clock. Which time was served last is kept in the commit that
+//! serves it, so each is served once, by whoever comes first.
+
+use model::admit::Admission;
+use model::{Json, Name, SubmissionId, Time};
+use serde::{Deserialize, Serialize};
+use store::{RegistryChange, RegistryKey};
+
+use super::Output;
+use super::batch::Batch;
+
+/// Where the state of schedules is registered.
+pub const SCHEDULES: &str = "schedule";
+
+/// A time of a schedule has come.
+#[derive(Debug, Clone)]
+pub struct Tick {
+    pub pipeline: Name,
+    /// The schedule's id.
+    pub schedule: Name,
+    pub at: Time,
+    pub due: Due,
+}
+
+/// What a time of a schedule is for.
+#[derive(Debug, Clone)]
+pub enum Due {
+    /// The schedule was never seen before. Another server may have seen it meanwhile: then there is nothing to begin.
+    Begin,
+    Submit(Box<Admission>),
+    /// What it wants submitted is not admitted.
+    Refused(String),
+}
+
+/// What a schedule did last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scheduled {
+    /// The time it served.
+    pub at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<SubmissionId>,
+    /// Why nothing was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+impl Tick {
+    /// Where the schedule is registered.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.pipeline, self.schedule)
+    }
+
+    pub(super) fn admission(&self) -> Option<&Admission> {
+        match &self.due {
+            Due::Submit(admission) => Some(admission),
+            Due::Begin | Due::Refused(_) => None,
+        }
+    }
+
+    pub(super) fn key(&self) -> RegistryKey {
+        RegistryKey { kind: SCHEDULES.to_owned(), name: self.name() }
+    }
+}
+
+impl Batch<'_> {
+    pub(super) fn tick(&mut self, tick: &Tick, seed: [u8; 32]) -> Output {
+        let key = tick.key();
+        let served = self
+            .taken
+            .registry
+            .get(&key)
+            .and_then(|body| serde_json::from_str::<Scheduled>(body.as_str()).ok());
+        let begins = matches!(tick.due, Due::Begin);
+        if let Some(served) = served.filter(|served| begins || served.at >= tick.at) {
+            return Output::Scheduled(Box::new(served));
+        }
+        let mut scheduled = Scheduled { at: tick.at, submission: None, refused: None };
+        match &tick.due {
+            Due::Begin => {}
+            Due::Refused(message) => scheduled.refused = Some(message.clone()),
+            Due::Submit(admission) => match self.submit(admission, seed) {
+                Ok(Output::Submission(answered)) => scheduled.submission = Some(answered.row.id),
+                Ok(_) => unreachable!("a submission is answered by a submission"),
+                Err(refusal) => {
+                    tracing::warn!(schedule = tick.name(), code = refusal.code.as_str(), "{refusal}");
+                    scheduled.refused = Some(refusal.message);
+                }
+            },
+        }
+        let text = serde_json::to_string(&scheduled).expect("it has only string keys");
+        let body = Json::from_stored(&text);
+        self.taken.registry.insert(key.clone(), body.clone());
+        self.changes.registry.push(RegistryChange { key, body: Some(body) });
+        Output::Scheduled(Box::new(scheduled))
+    }
+}

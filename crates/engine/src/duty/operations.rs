@@ -1,0 +1,65 @@
+use std::time::Duration;
+
+use store::Query;
+
+use super::{Duty, Look, Pass};
+use crate::core::{Ask, CHUNK_MAX, Chunk, Filter, Operation, RUNNING};
+
+/// Finds the next chunk of every running operation.
+#[derive(Debug, Default)]
+pub struct Operations;
+
+/// Operations served in one pass. The others have their turn when one of these has ended.
+const AT_ONCE: usize = 8;
+
+impl Duty for Operations {
+    fn name(&self) -> &'static str {
+        "operations"
+    }
+
+    fn every(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn pass(&mut self, look: Look<'_>) -> Result<Pass, store::Error> {
+        let mut pass = Pass::default();
+        for (id, body) in look.store.registry(RUNNING, "", AT_ONCE)? {
+            let operation: Operation = serde_json::from_str(body.as_str())
+                .map_err(|error| store::Error::corrupt(format!("operation {id} cannot be read: {error}")))?;
+            let chunk = chunk(look, &operation)?;
+            pass.again |= !chunk.last;
+            pass.inputs.push(Ask::Operate(Box::new(chunk)).into());
+        }
+        Ok(pass)
+    }
+}
+
+/// Indexes find most of what the filter says; versions and errors are looked at row by row.
+fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
+    let page = look.store.find(&query(operation))?;
+    let fitting = page.rows.iter().filter(|row| operation.filter.fits(row));
+    Ok(Chunk {
+        operation: operation.id.clone(),
+        after: operation.after,
+        ids: fitting.map(|row| row.id).collect(),
+        next: page.rows.last().map(|row| row.id),
+        last: !page.more,
+    })
+}
+
+fn query(operation: &Operation) -> Query {
+    let Filter { pipeline, state, status, parent, lane, labels, created_before, .. } =
+        operation.filter.clone();
+    Query {
+        pipeline: Some(pipeline),
+        state,
+        status,
+        key: None,
+        parent,
+        lane,
+        labels,
+        created_before,
+        after: operation.after,
+        limit: CHUNK_MAX,
+    }
+}

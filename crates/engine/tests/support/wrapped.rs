@@ -1,0 +1,72 @@
+//! A store that does what another does, except where a test says otherwise.
+
+use std::sync::Arc;
+
+use model::{Documents, Json, Name, Submission, SubmissionId};
+use store::{
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded, Store,
+    Take, Taken,
+};
+
+/// What a test may get in the way of.
+pub(crate) trait Between: Send + Sync + std::fmt::Debug {
+    fn before_transact(&self, _take: &Take<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn before_registry(&self, _kind: &str) {}
+}
+
+#[derive(Debug)]
+pub(crate) struct Wrapped<B> {
+    pub(crate) inner: Arc<dyn Store>,
+    pub(crate) between: B,
+}
+
+impl<B: Between> Store for Wrapped<B> {
+    fn transact(
+        &self,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        self.between.before_transact(take)?;
+        self.inner.transact(take, decide)
+    }
+
+    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
+        self.inner.submission(id)
+    }
+
+    fn find(&self, query: &Query) -> Result<Page, Error> {
+        self.inner.find(query)
+    }
+
+    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.inner.history(id, after, limit)
+    }
+
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.inner.feed(feed)
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.inner.line(lane, limit)
+    }
+
+    fn counts(&self) -> Result<Vec<Count>, Error> {
+        self.inner.counts()
+    }
+
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
+        self.inner.late(late)
+    }
+
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.inner.parked(after, limit)
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.between.before_registry(kind);
+        self.inner.registry(kind, after, limit)
+    }
+}

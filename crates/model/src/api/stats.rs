@@ -1,0 +1,46 @@
+//! How a server is doing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Name;
+use crate::submission::Status;
+use crate::time::Millis;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatsView {
+    /// `running`, `unreachable` while the store is, `drained` or `broken` once the engine has ended.
+    pub condition: String,
+    /// The position of the newest event.
+    pub last_event: u64,
+    /// As they are kept, by pipeline, state and status; places without any are not listed.
+    pub counts: Vec<PlaceCount>,
+    pub duties: Vec<DutyView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PlaceCount {
+    pub pipeline: Name,
+    pub state: Name,
+    pub status: Status,
+    pub count: u64,
+}
+
+/// A chore the engine does by itself. What to watch is `last_good_ago`: it grows when something is wrong, whatever
+/// that is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DutyView {
+    pub name: Name,
+    /// How long ago a pass ended well; null: none has since the server started.
+    pub last_good_ago: Option<Millis>,
+    /// Since the server started.
+    pub passes: u64,
+    pub failures: u64,
+    /// How long the pass under way has taken.
+    pub running_for: Option<Millis>,
+    /// Whether that is longer than it may.
+    pub overdue: bool,
+    pub last_error: Option<String>,
+    /// The server that does it, where another one over the same store does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Name>,
+}

@@ -1,0 +1,144 @@
+//! Operations: one deed for every submission a filter finds, done in chunks, told one by one.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Name;
+use crate::actor::Caller;
+use crate::json::Json;
+use crate::submission::{Status, Submission, SubmissionId};
+use crate::time::Time;
+
+/// Which submissions. Every condition given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filter {
+    pub pipeline: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SubmissionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lane: Option<Name>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Name, Name>,
+    /// The code of its error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_before: Option<Time>,
+}
+
+impl Filter {
+    /// Every submission of a pipeline.
+    #[must_use]
+    pub fn of(pipeline: Name) -> Self {
+        Filter {
+            pipeline,
+            version: None,
+            state: None,
+            status: None,
+            parent: None,
+            lane: None,
+            labels: BTreeMap::new(),
+            error: None,
+            created_before: None,
+        }
+    }
+
+    #[must_use]
+    pub fn fits(&self, row: &Submission) -> bool {
+        let lane = row.seat.as_ref().filter(|seat| !seat.away).map(|seat| &seat.lane);
+        let error = row.error.as_ref().map(|error| &error.code);
+        self.pipeline == row.pipeline
+            && self.version.is_none_or(|version| version == row.version)
+            && self.state.as_ref().is_none_or(|state| *state == row.state)
+            && self.status.is_none_or(|status| status == row.status)
+            && self.parent.is_none_or(|parent| Some(parent) == row.parent)
+            && self.lane.as_ref().is_none_or(|wanted| Some(wanted) == lane)
+            && self.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
+            && self.error.as_ref().is_none_or(|code| Some(code) == error)
+            && self.created_before.is_none_or(|before| row.created_at < before)
+    }
+}
+
+/// What is done to each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Deed {
+    /// An action its state declares.
+    Act {
+        action: Name,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Json>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Name>,
+    },
+    /// The action `resume` where its state declares it; a dead letter elsewhere is redriven.
+    Resume {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Name>,
+    },
+    Redrive,
+    Migrate {
+        version: u32,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        map: BTreeMap<Name, Name>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationStatus {
+    Running,
+    /// Somebody stopped it; what was done stays done.
+    Stopped,
+    Done,
+}
+
+/// An operation as it is kept and shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    pub id: Name,
+    pub filter: Filter,
+    pub deed: Deed,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Everything is decided and told, nothing is changed.
+    #[serde(default)]
+    pub dry_run: bool,
+    pub by: Caller,
+    pub status: OperationStatus,
+    /// How many submissions fitted the filter so far.
+    #[serde(default)]
+    pub found: u64,
+    #[serde(default)]
+    pub done: u64,
+    /// How many refused, by the code of the refusal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, u64>,
+    pub started_at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Time>,
+    /// The last submission that was looked at: it goes from the newest to the oldest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<SubmissionId>,
+}
+
+/// What came of one submission.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationResult {
+    /// The state it is in after, or would be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Name>,
+    /// Why nothing was done: a stable code and a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}

@@ -1,0 +1,143 @@
+//! The boxes of a drawing.
+
+use super::kind_line;
+use crate::Name;
+use crate::pipeline::draw::layout::Size;
+use crate::pipeline::draw::text::{Font, one_line};
+use crate::pipeline::{FinalKind, Kind, State};
+
+pub(in super::super) const NAME_FONT: Font = Font { size: 12.5, bold: true };
+pub(in super::super) const TITLE_FONT: Font = Font { size: 11.0, bold: false };
+pub(in super::super) const NOTE_FONT: Font = Font { size: 10.0, bold: false };
+pub(in super::super) const NAME_LINE: f64 = 16.0;
+pub(in super::super) const TITLE_LINE: f64 = 14.0;
+pub(in super::super) const NOTE_LINE: f64 = 15.0;
+pub(in super::super) const PADDING: f64 = 8.0;
+const TEXT_WIDTH_MAX: f64 = 200.0;
+const WIDTH_MIN: f64 = 116.0;
+
+/// How a box looks: by the kind of its state, or because it is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Look {
+    Start,
+    /// Stands for every state that is not final.
+    Open,
+    Pass,
+    Task,
+    Wait,
+    Human,
+    Join,
+    Success,
+    Failure,
+    Cancelled,
+}
+
+impl Look {
+    fn of(kind: &Kind) -> Self {
+        match kind {
+            Kind::Pass { .. } => Look::Pass,
+            Kind::Task { .. } => Look::Task,
+            Kind::Wait { .. } => Look::Wait,
+            Kind::Human { .. } => Look::Human,
+            Kind::Join { .. } => Look::Join,
+            Kind::Final { outcome: FinalKind::Success, .. } => Look::Success,
+            Kind::Final { outcome: FinalKind::Failure, .. } => Look::Failure,
+            Kind::Final { outcome: FinalKind::Cancelled, .. } => Look::Cancelled,
+        }
+    }
+
+    pub(in super::super) fn as_str(self) -> &'static str {
+        match self {
+            Look::Start => "start",
+            Look::Open => "open",
+            Look::Pass => "pass",
+            Look::Task => "task",
+            Look::Wait => "wait",
+            Look::Human => "human",
+            Look::Join => "join",
+            Look::Success => "success",
+            Look::Failure => "failure",
+            Look::Cancelled => "cancelled",
+        }
+    }
+
+    pub(in super::super) fn is_final(self) -> bool {
+        matches!(self, Look::Success | Look::Failure | Look::Cancelled)
+    }
+}
+
+/// A box with its texts.
+#[derive(Debug)]
+pub(in super::super) struct Shown {
+    pub(in super::super) look: Look,
+    /// `None`: no state.
+    pub(in super::super) state: Option<Name>,
+    pub(in super::super) name: Vec<String>,
+    pub(in super::super) title: Vec<String>,
+    pub(in super::super) note: String,
+    /// What is told of it to whoever points at it: nothing is cut there.
+    pub(in super::super) about: String,
+    pub(in super::super) size: Size,
+    /// The numbers of a path's moves that entered it.
+    pub(in super::super) visits: Vec<usize>,
+    /// When what happened there.
+    pub(in super::super) story: Vec<String>,
+    /// Set where the submission is, and how it is.
+    pub(in super::super) present: Option<&'static str>,
+}
+
+impl Shown {
+    /// A box that is no state.
+    pub(in super::super) fn plain(look: Look) -> Self {
+        let (name, about, size) = match look {
+            Look::Start => (Vec::new(), "Submissions come in here", Size { width: 18.0, height: 18.0 }),
+            _ => {
+                let name = "any open state".to_owned();
+                let size = Size { width: NOTE_FONT.width(&name).ceil() + 24.0, height: 24.0 };
+                (vec![name], "Every state that is not final", size)
+            }
+        };
+        Shown { look, state: None, name, about: about.to_owned(), size, ..Shown::empty() }
+    }
+
+    fn empty() -> Self {
+        Shown {
+            look: Look::Start,
+            state: None,
+            name: Vec::new(),
+            title: Vec::new(),
+            note: String::new(),
+            about: String::new(),
+            size: Size::default(),
+            visits: Vec::new(),
+            story: Vec::new(),
+            present: None,
+        }
+    }
+
+    pub(in super::super) fn state(state: &State) -> Self {
+        let name = NAME_FONT.wrap(&state.name, TEXT_WIDTH_MAX, 2);
+        let title = state.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+        let title = title.map_or_else(Vec::new, |title| TITLE_FONT.wrap(&title, TEXT_WIDTH_MAX, 3));
+        let note = NOTE_FONT.cut(&kind_line(&state.kind), TEXT_WIDTH_MAX);
+        let widths = name.iter().map(|line| NAME_FONT.width(line));
+        let widths = widths.chain(title.iter().map(|line| TITLE_FONT.width(line)));
+        let widest = widths.chain([NOTE_FONT.width(&note)]).fold(WIDTH_MIN, f64::max);
+        let lines = name.len() as f64 * NAME_LINE + title.len() as f64 * TITLE_LINE + NOTE_LINE;
+        let size = Size { width: widest.ceil() + 24.0, height: lines + 2.0 * PADDING };
+        let (look, about) = (Look::of(&state.kind), about(state));
+        Shown { look, state: Some(state.name.clone()), name, title, note, about, size, ..Shown::empty() }
+    }
+}
+
+fn about(state: &State) -> String {
+    let mut lines = vec![state.name.to_string()];
+    lines.extend(state.title.as_deref().map(one_line));
+    lines.extend(state.phase.as_ref().map(|phase| format!("phase: {phase}")));
+    lines.push(kind_line(&state.kind));
+    if let Some(task) = state.task() {
+        let timeout = task.timeout.map_or_else(String::new, |timeout| format!(", timeout {timeout}"));
+        lines.push(format!("lease {}{timeout}", task.lease));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,69 @@
+//! What the registry holds, kind by kind: definitions, holds, operations, schedules, cursors, and the epoch that tells
+//! servers to read them again.
+
+use std::collections::BTreeMap;
+
+use engine::Hold;
+use model::Json;
+
+use super::ledger::Ledger;
+use super::{Checked, ensure};
+use crate::faults::Commit;
+
+type Entries = BTreeMap<String, Json>;
+
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    kinds: BTreeMap<String, Entries>,
+}
+
+impl Registry {
+    pub(super) fn entry(&self, kind: &str, name: &str) -> Option<&Json> {
+        self.kinds.get(kind)?.get(name)
+    }
+
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (&String, &Entries)> {
+        self.kinds.iter()
+    }
+
+    fn take(&mut self, commit: &Commit) {
+        for change in &commit.changes.registry {
+            let entries = self.kinds.entry(change.key.kind.clone()).or_default();
+            match &change.body {
+                Some(body) => drop(entries.insert(change.key.name.clone(), body.clone())),
+                None => drop(entries.remove(&change.key.name)),
+            }
+        }
+    }
+
+    /// Which state of holds and definitions servers have to know.
+    fn epoch(&self) -> u64 {
+        let entry = self.entry("epoch", "engine");
+        entry.and_then(|body| body.as_str().parse().ok()).unwrap_or(0)
+    }
+}
+
+impl Ledger {
+    pub(super) fn take_registry(&mut self, commit: &Commit) -> Checked {
+        let before = self.registry.epoch();
+        let changes = &commit.changes.registry;
+        for change in changes.iter().filter(|change| change.key.kind == "hold") {
+            let name = &change.key.name;
+            let Some(body) = &change.body else {
+                self.holds.remove(name.as_str());
+                continue;
+            };
+            let hold: Hold = serde_json::from_str(body.as_str())
+                .map_err(|error| format!("hold {name} does not parse: {error}"))?;
+            ensure!(*hold.id == **name, "hold {name} is kept under another name");
+            self.holds.insert(hold.id.clone(), hold);
+        }
+        self.registry.take(commit);
+        let news = changes.iter().any(|change| matches!(&*change.key.kind, "hold" | "pipeline"));
+        ensure!(
+            self.registry.epoch() > before || !news,
+            "holds or definitions changed, and no other server hears of it"
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+INSERT INTO late (pipeline, at, id) VALUES (?1, ?2, ?3)

@@ -1,0 +1,1 @@
+SELECT hold FROM parked WHERE hold > ?1 ORDER BY hold LIMIT 1

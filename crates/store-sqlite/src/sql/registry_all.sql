@@ -1,1 +1,0 @@
-SELECT name, body FROM registry WHERE kind = ?1 ORDER BY name

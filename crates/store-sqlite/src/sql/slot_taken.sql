@@ -1,0 +1,1 @@
+SELECT no FROM slot WHERE pipeline = ?1 AND label = ?2 AND value = ?3
