@@ -50,27 +50,6 @@ impl std::fmt::Debug for Settings {
 /// A lost network is noticed within so much, whatever the system's own patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// On every connection. A statement, a wait for a lock and a pause within a transaction all end by themselves, so that
-/// nothing of ours can hold up others for long, a frozen process included.
-///
-/// Plans are made once and know nothing of what the tables held then: a queue that was empty when it was last looked at
-/// must not be scanned when it is full. So whatever is not along an index is off.
-const SESSION: &str = "
-SET statement_timeout = '30s';
-SET lock_timeout = '2s';
-SET idle_in_transaction_session_timeout = '10s';
-SET default_transaction_isolation = 'read committed';
-SET plan_cache_mode = force_generic_plan;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
-SET enable_material = off;
-SET jit = off;
-SET client_min_messages = warning;
-SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-";
-
 pub(crate) fn config(settings: &Settings) -> Result<Config, Error> {
     let mut config: Config = settings.url.parse().map_err(|error: tokio_postgres::Error| {
         Error::unavailable(format!("the address of PostgreSQL cannot be read: {error}"))
@@ -112,7 +91,7 @@ pub(crate) fn pool(settings: &Settings, size: usize, queries: &'static [&'static
         Tls::new()?,
         ManagerConfig { recycling_method: RecyclingMethod::Fast },
     );
-    let session = format!("{SESSION}SET search_path = {};", quoted(&settings.schema));
+    let session = format!("{}SET search_path = {};", sql::SESSION, quoted(&settings.schema));
     let set_up = Hook::async_fn(move |client: &mut Client, _| {
         let session = session.clone();
         Box::pin(async move {

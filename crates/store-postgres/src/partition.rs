@@ -3,6 +3,7 @@
 use tokio_postgres::Client;
 
 use crate::error::Result;
+use crate::schema::MAKING;
 
 /// Batches in a partition.
 const BATCHES: i64 = 1 << 20;
@@ -37,8 +38,8 @@ pub(crate) async fn provide(client: &Client) -> Result<()> {
 /// The same while servers run: one of them does it.
 pub(crate) async fn provide_safely(client: &Client) -> Result<()> {
     client.batch_execute("BEGIN").await?;
-    let locked: bool =
-        client.query_one("SELECT pg_try_advisory_xact_lock($1)", &[&crate::schema::MAKING]).await?.try_get(0)?;
+    let lock = "SELECT pg_try_advisory_xact_lock($1, hashtext(current_schema()))";
+    let locked: bool = client.query_one(lock, &[&MAKING]).await?.try_get(0)?;
     let provided = if locked { provide(client).await } else { Ok(()) };
     client.batch_execute(if provided.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     provided

@@ -17,7 +17,7 @@ const VERSION: i64 = 1;
 const MIN_COMPATIBLE: i64 = 1;
 
 /// Held while tables are made, so that servers that start together make them once. The only advisory lock there is.
-pub(crate) const MAKING: i64 = 0x4d69_6c65_706f_7374;
+pub(crate) const MAKING: i32 = 0x4d69_6c65;
 
 /// Makes the tables, or checks that they are those this release understands.
 pub(crate) async fn migrate(settings: &Settings) -> Result<(), Error> {
@@ -44,7 +44,7 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
         )));
     }
     client.batch_execute("BEGIN").await?;
-    client.query("SELECT pg_advisory_xact_lock($1)", &[&MAKING]).await?;
+    client.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", &[&MAKING, &settings.schema]).await?;
     let schema = quoted(&settings.schema);
     if is_there(&client, &settings.schema).await? {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;

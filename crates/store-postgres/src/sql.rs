@@ -68,6 +68,7 @@ pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");
 pub(crate) const REGISTRY_SET: &str = include_str!("sql/registry_set.sql");
 pub(crate) const SCHEMA: &str = include_str!("sql/schema.sql");
 pub(crate) const SCHEMA_SEQUENCE: &str = include_str!("sql/schema_sequence.sql");
+pub(crate) const SESSION: &str = include_str!("sql/session.sql");
 pub(crate) const SLOT_DELETE: &str = include_str!("sql/slot_delete.sql");
 pub(crate) const SLOT_INSERT: &str = include_str!("sql/slot_insert.sql");
 pub(crate) const SLOT_TAKEN: &str = include_str!("sql/slot_taken.sql");
