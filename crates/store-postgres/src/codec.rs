@@ -129,7 +129,19 @@ mod tests {
 
     #[test]
     fn any_text_comes_back_and_keeps_its_order() {
-        let texts = ["", "\0", "\0\0", "\0\u{1}", "\u{1}", "\u{1}\0", "\u{1}\u{1}", "\u{1}\u{2}", "\u{2}", "a", "a\0"];
+        let texts = [
+            "",
+            "\0",
+            "\0\0",
+            "\0\u{1}",
+            "\u{1}",
+            "\u{1}\0",
+            "\u{1}\u{1}",
+            "\u{1}\u{2}",
+            "\u{2}",
+            "a",
+            "a\0",
+        ];
         let stored: Vec<_> = texts.iter().map(|value| text(value)).collect();
         assert!(stored.is_sorted_by(|one, next| one < next), "{stored:?}");
         assert!(stored.iter().all(|value| !value.contains('\0')));

@@ -85,7 +85,11 @@ pub(crate) fn quoted(schema: &str) -> String {
 
 /// A pool whose connections have prepared these queries before anybody gets them: only then do statements go out in
 /// the order they are asked for.
-pub(crate) fn pool(settings: &Settings, size: usize, queries: &'static [&'static str]) -> Result<Pool, Error> {
+pub(crate) fn pool(
+    settings: &Settings,
+    size: usize,
+    queries: &'static [&'static str],
+) -> Result<Pool, Error> {
     let manager = Manager::from_config(
         config(settings)?,
         Tls::new()?,
@@ -94,9 +98,7 @@ pub(crate) fn pool(settings: &Settings, size: usize, queries: &'static [&'static
     let session = format!("{}SET search_path = {};", sql::SESSION, quoted(&settings.schema));
     let set_up = Hook::async_fn(move |client: &mut Client, _| {
         let session = session.clone();
-        Box::pin(async move {
-            set_up(client, &session, queries).await.map_err(HookError::Backend)
-        })
+        Box::pin(async move { set_up(client, &session, queries).await.map_err(HookError::Backend) })
     });
     let timeouts = Timeouts { wait: Some(PATIENCE), create: Some(PATIENCE), recycle: Some(PATIENCE) };
     Pool::builder(manager)

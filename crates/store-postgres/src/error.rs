@@ -111,7 +111,9 @@ fn answered(answer: &DbError) -> Error {
         return Error::unavailable(format!("PostgreSQL refuses access; check the user's rights: {answer}"));
     }
     if *code == SqlState::DISK_FULL {
-        return Error::unavailable(format!("the disk of PostgreSQL is full; free some and writes go on: {answer}"));
+        return Error::unavailable(format!(
+            "the disk of PostgreSQL is full; free some and writes go on: {answer}"
+        ));
     }
     match &code.code()[..2] {
         // Connection, authorisation, database name, resources, limits, state, operator, system, read-only.

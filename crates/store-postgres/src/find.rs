@@ -60,9 +60,8 @@ async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<R
     let mut all: Vec<_> = places.iter().map(|place| text(&place.pipeline)).collect();
     all.dedup();
     let narrow = narrow.map(|name| text(name));
-    let parameters: Parameters<'_> = &[
-        &first, &most, &pipelines, &states, &statuses, &labels, &values, &parent, &all, &narrow,
-    ];
+    let parameters: Parameters<'_> =
+        &[&first, &most, &pipelines, &states, &statuses, &labels, &values, &parent, &all, &narrow];
     let (along, count) = if query.key.is_some() {
         (sql::FIND_BY_KEY, 10)
     } else if query.lane.is_some() {

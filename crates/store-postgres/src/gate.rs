@@ -121,11 +121,18 @@ mod tests {
     #[test]
     fn gates_are_locked_in_the_order_of_their_numbers_whatever_their_mode() {
         let mut gates = Gates::default();
-        for (gate, mode) in [(9, Mode::Shared), (2, Mode::Alone), (5, Mode::Shared), (2, Mode::Shared), (7, Mode::Alone)] {
+        for (gate, mode) in
+            [(9, Mode::Shared), (2, Mode::Alone), (5, Mode::Shared), (2, Mode::Shared), (7, Mode::Alone)]
+        {
             gates.add(gate, mode);
         }
         let runs = gates.runs();
-        let expected = [(Mode::Alone, vec![2]), (Mode::Shared, vec![5]), (Mode::Alone, vec![7]), (Mode::Shared, vec![9])];
+        let expected = [
+            (Mode::Alone, vec![2]),
+            (Mode::Shared, vec![5]),
+            (Mode::Alone, vec![7]),
+            (Mode::Shared, vec![9]),
+        ];
         assert_eq!(runs, expected);
     }
 

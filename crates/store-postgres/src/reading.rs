@@ -36,10 +36,7 @@ impl Snapshot {
     }
 }
 
-pub(crate) async fn submission(
-    pool: &Pool,
-    id: SubmissionId,
-) -> Result<Option<(Submission, Documents)>> {
+pub(crate) async fn submission(pool: &Pool, id: SubmissionId) -> Result<Option<(Submission, Documents)>> {
     let loan = Loan::of(pool).await?;
     let (client, ids) = (loan.client(), [id]);
     let (begun, found, documents, ended) = tokio::join!(
@@ -61,12 +58,7 @@ async fn by_id(client: &Client, id: SubmissionId) -> Result<Option<Submission>> 
     found.first().map(|row| codec::found(row, 0).map(|found| found.row)).transpose()
 }
 
-pub(crate) async fn history(
-    pool: &Pool,
-    id: SubmissionId,
-    after: u64,
-    most: usize,
-) -> Result<Vec<Recorded>> {
+pub(crate) async fn history(pool: &Pool, id: SubmissionId, after: u64, most: usize) -> Result<Vec<Recorded>> {
     let loan = Loan::of(pool).await?;
     let mut events = recorded(loan.client(), id, after, most).await?;
     if events.iter().any(|(seq, _)| seq.is_none()) {
@@ -105,7 +97,8 @@ struct Bounds {
 
 async fn bounds(client: &Client) -> Result<Bounds> {
     let found = rows(client, sql::EVENT_BOUNDS, &[]).await?;
-    let row = found.first().ok_or_else(|| Fault::corrupt("the database does not say where its events begin"))?;
+    let row =
+        found.first().ok_or_else(|| Fault::corrupt("the database does not say where its events begin"))?;
     Ok(Bounds {
         retired: unsigned(row.try_get(0)?)?,
         last: unsigned(row.try_get(1)?)?,
@@ -148,8 +141,9 @@ async fn events(client: &Client, feed: &Feed, from: u64, to: u64) -> Result<Vec<
     let parameters: crate::query::Parameters<'_> =
         &[&signed(from), &signed(to), &pipeline, &state, &labels, &limit(feed.limit)];
     let found = rows(client, sql::EVENT_PAGE, parameters).await?;
-    let events =
-        found.iter().map(|row| Ok(Recorded { seq: unsigned(row.try_get(0)?)?, event: codec::event(row, 1)? }));
+    let events = found
+        .iter()
+        .map(|row| Ok(Recorded { seq: unsigned(row.try_get(0)?)?, event: codec::event(row, 1)? }));
     events.collect()
 }
 
@@ -199,13 +193,17 @@ pub(crate) async fn late(pool: &Pool, late: &Late) -> Result<Vec<Submission>> {
     found.iter().map(|row| codec::found(row, 0).map(|found| found.row)).collect()
 }
 
-pub(crate) async fn registry(pool: &Pool, kind: &str, after: &str, most: usize) -> Result<Vec<(String, Json)>> {
+pub(crate) async fn registry(
+    pool: &Pool,
+    kind: &str,
+    after: &str,
+    most: usize,
+) -> Result<Vec<(String, Json)>> {
     let loan = Loan::of(pool).await?;
     let (kind, after) = (text(kind), text(after));
     let found = rows(loan.client(), sql::REGISTRY_PAGE, &[&kind, &after, &limit(most)]).await?;
     loan.give_back();
-    let entry = |row: &tokio_postgres::Row| {
-        Ok((codec::plain(row.try_get(0)?).into_owned(), codec::json(row, 1)?))
-    };
+    let entry =
+        |row: &tokio_postgres::Row| Ok((codec::plain(row.try_get(0)?).into_owned(), codec::json(row, 1)?));
     found.iter().map(entry).collect()
 }

@@ -36,7 +36,11 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
         drop(tokio::spawn(connection));
         client
     };
-    client.batch_execute("SET statement_timeout = '120s'; SET lock_timeout = '60s'; SET client_min_messages = warning").await?;
+    client
+        .batch_execute(
+            "SET statement_timeout = '120s'; SET lock_timeout = '60s'; SET client_min_messages = warning",
+        )
+        .await?;
     let encoding: String = client.query_one("SHOW server_encoding", &[]).await?.try_get(0)?;
     if encoding != "UTF8" {
         return Err(Fault::Unavailable(format!(
@@ -79,12 +83,15 @@ async fn check(client: &Client) -> Result<()> {
 
 async fn meta(client: &Client, name: &str) -> Result<i64> {
     let found = client.query_opt(sql::META_VALUE, &[&name]).await?;
-    let value = found.ok_or_else(|| Fault::corrupt(format!("the database does not say its {name}; restore a backup")))?;
+    let value = found
+        .ok_or_else(|| Fault::corrupt(format!("the database does not say its {name}; restore a backup")))?;
     Ok(value.try_get(0)?)
 }
 
 async fn create(client: &Client, schema: &str) -> Result<()> {
-    client.batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}; SET LOCAL search_path = {schema}")).await?;
+    client
+        .batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}; SET LOCAL search_path = {schema}"))
+        .await?;
     client.batch_execute(sql::SCHEMA).await?;
     client.batch_execute(sql::SCHEMA_SEQUENCE).await?;
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";

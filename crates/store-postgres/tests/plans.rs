@@ -112,11 +112,20 @@ fn hot_queries_search_by_their_whole_key_and_in_its_order() {
         ("submission_lock", &["submission_pkey", "Index Cond: (id = ANY ($1))"]),
         ("submission_lock_free", &["submission_pkey", "Index Cond: (id = ANY ($1))"]),
         ("submission_update", &["Index Cond: (id = w.id)"]),
-        ("ready_page", &["Index Cond: ((task = w.task) AND (pipeline = waiting.name))", "Index Cond: ((task = $1) AND (pipeline IS NOT NULL))"]),
+        (
+            "ready_page",
+            &[
+                "Index Cond: ((task = w.task) AND (pipeline = waiting.name))",
+                "Index Cond: ((task = $1) AND (pipeline IS NOT NULL))",
+            ],
+        ),
         ("ready_label_page", &["(pipeline = waiting.name) AND (name = ", "(rank = t.rank) AND (id = t.id)"]),
         ("timer_first", &["timer_pkey on timer", "Index Cond: (idle = $1)"]),
         ("owed_first", &["Index Scan using owed_pkey"]),
-        ("lane_view", &["(pipeline = w_1.pipeline) AND (lane = w_1.lane)", "lane_line_pkey", "lane_holder_pkey"]),
+        (
+            "lane_view",
+            &["(pipeline = w_1.pipeline) AND (lane = w_1.lane)", "lane_line_pkey", "lane_holder_pkey"],
+        ),
         ("open_key_holder", &["open_key_pkey", "AND (key = (w.key)::text)"]),
         ("key_wait_first", &["key_wait_pkey", "(pipeline = w.pipeline) AND (key = w.key)"]),
         ("parked_first", &["parked_pkey", "Index Cond: (hold = w.hold)"]),

@@ -25,7 +25,9 @@ fn persist(store: &dyn Store, take: &Take<'_>, decide: &mut dyn FnMut(&Taken) ->
     for _ in 0..10_000 {
         match store.transact(take, &mut |taken| decide(&taken)) {
             Ok(committed) => return committed,
-            Err(error) => assert!(matches!(error, Error::Conflict(_)), "only a conflict is tried again: {error}"),
+            Err(error) => {
+                assert!(matches!(error, Error::Conflict(_)), "only a conflict is tried again: {error}")
+            }
         }
     }
     panic!("conflicts without end: somebody's commit has to come through");

@@ -101,7 +101,8 @@ impl Cutter {
             for client in listener.incoming() {
                 let client = client.unwrap();
                 let server = TcpStream::connect(&server).unwrap();
-                let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                let (mut from_server, mut to_client) =
+                    (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || {
                     let _ = std::io::copy(&mut from_server, &mut to_client);
                     let _ = to_client.shutdown(Shutdown::Both);
@@ -117,11 +118,16 @@ impl Cutter {
 fn listen(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, word: &[u8], passed_on: bool) {
     let mut bytes = [0; 65_536];
     while let Ok(count @ 1..) = client.read(&mut bytes) {
-        let heard = armed.load(Ordering::SeqCst) && bytes[..count].windows(word.len()).any(|part| part == word);
+        let heard =
+            armed.load(Ordering::SeqCst) && bytes[..count].windows(word.len()).any(|part| part == word);
         if heard {
             let _ = client.shutdown(Shutdown::Both);
         }
-        if (!heard || passed_on) && server.write_all(&bytes[..count]).is_err() || heard {
+        let passes = !heard || passed_on;
+        if passes && server.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+        if heard {
             break;
         }
     }

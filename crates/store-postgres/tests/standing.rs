@@ -5,15 +5,15 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::sync::Barrier;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use model::submission::{Seat, Wait};
 use model::{Status, Submission};
 use store::conformance::sample::{Sample, id, json, labels, lease_with, names};
 use store::{
-    Changes, Committed, Error, LaneKey, LaneView, LimitKey, OpenKey, Owed, OwedId, OwedTo, Ready, RowChange, Store,
-    Take, Taken,
+    Changes, Committed, Error, LaneKey, LaneView, LimitKey, OpenKey, Owed, OwedId, OwedTo, Ready, RowChange,
+    Store, Take, Taken,
 };
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
@@ -52,6 +52,34 @@ impl Race {
             assert!(!thread.is_finished(), "nobody stopped server {server}");
             thread::yield_now();
         }
+    }
+}
+
+/// Where a thread stops until it is told to go on, or until there is nobody left to tell it.
+struct Pause(Sender<()>, Receiver<()>);
+
+/// The other end of a pause.
+struct Here(Receiver<()>, Sender<()>);
+
+impl Pause {
+    fn new() -> (Pause, Here) {
+        let ((here, arrived), (go, told)) = (mpsc::channel(), mpsc::channel());
+        (Pause(here, told), Here(arrived, go))
+    }
+
+    fn here(&self) {
+        self.0.send(()).unwrap();
+        let _ = self.1.recv();
+    }
+}
+
+impl Here {
+    fn wait(&self) {
+        self.0.recv().unwrap();
+    }
+
+    fn go_on(&self) {
+        self.1.send(()).unwrap();
     }
 }
 
@@ -109,7 +137,11 @@ fn pay_lane(store: &dyn Store) -> LaneView {
             let seat = before.seat.clone().map(|seat| Seat { holds: true, ..seat });
             RowChange { after: Submission { seat, ..before.clone() }, before: Some(before) }
         });
-        Changes { rows: rows.into_iter().collect(), paid: vec![taken.owed[0].id.clone()], ..Changes::default() }
+        Changes {
+            rows: rows.into_iter().collect(),
+            paid: vec![taken.owed[0].id.clone()],
+            ..Changes::default()
+        }
     };
     store.transact(&paying, &mut decide).unwrap();
     view
@@ -118,23 +150,26 @@ fn pay_lane(store: &dyn Store) -> LaneView {
 #[test]
 fn who_pays_a_look_at_a_lane_waits_for_whoever_is_about_to_join() {
     let race = race();
-    commit(&race.one, Changes { rows: vec![Sample::row(1).holds_lane("l1").new_row()], ..Changes::default() });
-    let (deciding, decided) = (Barrier::new(2), Barrier::new(2));
+    commit(
+        &race.one,
+        Changes { rows: vec![Sample::row(1).holds_lane("l1").new_row()], ..Changes::default() },
+    );
     thread::scope(|scope| {
-        let joining = scope.spawn(|| {
+        let (pause, here) = Pause::new();
+        let (one, two) = (&race.one, &race.two);
+        let joining = scope.spawn(move || {
             let take = Take { lanes: vec![lane()], ..Take::nothing() };
             let mut decide = |taken: Taken| {
-                deciding.wait();
-                decided.wait();
+                pause.here();
                 join(&taken)
             };
-            race.one.transact(&take, &mut decide).unwrap();
+            one.transact(&take, &mut decide).unwrap();
         });
-        deciding.wait();
+        here.wait();
         leave_lane(&race.two);
-        let paying = scope.spawn(|| pay_lane(&race.two));
+        let paying = scope.spawn(|| pay_lane(two));
         race.until_waiting("two", &paying);
-        decided.wait();
+        here.go_on();
         joining.join().unwrap();
         assert_eq!(paying.join().unwrap(), LaneView { holder: None, first: Some(id(2)) });
     });
@@ -144,7 +179,10 @@ fn who_pays_a_look_at_a_lane_waits_for_whoever_is_about_to_join() {
 #[test]
 fn who_was_about_to_join_a_lane_looks_again_after_waiting() {
     let race = race();
-    commit(&race.one, Changes { rows: vec![Sample::row(1).holds_lane("l1").new_row()], ..Changes::default() });
+    commit(
+        &race.one,
+        Changes { rows: vec![Sample::row(1).holds_lane("l1").new_row()], ..Changes::default() },
+    );
     race.session.run("BEGIN; SELECT FROM gate FOR UPDATE");
     thread::scope(|scope| {
         let joining = scope.spawn(|| {
@@ -164,19 +202,19 @@ fn who_was_about_to_join_a_lane_looks_again_after_waiting() {
 fn who_pays_a_look_at_a_key_waits_for_whoever_is_about_to_queue() {
     let race = race();
     commit(&race.one, Changes { rows: vec![Sample::row(1).key("k1").new_row()], ..Changes::default() });
-    let (deciding, decided) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
-        let queueing = scope.spawn(|| {
+        let (pause, here) = Pause::new();
+        let (one, two) = (&race.one, &race.two);
+        let queueing = scope.spawn(move || {
             let take = Take { keys: vec![key()], ..Take::nothing() };
             let mut decide = |taken: Taken| {
                 assert_eq!(taken.holders.get(&key()), Some(&id(1)));
-                deciding.wait();
-                decided.wait();
+                pause.here();
                 Changes { rows: vec![Sample::row(2).waits_for_key("k1").new_row()], ..Changes::default() }
             };
-            race.one.transact(&take, &mut decide).unwrap();
+            one.transact(&take, &mut decide).unwrap();
         });
-        deciding.wait();
+        here.wait();
         leave(&race.two, |row| row.status = Status::Succeeded, OwedTo::Key(key()));
         let paying = scope.spawn(|| {
             let mut waiter = None;
@@ -185,11 +223,11 @@ fn who_pays_a_look_at_a_key_waits_for_whoever_is_about_to_queue() {
                 waiter = taken.waiters.get(&key()).copied();
                 Changes { paid: vec![taken.owed[0].id.clone()], ..Changes::default() }
             };
-            race.two.transact(&paying, &mut decide).unwrap();
+            two.transact(&paying, &mut decide).unwrap();
             waiter
         });
         race.until_waiting("two", &paying);
-        decided.wait();
+        here.go_on();
         queueing.join().unwrap();
         assert_eq!(paying.join().unwrap(), Some(id(2)), "whoever came last is seen");
     });
@@ -273,32 +311,39 @@ fn claims_that_count_under_one_limit_come_one_by_one() {
     free_slot(&race.one);
     commit(
         &race.one,
-        Changes { rows: vec![Sample::row(3).ready("scan", 1).label("owner", "ada").new_row()], ..Changes::default() },
+        Changes {
+            rows: vec![Sample::row(3).ready("scan", 1).label("owner", "ada").new_row()],
+            ..Changes::default()
+        },
     );
-    let (deciding, decided) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
-        let first = scope.spawn(|| {
+        let (pause, here) = Pause::new();
+        let (one, two) = (&race.one, &race.two);
+        let first = scope.spawn(move || {
             let mut decide = |taken: Taken| {
-                deciding.wait();
-                decided.wait();
+                pause.here();
                 grant_or_park(&taken)
             };
-            race.one.transact(&claim(), &mut decide).unwrap();
+            one.transact(&claim(), &mut decide).unwrap();
         });
-        deciding.wait();
+        here.wait();
         let second = scope.spawn(|| {
             let mut seen = None;
             let mut decide = |taken: Taken| {
                 seen = Some((taken.ready[0].clone(), taken.slots[&limit()].clone()));
                 Changes::default()
             };
-            race.two.transact(&claim(), &mut decide).unwrap();
+            two.transact(&claim(), &mut decide).unwrap();
             seen.unwrap()
         });
         race.until_waiting("two", &second);
-        decided.wait();
+        here.go_on();
         first.join().unwrap();
-        assert_eq!(second.join().unwrap(), (vec![id(3)], BTreeSet::from([0])), "it passes over row 2 and sees its slot");
+        assert_eq!(
+            second.join().unwrap(),
+            (vec![id(3)], BTreeSet::from([0])),
+            "it passes over row 2 and sees its slot"
+        );
     });
 }
 
@@ -323,12 +368,17 @@ fn owed_row_whose_submission_is_in_other_hands_is_left_for_later() {
     let race = race();
     let rows = vec![Sample::row(1).new_row(), Sample::row(2).new_row()];
     let to_one = owed(OwedTo::Submission(id(1)));
-    let to_nobody = Owed { id: OwedId { submission: id(9), revision: 1, no: 1 }, ..owed(OwedTo::Submission(id(9))) };
+    let to_nobody =
+        Owed { id: OwedId { submission: id(9), revision: 1, no: 1 }, ..owed(OwedTo::Submission(id(9))) };
     commit(&race.one, Changes { rows, owed: vec![to_one.clone(), to_nobody.clone()], ..Changes::default() });
     race.session.run("BEGIN; SELECT FROM submission FOR UPDATE");
     let taking = Take { owed: 9, ..Take::nothing() };
     let mut look = |taken: Taken| {
-        assert_eq!(taken.owed, std::slice::from_ref(&to_nobody), "one who is not there has nobody's hands on it");
+        assert_eq!(
+            taken.owed,
+            std::slice::from_ref(&to_nobody),
+            "one who is not there has nobody's hands on it"
+        );
         assert!(taken.next_timer.is_some(), "the other one is looked at again soon");
         Changes::default()
     };
@@ -362,9 +412,10 @@ fn same_request_on_two_servers_is_answered_by_one() {
         answer(1, taken.now)
     });
     assert!(matches!(outcome, Err(Error::Conflict(_))), "{outcome:?}");
-    race.one.transact(&take(), &mut |taken| {
-        assert_eq!(taken.answers[&request].as_str(), "2");
-        Changes::default()
-    })
-    .unwrap();
+    race.one
+        .transact(&take(), &mut |taken| {
+            assert_eq!(taken.answers[&request].as_str(), "2");
+            Changes::default()
+        })
+        .unwrap();
 }

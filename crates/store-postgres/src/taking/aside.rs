@@ -87,10 +87,7 @@ pub(super) async fn documents_of_ready(
     gather(ids, &rows(client, sql::DOCUMENT_READY, &[&codec::ids(ids), &max]).await?)
 }
 
-fn gather(
-    ids: &[SubmissionId],
-    found: &[tokio_postgres::Row],
-) -> Result<HashMap<SubmissionId, Documents>> {
+fn gather(ids: &[SubmissionId], found: &[tokio_postgres::Row]) -> Result<HashMap<SubmissionId, Documents>> {
     let mut documents: HashMap<_, _> = ids.iter().map(|id| (*id, Documents::default())).collect();
     for row in found {
         let name: &str = row.try_get(1)?;

@@ -69,7 +69,8 @@ impl Taker<'_> {
             self.look_again(&lines).await?;
         }
         self.taken.slots = slots(self.client, &limits).await?;
-        self.known.slots = self.taken.slots.iter().map(|(limit, taken)| (limit.clone(), taken.len())).collect();
+        self.known.slots =
+            self.taken.slots.iter().map(|(limit, taken)| (limit.clone(), taken.len())).collect();
         self.lock_next(&lines).await
     }
 
@@ -208,7 +209,8 @@ impl Taker<'_> {
         let next: Vec<_> = keys.iter().map(|(_, id)| *id).chain(lanes.iter().map(|(_, id)| *id)).collect();
         self.lock_free(next).await?;
         for (key, id) in keys {
-            let waits = self.is_locked(id) && Entries::of(&self.rows[&id].row).key_wait.as_ref() == Some(&key);
+            let waits =
+                self.is_locked(id) && Entries::of(&self.rows[&id].row).key_wait.as_ref() == Some(&key);
             if !waits {
                 self.postpone(|to| matches!(to, OwedTo::Key(other) if *other == key));
             }
@@ -258,10 +260,7 @@ async fn seated(client: &Client, lanes: &BTreeSet<LaneKey>) -> Result<Vec<(LaneK
     seated.collect()
 }
 
-async fn parked(
-    client: &Client,
-    names: &BTreeMap<Name, usize>,
-) -> Result<BTreeMap<Name, Vec<SubmissionId>>> {
+async fn parked(client: &Client, names: &BTreeMap<Name, usize>) -> Result<BTreeMap<Name, Vec<SubmissionId>>> {
     let holds: Vec<_> = names.keys().map(|name| text(name)).collect();
     let limits: Vec<_> = names.values().map(|max| codec::limit(*max)).collect();
     let mut lists: Vec<Vec<SubmissionId>> = names.iter().map(|_| Vec::new()).collect();

@@ -23,9 +23,9 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     if !changes.answers.is_empty() {
         let most = codec::limit(SWEPT + 2 * changes.answers.len());
         let now = writing.now.millis();
-        steps.push(Box::pin(async move {
-            execute(client, sql::ANSWER_SWEEP, &[&now, &most]).await.map(drop)
-        }));
+        steps.push(Box::pin(
+            async move { execute(client, sql::ANSWER_SWEEP, &[&now, &most]).await.map(drop) },
+        ));
         let fresh = |answer: &&AnswerChange| writing.known.unanswered.contains(&answer.key);
         let (new, any): (Vec<_>, Vec<_>) = last_answers(changes).into_iter().partition(fresh);
         steps.push(answers(writing, new, true));

@@ -30,7 +30,8 @@ impl<'w> Writing<'w> {
         if !gates.is_empty() {
             steps.push(Box::pin(self.check_entries(gates, entries)));
         }
-        let paid: Vec<&OwedId> = self.changes.paid.iter().filter(|id| !self.known.owed.contains(id)).collect();
+        let paid: Vec<&OwedId> =
+            self.changes.paid.iter().filter(|id| !self.known.owed.contains(id)).collect();
         if !paid.is_empty() {
             steps.push(Box::pin(self.check_paid(paid)));
         }
@@ -138,7 +139,10 @@ impl<'w> Writing<'w> {
         locked?;
         for (key, entry) in found? {
             if self.known.entries[&key] != entry.map(|(version, _)| version) {
-                return Err(Fault::Conflict(format!("{} {} was changed since it was taken", key.kind, key.name)));
+                return Err(Fault::Conflict(format!(
+                    "{} {} was changed since it was taken",
+                    key.kind, key.name
+                )));
             }
         }
         Ok(())

@@ -39,7 +39,9 @@ pub(super) fn writes_all<'a>(
         let parameters: Vec<&(dyn ToSql + Sync)> = columns.iter().map(|column| &**column as _).collect();
         match execute(client, query, &parameters).await? {
             written if written == count as u64 => Ok(()),
-            written => Err(Fault::corrupt(format!("an index lacks an entry: {written} of {count} were there"))),
+            written => {
+                Err(Fault::corrupt(format!("an index lacks an entry: {written} of {count} were there")))
+            }
         }
     })
 }
@@ -52,7 +54,12 @@ pub(super) struct Table<'a, T> {
 }
 
 impl<'a, T: Ord> Table<'a, T> {
-    pub(super) fn write(self, client: &'a Client, (mut old, mut new): (Vec<T>, Vec<T>), steps: &mut Vec<Step<'a>>) {
+    pub(super) fn write(
+        self,
+        client: &'a Client,
+        (mut old, mut new): (Vec<T>, Vec<T>),
+        steps: &mut Vec<Step<'a>>,
+    ) {
         old.sort_unstable();
         new.sort_unstable();
         if !old.is_empty() {

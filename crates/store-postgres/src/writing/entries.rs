@@ -100,7 +100,8 @@ pub(super) fn sides<'a, T: PartialEq>(
 ) -> (Vec<T>, Vec<T>) {
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for change in changes {
-        let of = |side: &Option<Side<'a>>| side.as_ref().map(|side| part(side, change.id)).unwrap_or_default();
+        let of =
+            |side: &Option<Side<'a>>| side.as_ref().map(|side| part(side, change.id)).unwrap_or_default();
         let (before, after) = (of(&change.before), of(&change.after));
         if before != after {
             old.extend(before);

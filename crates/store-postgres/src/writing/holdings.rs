@@ -25,14 +25,20 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, changes: &[Change<'s>], steps:
     table(sql::KEY_WAIT_DELETE, sql::KEY_WAIT_INSERT).write(client, sides(changes, key_waits), steps);
     let lines = |side: &Side<'_>, id| side.entries.lane.iter().filter_map(|lane| in_line(lane, id)).collect();
     let columns = |rows: &[InLine]| columns!(rows; 0, 1, 2, 3, 4);
-    Table { delete: sql::LANE_LINE_DELETE, insert: sql::LANE_LINE_INSERT, columns }
-        .write(client, sides(changes, lines), steps);
+    Table { delete: sql::LANE_LINE_DELETE, insert: sql::LANE_LINE_INSERT, columns }.write(
+        client,
+        sides(changes, lines),
+        steps,
+    );
     let parked = |side: &Side<'_>, id: Uuid| {
         side.entries.parked.iter().map(|name| (text(name).into_owned(), id)).collect::<Vec<_>>()
     };
     let columns = |rows: &[(String, Uuid)]| columns!(rows; 0, 1);
-    Table { delete: sql::PARKED_DELETE, insert: sql::PARKED_INSERT, columns }
-        .write(client, sides(changes, parked), steps);
+    Table { delete: sql::PARKED_DELETE, insert: sql::PARKED_INSERT, columns }.write(
+        client,
+        sides(changes, parked),
+        steps,
+    );
 
     let keys = |side: &Side<'_>, id| side.entries.key.iter().map(|key| held(key, id)).collect();
     table(sql::OPEN_KEY_DELETE, sql::OPEN_KEY_INSERT).write(client, sides(changes, keys), steps);
@@ -40,8 +46,11 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, changes: &[Change<'s>], steps:
     table(sql::LANE_HOLDER_DELETE, sql::LANE_HOLDER_INSERT).write(client, sides(changes, lanes), steps);
     let slots = |side: &Side<'_>, id| side.entries.slots.iter().map(|entry| slot(entry, id)).collect();
     let columns = |rows: &[SlotRow]| columns!(rows; 0, 1, 2, 3, 4);
-    Table { delete: sql::SLOT_DELETE, insert: sql::SLOT_INSERT, columns }
-        .write(client, sides(changes, slots), steps);
+    Table { delete: sql::SLOT_DELETE, insert: sql::SLOT_INSERT, columns }.write(
+        client,
+        sides(changes, slots),
+        steps,
+    );
 }
 
 fn table<'a>(delete: &'static str, insert: &'static str) -> Table<'a, Holding> {
@@ -65,6 +74,7 @@ fn in_line(lane: &LaneEntry, id: Uuid) -> Option<InLine> {
 
 fn slot(entry: &SlotEntry, id: Uuid) -> SlotRow {
     let limit = &entry.limit;
-    let [pipeline, label, value] = [&limit.pipeline, &limit.label, &limit.value].map(|name| text(name).into_owned());
+    let [pipeline, label, value] =
+        [&limit.pipeline, &limit.label, &limit.value].map(|name| text(name).into_owned());
     (pipeline, label, value, entry.no.cast_signed(), id)
 }

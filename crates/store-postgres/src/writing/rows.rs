@@ -22,7 +22,8 @@ fn insert<'s>(writing: &'s Writing<'_>, log: &'s Log, steps: &mut Vec<Step<'s>>)
         return;
     }
     let newest = |id: SubmissionId| log.newest.get(&id).map(|(no, _)| *no);
-    let tips: Vec<_> = new.iter().map(|change| (newest(change.after.id), writing.tip(change.after.id))).collect();
+    let tips: Vec<_> =
+        new.iter().map(|change| (newest(change.after.id), writing.tip(change.after.id))).collect();
     let columns = vec![
         column(new.iter().map(|change| change.after.id.0)),
         column(tips.iter().map(|(newest, _)| newest.is_some())),
@@ -56,7 +57,11 @@ fn forget<'s>(writing: &'s Writing<'_>, log: &'s Log, steps: &mut Vec<Step<'s>>)
     steps.push(writes_all(writing.client, sql::SUBMISSION_DELETE, ids, forgotten.len()));
     let ends = forgotten.iter().map(|row| row.id).filter(|id| !log.newest.contains_key(id));
     let ends: Vec<_> = ends.map(|id| (id, writing.tip(id))).filter(|(_, tip)| tip.batch > 0).collect();
-    tips(writing, ends.iter().map(|(id, Tip { batch, no, revision })| (*id, Some(*batch), *no, *revision)), steps);
+    tips(
+        writing,
+        ends.iter().map(|(id, Tip { batch, no, revision })| (*id, Some(*batch), *no, *revision)),
+        steps,
+    );
 }
 
 /// Events that came without a change of their row, or without a row.
@@ -68,10 +73,8 @@ fn link<'s>(writing: &'s Writing<'_>, log: &'s Log, steps: &mut Vec<Step<'s>>) {
     let (linked, loose): (Vec<_>, Vec<_>) =
         rest.partition(|(id, _)| writing.has_row(**id) && !gone.contains(id));
     if !linked.is_empty() {
-        let columns = vec![
-            column(linked.iter().map(|(id, _)| id.0)),
-            column(linked.iter().map(|(_, (no, _))| *no)),
-        ];
+        let columns =
+            vec![column(linked.iter().map(|(id, _)| id.0)), column(linked.iter().map(|(_, (no, _))| *no))];
         steps.push(writes_all(writing.client, sql::SUBMISSION_LINK, columns, linked.len()));
     }
     tips(writing, loose.iter().map(|(id, (no, revision))| (**id, None, *no, *revision)), steps);
