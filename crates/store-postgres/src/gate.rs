@@ -101,7 +101,7 @@ pub(crate) fn of_entry(entry: &RegistryKey) -> i32 {
     LINES + numbered(ENTRIES, &["entry", &entry.kind, &entry.name])
 }
 
-/// The same in every release (FNV-1a): servers of two releases meet at one gate.
+/// The same in every release (FNV-1a, then mixed as in SplitMix64): servers of two releases meet at one gate.
 fn numbered(count: i32, parts: &[&str]) -> i32 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in parts {
@@ -109,8 +109,10 @@ fn numbered(count: i32, parts: &[&str]) -> i32 {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    // The low bits of this hash are its weakest.
-    let number = (hash >> 20) % u64::from(count.unsigned_abs());
+    // Names that differ in their last letter alone are near each other up to here.
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let number = (hash ^ (hash >> 31)) % u64::from(count.unsigned_abs());
     i32::try_from(number).expect("less than a count that fits")
 }
 
@@ -138,7 +140,12 @@ mod tests {
 
     #[test]
     fn numbers_stay_as_they_are_and_are_spread() {
-        assert_eq!(of_parked("h1"), numbered(LINES, &["parked", "h1"]));
+        let lane = LaneKey { pipeline: "alpha".into(), lane: "l1".into() };
+        assert_eq!(
+            (of_parked("h1"), of_lane(&lane)),
+            (23_487, 7_467),
+            "servers of two releases meet at one gate"
+        );
         let numbers: std::collections::BTreeSet<_> = (0..1_000).map(|n| of_parked(&n.to_string())).collect();
         assert!(numbers.len() > 970, "{}", numbers.len());
         let entry = |name: &str| RegistryKey { kind: "epoch".to_owned(), name: name.to_owned() };
