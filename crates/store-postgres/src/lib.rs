@@ -78,6 +78,7 @@ impl PostgresStore {
             runtime: Some(runtime),
         };
         store.wait(schema::migrate(settings))?;
+        store.read(reading::sequence_all(&store.readers))?;
         Ok(store)
     }
 

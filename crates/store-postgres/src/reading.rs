@@ -86,6 +86,14 @@ async fn recorded(
     events.collect()
 }
 
+/// Gives positions to whatever has none, left behind by servers that are gone.
+pub(crate) async fn sequence_all(pool: &Pool) -> Result<()> {
+    let loan = Loan::of(pool).await?;
+    writer::sequence(loan.client(), 0).await?;
+    loan.give_back();
+    Ok(())
+}
+
 /// Where the sequence of events begins and ends.
 struct Bounds {
     /// The last position that was retired.
@@ -112,9 +120,7 @@ pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
     if bounds.waiting {
         // Somebody is about to see to it, or was lost on the way: no reader waits for that.
         snapshot.end().await?;
-        let loan = Loan::of(pool).await?;
-        writer::sequence(loan.client(), 0).await?;
-        loan.give_back();
+        sequence_all(pool).await?;
         snapshot = Snapshot::of(pool).await?;
         bounds = self::bounds(snapshot.client()).await?;
     }

@@ -15,7 +15,7 @@ use support::Session;
 
 /// What a commit does in its last step, on a session that can stop in the middle. Its event is a copy of another.
 const LATE: &str = "BEGIN;
-INSERT INTO batch (no, events, xid) SELECT nextval('batch_no'), 1, x FROM (SELECT pg_current_xact_id() AS x) own;
+INSERT INTO batch (no, events) VALUES (nextval('batch_no'), 1);
 INSERT INTO event SELECT currval('batch_no'), 0, 0, 0, revision, pipeline, state, labels, leaf, detail
 FROM event ORDER BY batch, no LIMIT 1;";
 
@@ -54,21 +54,51 @@ fn commit_that_comes_late_is_neither_skipped_nor_waited_for() {
 }
 
 #[test]
-fn commit_that_is_rolled_back_leaves_no_gap() {
+fn commit_of_the_youngest_transaction_is_found_however_late_it_comes() {
     let (store, session, settings) = opened();
+    record(&store, 1);
+    // The other one begins before and is done before, but gets the later number.
+    let other = Session::open(&settings);
+    other.run("BEGIN");
+    other.run("SELECT pg_current_xact_id()");
+    session.run(LATE);
+    other.run(&LATE.replace("BEGIN;", ""));
+    other.run("COMMIT");
+    assert_eq!(read(&store, 0), (vec![1, 2], 2), "whoever reads gives out positions");
+    for n in 3..=9 {
+        assert_eq!(record(&store, n - 1).first_seq, n);
+    }
+    session.run("COMMIT");
+    assert_eq!(read(&store, 9), (vec![10], 10));
+}
+
+#[test]
+fn commit_that_is_rolled_back_leaves_no_gap() {
+    let (store, session, _) = opened();
     record(&store, 1);
     session.run(LATE);
     record(&store, 2);
     session.run("ROLLBACK");
     record(&store, 3);
     assert_eq!(read(&store, 0), (vec![1, 2, 3], 3));
-    // Other tests' transactions are older than the gap for a while; then nobody looks for it any more.
-    let other = Session::open(&settings);
-    let given_up = (4..5_000).any(|n| {
-        record(&store, n);
-        other.number("SELECT count(*) FROM gap") == 0
-    });
-    assert!(given_up);
+    assert_eq!(session.number("SELECT count(*) FROM gap"), 1, "nobody knows that it is gone");
+    session.run("UPDATE gap SET noticed_at = now() - interval '61 minutes'");
+    assert_eq!(record(&store, 4).first_seq, 4);
+    assert_eq!(session.number("SELECT count(*) FROM gap"), 0, "nobody looks for it any more");
+}
+
+#[test]
+fn commit_that_was_given_up_is_found_by_whoever_opens_the_store() {
+    let (store, session, settings) = opened();
+    record(&store, 1);
+    session.run(LATE);
+    record(&store, 2);
+    Session::open(&settings).run("DELETE FROM gap");
+    session.run("COMMIT");
+    assert_eq!(record(&store, 3).first_seq, 3);
+    assert_eq!(read(&store, 0), (vec![1, 2, 3], 3));
+    let store = PostgresStore::open(&settings).unwrap();
+    assert_eq!(read(&store, 3), (vec![4], 4));
 }
 
 #[test]
@@ -152,14 +182,13 @@ fn reader_sees_every_event_once_while_servers_commit_late_and_roll_back() {
         let writers: Vec<_> = [1, 2]
             .map(|no: u64| {
                 let store = &stores[usize::try_from(no - 1).unwrap()];
-                scope.spawn(move || {
-                    (1..=100).for_each(|n| assert!(record(store, no * 1_000 + n).first_seq > 0))
-                })
+                scope.spawn(move || (1..=100).map(|n| record(store, no * 1_000 + n)).count())
             })
             .into_iter()
             .collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         writing.store(false, Ordering::SeqCst);
+        assert!(written.iter().all(Result::is_ok), "every commit is in order");
         let late = late.join().unwrap();
         (reader.join().unwrap(), late)
     });

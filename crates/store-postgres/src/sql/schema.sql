@@ -28,12 +28,10 @@ CREATE TABLE document (
 -- One number a commit with events, taken when all its locks are held.
 CREATE SEQUENCE batch_no;
 
--- Commits whose events have no position yet. `xid` is taken before the number, so that whoever misses a number knows
--- which transactions may still bring it.
+-- Commits whose events have no position yet; they go when they get one.
 CREATE TABLE batch (
   no bigint PRIMARY KEY,
-  events integer NOT NULL,
-  xid xid8 NOT NULL
+  events integer NOT NULL
 );
 
 -- Where the events of a batch are in the sequence of all: given by `sequence_batches` and never changed. `high` is the
@@ -45,11 +43,10 @@ CREATE TABLE position (
   high bigint NOT NULL
 );
 
--- Batch numbers below `high` that were not visible: their transactions may still be under way. Every one that may is
--- older than `below`.
+-- Batch numbers below `high` that were not visible: their transactions may still be under way.
 CREATE TABLE gap (
   no bigint PRIMARY KEY,
-  below xid8 NOT NULL
+  noticed_at timestamptz NOT NULL
 );
 
 -- `no` counts from 0 within the batch; an event's position is its batch's first plus that. `prev_batch` and `prev_no` name the
