@@ -1,6 +1,7 @@
 //! The project's own commands, run as `cargo xtask <verb>`. At most eight verbs, one file each.
 
 mod needs;
+mod postgres;
 mod tally;
 mod test;
 mod tidy;

@@ -26,15 +26,24 @@ fn provide_with(installer: &str, needs: &[Needs]) -> Result<()> {
     if packages.is_empty() {
         return Ok(());
     }
-    let advice = || format!("install by hand what the tests need: {}", packages.join(" "));
-    println!("installing {}", packages.join(" "));
-    install(installer, &["update"]).with_context(advice)?;
-    let arguments = [&["install", "-y", "--no-install-recommends"], packages.as_slice()].concat();
-    install(installer, &arguments).with_context(advice)?;
+    install_with(installer, &packages)?;
     match missing(needs, &path).next() {
         Some(need) => bail!("package {} did not bring the command {}", need.package, need.command),
         None => Ok(()),
     }
+}
+
+/// Installs what is known to be missing.
+pub(crate) fn install_packages(packages: &[&str]) -> Result<()> {
+    install_with("apt-get", packages)
+}
+
+fn install_with(installer: &str, packages: &[&str]) -> Result<()> {
+    let advice = || format!("install by hand what the tests need: {}", packages.join(" "));
+    println!("installing {}", packages.join(" "));
+    install(installer, &["update"]).with_context(advice)?;
+    let arguments = [&["install", "-y", "--no-install-recommends"], packages].concat();
+    install(installer, &arguments).with_context(advice)
 }
 
 fn install(installer: &str, arguments: &[&str]) -> Result<()> {

@@ -9,6 +9,7 @@ use std::thread;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::needs;
+use crate::postgres::{self, Postgres};
 use crate::tally::Tally;
 
 /// The last line printed is always the totals, even when nothing could be built.
@@ -35,7 +36,11 @@ fn prepare(root: &Path) -> Result<()> {
 }
 
 fn run_tests(root: &Path, filter: &[String], tally: &mut Tally) -> Result<()> {
+    let server = Postgres::start()?;
     let mut command = cargo_test(root);
+    if let Some(server) = &server {
+        command.env(postgres::ADDRESS, server.address());
+    }
     command.args(["--no-fail-fast", "--"]).args(filter);
     // The tally reads cargo's plain headings, whatever the machine's settings are.
     command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_QUIET", "false");
@@ -45,7 +50,7 @@ fn run_tests(root: &Path, filter: &[String], tally: &mut Tally) -> Result<()> {
         bail!("cargo test failed ({status}) without a failed test: its output above says why");
     }
     ensure!(tally.any_ran(), "no test ran: check the filter {filter:?}");
-    Ok(())
+    server.map_or(Ok(()), |server| server.check_log())
 }
 
 /// One selection of packages and features for every build, so that nothing is compiled twice.

@@ -1,0 +1,155 @@
+//! The store for many machines: one PostgreSQL, any number of servers.
+//!
+//! A transaction locks the rows it takes, decides, and writes one statement a table, several under way at once. What
+//! only one may have (a key, a lane, a slot) is kept by unique indexes; `gate` says how nobody is left waiting in a line;
+//! `schema_sequence.sql` how events get their order; the heads of `taking` and `writing` why nobody waits in a circle.
+
+mod blocking;
+mod clock;
+mod codec;
+mod connection;
+mod error;
+mod find;
+mod gate;
+mod partition;
+mod pipe;
+mod query;
+mod reading;
+mod schema;
+mod sql;
+mod taking;
+mod tls;
+mod writer;
+mod writing;
+
+pub use connection::Settings;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use deadpool_postgres::Pool;
+use model::{Documents, Json, Submission, SubmissionId};
+use store::{
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
+    Store, Take, Taken,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use clock::Now;
+use error::{Fault, Result};
+
+pub struct PostgresStore {
+    readers: Pool,
+    writers: Pool,
+    now: Now,
+    /// Serves the sockets. `None` only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl PostgresStore {
+    /// Opens the store, whose tables are made if they are missing. Time is the database's.
+    ///
+    /// # Errors
+    /// When the database cannot be reached, and when what is in the schema is not a store or was written by a release
+    /// this one does not understand.
+    pub fn open(settings: &Settings) -> Result<PostgresStore, Error> {
+        PostgresStore::open_at(settings, None)
+    }
+
+    /// The same with a time of its own, for tests and simulations.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`].
+    pub fn open_with_clock(settings: &Settings, clock: Arc<dyn Clock>) -> Result<PostgresStore, Error> {
+        PostgresStore::open_at(settings, Some(clock))
+    }
+
+    fn open_at(settings: &Settings, clock: Option<Arc<dyn Clock>>) -> Result<PostgresStore, Error> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| Error::unavailable(format!("cannot start threads: {error}")))?;
+        let store = PostgresStore {
+            readers: connection::pool(settings, settings.readers, connection::READS)?,
+            writers: connection::pool(settings, settings.writers, connection::WRITES)?,
+            now: Now::new(clock),
+            runtime: Some(runtime),
+        };
+        store.wait(schema::migrate(settings))?;
+        store.read(reading::sequence_all(&store.readers))?;
+        Ok(store)
+    }
+
+    /// Waits on this thread while the runtime's serve the sockets.
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        let runtime = self.runtime.as_ref().expect("it is there until the store is dropped");
+        let _entered = runtime.enter();
+        blocking::wait(future)
+    }
+
+    fn read<T>(&self, reading: impl Future<Output = Result<T>>) -> Result<T, Error> {
+        self.wait(reading).map_err(Fault::before_commit)
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.readers.close();
+        self.writers.close();
+        // Dropping a runtime waits for its tasks, which is not allowed where another runtime's run.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Addresses have passwords, and contents are other people's documents: never printed.
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresStore").finish_non_exhaustive()
+    }
+}
+
+impl Store for PostgresStore {
+    fn transact(
+        &self,
+        take: &Take<'_>,
+        decide: &mut dyn FnMut(Taken) -> Changes,
+    ) -> Result<Committed, Error> {
+        self.wait(writer::transact(&self.writers, &self.now, take, decide))
+    }
+
+    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
+        self.read(reading::submission(&self.readers, id))
+    }
+
+    fn find(&self, query: &Query) -> Result<Page, Error> {
+        self.read(find::find(&self.readers, query))
+    }
+
+    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
+        self.read(reading::history(&self.readers, id, after, limit))
+    }
+
+    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
+        self.read(reading::feed(&self.readers, feed))
+    }
+
+    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
+        self.read(reading::line(&self.readers, lane, limit))
+    }
+
+    fn counts(&self) -> Result<Vec<Count>, Error> {
+        self.read(reading::counts(&self.readers))
+    }
+
+    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
+        self.read(reading::late(&self.readers, late))
+    }
+
+    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.read(reading::registry(&self.readers, kind, after, limit))
+    }
+}

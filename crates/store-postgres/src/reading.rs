@@ -1,0 +1,215 @@
+//! What is asked outside a transaction, apart from pages of rows.
+
+use deadpool_postgres::Pool;
+use model::{Documents, Json, Submission, SubmissionId};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Recorded};
+
+use crate::codec::{self, limit, signed, text, unsigned};
+use crate::error::{Fault, Result};
+use crate::query::{Client, rows};
+use crate::sql;
+use crate::taking;
+use crate::writer::{self, Loan};
+
+/// Queries that see one state of the database.
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// A connection in a transaction that only reads.
+pub(crate) struct Snapshot(Loan);
+
+impl Snapshot {
+    pub(crate) async fn of(pool: &Pool) -> Result<Snapshot> {
+        let loan = Loan::of(pool).await?;
+        loan.client().batch_execute(SNAPSHOT).await?;
+        Ok(Snapshot(loan))
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        self.0.client()
+    }
+
+    /// After a fault the connection is closed instead.
+    pub(crate) async fn end(self) -> Result<()> {
+        self.0.client().batch_execute("COMMIT").await?;
+        self.0.give_back();
+        Ok(())
+    }
+}
+
+pub(crate) async fn submission(pool: &Pool, id: SubmissionId) -> Result<Option<(Submission, Documents)>> {
+    let loan = Loan::of(pool).await?;
+    let (client, ids) = (loan.client(), [id]);
+    let (begun, found, documents, ended) = tokio::join!(
+        biased;
+        client.batch_execute(SNAPSHOT),
+        by_id(client, id),
+        taking::documents(client, &ids),
+        client.batch_execute("COMMIT"),
+    );
+    begun?;
+    let (found, mut documents) = (found?, documents?);
+    ended?;
+    loan.give_back();
+    Ok(found.map(|row| (row, documents.remove(&id).unwrap_or_default())))
+}
+
+async fn by_id(client: &Client, id: SubmissionId) -> Result<Option<Submission>> {
+    let found = rows(client, sql::SUBMISSION_BY_ID, &[&codec::ids([&id])]).await?;
+    found.first().map(|row| codec::found(row, 0).map(|found| found.row)).transpose()
+}
+
+pub(crate) async fn history(pool: &Pool, id: SubmissionId, after: u64, most: usize) -> Result<Vec<Recorded>> {
+    let loan = Loan::of(pool).await?;
+    let mut events = recorded(loan.client(), id, after, most).await?;
+    if events.iter().any(|(seq, _)| seq.is_none()) {
+        // Their commit was lost before it saw to its place: whoever reads them does.
+        writer::sequence(loan.client(), 0).await?;
+        events = recorded(loan.client(), id, after, most).await?;
+    }
+    loan.give_back();
+    // One that was committed just now has no place yet; nor has what follows it.
+    let placed = events.into_iter().map_while(|(seq, event)| Some(Recorded { seq: seq?, event }));
+    Ok(placed.collect())
+}
+
+async fn recorded(
+    client: &Client,
+    id: SubmissionId,
+    after: u64,
+    most: usize,
+) -> Result<Vec<(Option<u64>, model::Event)>> {
+    let found = rows(client, sql::EVENT_HISTORY, &[&id.0, &signed(after), &limit(most)]).await?;
+    let events = found.iter().map(|row| {
+        let seq: Option<i64> = row.try_get(0)?;
+        Ok((seq.map(unsigned).transpose()?, codec::event(row, 1)?))
+    });
+    events.collect()
+}
+
+/// Gives positions to whatever has none, left behind by servers that are gone.
+pub(crate) async fn sequence_all(pool: &Pool) -> Result<()> {
+    let loan = Loan::of(pool).await?;
+    writer::sequence(loan.client(), 0).await?;
+    loan.give_back();
+    Ok(())
+}
+
+/// Where the sequence of events begins and ends.
+struct Bounds {
+    /// The last position that was retired.
+    retired: u64,
+    last: u64,
+    /// There are events without a position.
+    waiting: bool,
+}
+
+async fn bounds(client: &Client) -> Result<Bounds> {
+    let found = rows(client, sql::EVENT_BOUNDS, &[]).await?;
+    let row =
+        found.first().ok_or_else(|| Fault::corrupt("the database does not say where its events begin"))?;
+    Ok(Bounds {
+        retired: unsigned(row.try_get(0)?)?,
+        last: unsigned(row.try_get(1)?)?,
+        waiting: row.try_get(2)?,
+    })
+}
+
+pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
+    let mut snapshot = Snapshot::of(pool).await?;
+    let mut bounds = self::bounds(snapshot.client()).await?;
+    if bounds.waiting {
+        // Somebody is about to see to it, or was lost on the way: no reader waits for that.
+        snapshot.end().await?;
+        sequence_all(pool).await?;
+        snapshot = Snapshot::of(pool).await?;
+        bounds = self::bounds(snapshot.client()).await?;
+    }
+    let Bounds { retired, last, .. } = bounds;
+    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1 };
+    let from = feed.after.max(retired);
+    let to = last.min(from.saturating_add(FEED_SCAN_MAX));
+    if feed.limit > 0 && from < to {
+        page.events = events(snapshot.client(), feed, from, to).await?;
+        page.next = match page.events.last() {
+            Some(shown) if page.events.len() == feed.limit => shown.seq,
+            _ => to,
+        };
+    }
+    snapshot.end().await?;
+    Ok(page)
+}
+
+async fn events(client: &Client, feed: &Feed, from: u64, to: u64) -> Result<Vec<Recorded>> {
+    let pipeline = feed.pipeline.as_ref().map(|name| text(name));
+    let state = feed.state.as_ref().map(|name| text(name));
+    let labels: Vec<_> = feed.labels.iter().map(|(name, value)| codec::label(name, value)).collect();
+    let labels = (!labels.is_empty()).then_some(labels);
+    let parameters: crate::query::Parameters<'_> =
+        &[&signed(from), &signed(to), &pipeline, &state, &labels, &limit(feed.limit)];
+    let found = rows(client, sql::EVENT_PAGE, parameters).await?;
+    let events = found
+        .iter()
+        .map(|row| Ok(Recorded { seq: unsigned(row.try_get(0)?)?, event: codec::event(row, 1)? }));
+    events.collect()
+}
+
+pub(crate) async fn line(pool: &Pool, lane: &LaneKey, most: usize) -> Result<Line> {
+    let loan = Loan::of(pool).await?;
+    let (pipeline, name) = (text(&lane.pipeline), text(&lane.lane));
+    let found = rows(loan.client(), sql::LANE_LINE_FIRST, &[&pipeline, &name, &limit(most)]).await?;
+    loan.give_back();
+    let mut line = Line::default();
+    for row in found {
+        match row.try_get(0)? {
+            true => line.holder = Some(codec::id(&row, 1)?),
+            false => line.waiting.push(codec::id(&row, 1)?),
+        }
+    }
+    Ok(line)
+}
+
+pub(crate) async fn counts(pool: &Pool) -> Result<Vec<Count>> {
+    let loan = Loan::of(pool).await?;
+    let counts = all_counts(loan.client()).await?;
+    loan.give_back();
+    Ok(counts)
+}
+
+/// By pipeline, then state.
+pub(crate) async fn all_counts(client: &Client) -> Result<Vec<Count>> {
+    let found = rows(client, sql::COUNTER_ALL, &[]).await?;
+    let counts = found.iter().map(|row| {
+        Ok(Count {
+            pipeline: codec::name(row.try_get(0)?),
+            state: codec::name(row.try_get(1)?),
+            status: row.try_get::<_, &str>(2)?.parse().map_err(Fault::Corrupt)?,
+            count: unsigned(row.try_get(3)?)?,
+        })
+    });
+    counts.collect()
+}
+
+pub(crate) async fn late(pool: &Pool, late: &Late) -> Result<Vec<Submission>> {
+    let loan = Loan::of(pool).await?;
+    let (at, id) = late.after.map_or((i64::MIN, uuid::Uuid::nil()), |(at, id)| (at.millis(), id.0));
+    let parameters: crate::query::Parameters<'_> =
+        &[&text(&late.pipeline), &late.until.millis(), &at, &id, &limit(late.page_size())];
+    let found = rows(loan.client(), sql::LATE_PAGE, parameters).await?;
+    loan.give_back();
+    found.iter().map(|row| codec::found(row, 0).map(|found| found.row)).collect()
+}
+
+pub(crate) async fn registry(
+    pool: &Pool,
+    kind: &str,
+    after: &str,
+    most: usize,
+) -> Result<Vec<(String, Json)>> {
+    let loan = Loan::of(pool).await?;
+    let (kind, after) = (text(kind), text(after));
+    let found = rows(loan.client(), sql::REGISTRY_PAGE, &[&kind, &after, &limit(most)]).await?;
+    loan.give_back();
+    let entry =
+        |row: &tokio_postgres::Row| Ok((codec::plain(row.try_get(0)?).into_owned(), codec::json(row, 1)?));
+    found.iter().map(entry).collect()
+}

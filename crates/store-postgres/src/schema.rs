@@ -1,0 +1,104 @@
+//! What is in the database, and whether this release can work with it.
+
+use store::Error;
+use tokio_postgres::{Client, NoTls};
+
+use crate::connection::{Settings, config, quoted};
+use crate::error::{Fault, Result};
+use crate::gate;
+use crate::partition;
+use crate::sql;
+use crate::tls::Tls;
+
+/// The schema this release writes.
+const VERSION: i64 = 1;
+/// The oldest release, by its `VERSION`, that can work with what this one writes. Servers of both run side by side while
+/// a fleet is updated: what an older one needs goes only once no such server can be left.
+const MIN_COMPATIBLE: i64 = 1;
+
+/// Held while tables are made, so that servers that start together make them once. The only advisory lock there is.
+pub(crate) const MAKING: i32 = 0x4d69_6c65;
+
+/// Makes the tables, or checks that they are those this release understands.
+pub(crate) async fn migrate(settings: &Settings) -> Result<(), Error> {
+    migrate_faulty(settings).await.map_err(Fault::before_commit)
+}
+
+async fn migrate_faulty(settings: &Settings) -> Result<()> {
+    let config = config(settings).map_err(|error| Fault::Unavailable(error.to_string()))?;
+    let tls = Tls::new().map_err(|error| Fault::Unavailable(error.to_string()))?;
+    let client = if config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
+        let (client, connection) = config.connect(NoTls).await?;
+        drop(tokio::spawn(connection));
+        client
+    } else {
+        let (client, connection) = config.connect(tls).await?;
+        drop(tokio::spawn(connection));
+        client
+    };
+    client
+        .batch_execute(
+            "SET statement_timeout = '120s'; SET lock_timeout = '60s'; SET client_min_messages = warning",
+        )
+        .await?;
+    let encoding: String = client.query_one("SHOW server_encoding", &[]).await?.try_get(0)?;
+    if encoding != "UTF8" {
+        return Err(Fault::Unavailable(format!(
+            "the database keeps text as {encoding}; make one with ENCODING 'UTF8'"
+        )));
+    }
+    client.batch_execute("BEGIN").await?;
+    client.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", &[&MAKING, &settings.schema]).await?;
+    let schema = quoted(&settings.schema);
+    if is_there(&client, &settings.schema).await? {
+        client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
+        check(&client).await?;
+    } else {
+        create(&client, &schema).await?;
+    }
+    partition::provide(&client).await?;
+    client.batch_execute("COMMIT").await?;
+    Ok(())
+}
+
+async fn is_there(client: &Client, schema: &str) -> Result<bool> {
+    let tables = "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1)";
+    Ok(client.query_one(tables, &[&schema]).await?.try_get(0)?)
+}
+
+async fn check(client: &Client) -> Result<()> {
+    let ours = "SELECT to_regclass('meta') IS NOT NULL AND to_regclass('submission') IS NOT NULL";
+    if !client.query_one(ours, &[]).await?.try_get::<_, bool>(0)? {
+        return Err(Fault::corrupt("the schema belongs to another application; choose another schema"));
+    }
+    let min_compatible = meta(client, "min_compatible").await?;
+    if min_compatible > VERSION {
+        return Err(Fault::Unavailable(format!(
+            "the database was written by a newer release, which needs at least schema {min_compatible} and this one \
+             has {VERSION}; start that release again or a later one"
+        )));
+    }
+    Ok(())
+}
+
+async fn meta(client: &Client, name: &str) -> Result<i64> {
+    let found = client.query_opt(sql::META_VALUE, &[&name]).await?;
+    let value = found
+        .ok_or_else(|| Fault::corrupt(format!("the database does not say its {name}; restore a backup")))?;
+    Ok(value.try_get(0)?)
+}
+
+async fn create(client: &Client, schema: &str) -> Result<()> {
+    client
+        .batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}; SET LOCAL search_path = {schema}"))
+        .await?;
+    client.batch_execute(sql::SCHEMA).await?;
+    client.batch_execute(sql::SCHEMA_SEQUENCE).await?;
+    let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";
+    client.execute(gates, &[&gate::SEQUENCER, &(gate::LINES + gate::ENTRIES - 1)]).await?;
+    // The last position whose event was retired is one of them.
+    for (name, value) in [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0)] {
+        client.execute(sql::META_INSERT, &[&name, &value]).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+SELECT sequence_batches($1)

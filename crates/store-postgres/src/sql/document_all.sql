@@ -1,0 +1,1 @@
+SELECT submission, name, body FROM document WHERE submission = ANY($1)

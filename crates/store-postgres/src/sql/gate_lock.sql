@@ -1,0 +1,1 @@
+SELECT no FROM gate WHERE no = ANY($1) ORDER BY no FOR UPDATE

@@ -1,0 +1,1 @@
+INSERT INTO parent (parent, id) SELECT * FROM unnest($1::uuid[], $2::uuid[])

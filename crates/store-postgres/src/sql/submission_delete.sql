@@ -1,0 +1,1 @@
+DELETE FROM submission WHERE id = ANY($1)

@@ -1,0 +1,1 @@
+SELECT submission, batch, no, revision FROM tip WHERE submission = ANY($1)

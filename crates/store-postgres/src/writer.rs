@@ -1,0 +1,135 @@
+//! Transactions.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use deadpool_postgres::{Object, Pool};
+use store::{Changes, Committed, Error, RETIRED_MAX, Take, Taken};
+
+use crate::clock::Now;
+use crate::codec::{limit, signed, unsigned};
+use crate::connection::connect;
+use crate::error::{Fault, Result};
+use crate::partition;
+use crate::query::{Client, execute, rows};
+use crate::sql;
+use crate::taking;
+use crate::writing::Writing;
+
+pub(crate) type Decide<'d> = &'d mut dyn FnMut(Taken) -> Changes;
+
+/// A connection that is closed unless it is known to be as it was: the server then rolls back what was left open.
+pub(crate) struct Loan {
+    connection: Option<Object>,
+    clean: bool,
+}
+
+impl Loan {
+    pub(crate) async fn of(pool: &Pool) -> Result<Loan> {
+        Ok(Loan { connection: Some(connect(pool).await?), clean: false })
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        self.connection.as_ref().expect("it is there until it is dropped")
+    }
+
+    /// It is in no transaction.
+    pub(crate) fn give_back(mut self) {
+        self.clean = true;
+    }
+
+    async fn roll_back(self) {
+        if self.client().batch_execute("ROLLBACK").await.is_ok() {
+            self.give_back();
+        }
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take().filter(|_| !self.clean) {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+pub(crate) async fn transact(
+    pool: &Pool,
+    now: &Now,
+    take: &Take<'_>,
+    decide: Decide<'_>,
+) -> Result<Committed, Error> {
+    let loan = Loan::of(pool).await.map_err(Fault::before_commit)?;
+    let reading = match taking::read(loan.client(), take, now).await {
+        Ok(reading) => reading,
+        Err(fault) => {
+            loan.roll_back().await;
+            return Err(fault.before_commit());
+        }
+    };
+    let (time, known) = (reading.taken.now, reading.known);
+    let changes = match catch_unwind(AssertUnwindSafe(|| decide(reading.taken))) {
+        Ok(changes) => changes,
+        Err(panic) => {
+            loan.roll_back().await;
+            resume_unwind(panic);
+        }
+    };
+    let retired_before = changes.retired_before;
+    let changes = Changes { retired_before: None, ..changes };
+    let mut batch = None;
+    if changes.is_empty() {
+        // What was locked is let go. A commit would be synced to the disk for it.
+        loan.client().batch_execute("ROLLBACK").await.map_err(|error| Fault::from(error).before_commit())?;
+    } else {
+        let writing = Writing::new(loan.client(), &changes, &known, time);
+        if let Err(fault) = writing.prepare().await {
+            loan.roll_back().await;
+            return Err(fault.before_commit());
+        }
+        batch = match writing.commit().await {
+            Ok(batch) => batch,
+            Err(fault) => {
+                loan.roll_back().await;
+                return Err(fault.while_committing());
+            }
+        };
+    }
+    let committed = sequenced(loan.client(), batch, changes.events.len()).await;
+    if let Some(before) = retired_before {
+        let retired = retire(loan.client(), before).await;
+        if changes.is_empty() {
+            retired.map_err(Fault::before_commit)?;
+        }
+    }
+    if !loan.client().is_closed() {
+        loan.give_back();
+    }
+    Ok(committed)
+}
+
+/// Where the events of a batch came to be. What was committed stands whatever happens here: if the sequencer cannot be
+/// reached, there is no position yet, and whoever reads events next, or commits next, sees to it.
+async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Committed {
+    let Some(batch) = batch else { return Committed::default() };
+    if partition::is_due(batch) {
+        // If this fails, those that follow or the next server that starts will do it: there are two ahead.
+        let _ = partition::provide_safely(client).await;
+    }
+    match sequence(client, batch).await {
+        Ok(Some(first_seq)) => Committed { first_seq, last_seq: first_seq + events as u64 - 1 },
+        Ok(None) | Err(_) => Committed::default(),
+    }
+}
+
+/// Gives positions to all batches that are visible. Where the events of one of them begin.
+pub(crate) async fn sequence(client: &Client, batch: i64) -> Result<Option<u64>> {
+    let answer = rows(client, sql::BATCH_SEQUENCE, &[&batch]).await?;
+    let first: Option<i64> = answer.first().map(|row| row.try_get(0)).transpose()?.flatten();
+    first.map(unsigned).transpose()
+}
+
+/// Lets the past go, after what was committed has its place in it. Asked for again, it goes on where it stopped.
+async fn retire(client: &Client, before: u64) -> Result<()> {
+    let most = limit(usize::try_from(RETIRED_MAX).unwrap_or(usize::MAX));
+    execute(client, sql::EVENT_RETIRE, &[&signed(before.saturating_sub(1)), &most]).await.map(drop)
+}

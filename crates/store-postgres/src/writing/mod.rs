@@ -1,0 +1,96 @@
+//! Writing what was decided, one statement a table whatever the size of the batch.
+//!
+//! It goes in two steps. The first one checks everything and writes what hangs on rows; nothing can fail after it but
+//! for a race that only a unique index sees. The second one takes the batch number, writes events and rows, and
+//! commits: so a number is almost never taken in vain.
+//!
+//! Within the first step waiting goes one way again: gates of the registry by number, then keys, lanes, slots, answers
+//! and counters, each in order.
+
+mod aside;
+mod checks;
+mod columns;
+mod entries;
+mod events;
+mod holdings;
+mod rows;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use model::{SubmissionId, Time};
+use store::Changes;
+
+use crate::codec::{Found, Tip};
+use crate::error::{Fault, Result};
+use crate::pipe::{Step, in_order};
+use crate::query::Client;
+use crate::taking::Known;
+
+/// What is written, and against what.
+pub(crate) struct Writing<'w> {
+    pub(crate) client: &'w Client,
+    pub(crate) changes: &'w Changes,
+    pub(crate) known: &'w Known,
+    pub(crate) now: Time,
+    /// Rows that were not locked by the take, found and locked while writing.
+    found: RefCell<HashMap<SubmissionId, Found>>,
+    /// Where the events of submissions without a row end.
+    tips: RefCell<HashMap<SubmissionId, Tip>>,
+}
+
+impl<'w> Writing<'w> {
+    pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, now: Time) -> Self {
+        Writing { client, changes, known, now, found: RefCell::default(), tips: RefCell::default() }
+    }
+
+    /// The first step.
+    pub(crate) async fn prepare(&self) -> Result<()> {
+        self.refuse_twice()?;
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        self.check(&mut steps);
+        entries::write(self, &mut steps);
+        aside::write(self, &mut steps);
+        entries::count(self, &mut steps);
+        in_order(steps).await
+    }
+
+    /// The second one. The number of the batch, if there were events.
+    pub(crate) async fn commit(&self) -> Result<Option<i64>> {
+        let log = events::Log::of(self)?;
+        let batch = RefCell::new(None);
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        log.write(self.client, &batch, &mut steps);
+        rows::write(self, &log, &mut steps);
+        steps.push(Box::pin(async { Ok(self.client.batch_execute("COMMIT").await?) }));
+        in_order(steps).await?;
+        Ok(batch.into_inner())
+    }
+
+    fn refuse_twice(&self) -> Result<()> {
+        let mut ids = HashSet::new();
+        let rows = self.changes.rows.iter().map(|change| change.after.id);
+        for id in rows.chain(self.changes.forgotten.iter().map(|row| row.id)) {
+            if !ids.insert(id) {
+                return Err(Fault::Conflict(format!("submission {id} is in the changes twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a submission's events end, before this commit.
+    fn tip(&self, id: SubmissionId) -> Tip {
+        if let Some((_, tip)) = self.known.locked.get(&id) {
+            return *tip;
+        }
+        if let Some(found) = self.found.borrow().get(&id) {
+            return found.tip;
+        }
+        self.tips.borrow().get(&id).copied().unwrap_or_default()
+    }
+
+    /// Whether the submission has a row that is locked.
+    fn has_row(&self, id: SubmissionId) -> bool {
+        self.known.locked.contains_key(&id) || self.found.borrow().contains_key(&id)
+    }
+}

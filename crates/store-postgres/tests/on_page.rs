@@ -1,0 +1,48 @@
+//! Rows are updated on their page, so that no index is written when they move. Alone in its file: a transaction of another
+//! test that is still open keeps old rows from being cleared away.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::thread;
+
+use model::Submission;
+use store::conformance::sample::{Sample, id};
+use store::{Changes, RowChange, Store, Take};
+use store_postgres::PostgresStore;
+use support::Session;
+
+#[test]
+fn rows_are_updated_on_their_page() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&settings).unwrap();
+    let session = Session::open(&settings);
+    let ids: Vec<_> = (0..40).map(id).collect();
+    let rows = (0..40).map(|n| Sample::row(n).ready("scan", 0).new_row()).collect();
+    let mut new = Some(Changes { rows, ..Changes::default() });
+    store.transact(&Take::nothing(), &mut |_| new.take().unwrap()).unwrap();
+    for round in 0..50 {
+        let take = Take { ids: ids.clone(), ..Take::nothing() };
+        let mut decide = |taken: store::Taken| {
+            let rows = taken.rows.into_values().map(|stored| {
+                let after = Submission { state: format!("S{}", round % 3).into(), ..stored.row.clone() };
+                RowChange { before: Some(stored.row), after }
+            });
+            Changes { rows: rows.collect(), ..Changes::default() }
+        };
+        store.transact(&take, &mut decide).unwrap();
+    }
+    // Connections tell what they did when they end.
+    drop(store);
+    let counted = |column: &str| {
+        session.number(&format!(
+            "SELECT {column} FROM pg_stat_user_tables WHERE relname = 'submission' AND schemaname = current_schema()"
+        ))
+    };
+    while counted("n_tup_upd") < 2_000 {
+        thread::yield_now();
+    }
+    let hot = counted("n_tup_hot_upd");
+    assert!(hot * 100 >= 2_000 * 95, "{hot} of 2000 stayed on their page");
+}

@@ -1,0 +1,110 @@
+//! Opening a database: what is refused, and what is there afterwards.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::thread;
+
+use store::conformance::sample::{Sample, id};
+use store::{Changes, Error, Store, Take};
+use store_postgres::{PostgresStore, Settings};
+use support::Session;
+
+fn refusal(settings: &Settings) -> Error {
+    PostgresStore::open(settings).expect_err("opening is refused")
+}
+
+fn insert(store: &PostgresStore, n: u64) {
+    let insert = &mut |_| Changes { rows: vec![Sample::row(n).new_row()], ..Changes::default() };
+    store.transact(&Take::nothing(), insert).expect("the row is new");
+}
+
+#[test]
+fn servers_that_start_together_make_the_tables_once() {
+    let settings = support::fresh();
+    thread::scope(|scope| {
+        for n in 0..6 {
+            let settings = &settings;
+            scope.spawn(move || insert(&PostgresStore::open(settings).unwrap(), n));
+        }
+    });
+    let store = PostgresStore::open(&settings).unwrap();
+    assert_eq!(store.counts().unwrap()[0].count, 6);
+}
+
+#[test]
+fn schema_of_another_application_is_refused_and_left_alone() {
+    let settings = support::fresh();
+    let session = Session::open(&settings);
+    session.run(&format!("CREATE SCHEMA \"{}\"; CREATE TABLE meta (name text)", settings.schema));
+    let error = refusal(&settings);
+    assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+    assert!(error.to_string().contains("belongs to another application"), "{error}");
+    assert_eq!(session.number("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"), 1);
+}
+
+#[test]
+fn schema_that_is_there_and_empty_is_used() {
+    let settings = support::fresh();
+    Session::open(&settings).run(&format!("CREATE SCHEMA \"{}\"", settings.schema));
+    insert(&PostgresStore::open(&settings).unwrap(), 1);
+}
+
+#[test]
+fn schema_may_have_any_name() {
+    let fresh = support::fresh();
+    let settings = Settings { schema: format!("{} it's \"odd\"; --", fresh.schema), ..fresh };
+    insert(&PostgresStore::open(&settings).unwrap(), 1);
+    assert!(PostgresStore::open(&settings).unwrap().submission(id(1)).unwrap().is_some());
+}
+
+#[test]
+fn store_of_a_newer_release_is_refused_unless_it_is_compatible() {
+    let settings = support::fresh();
+    drop(PostgresStore::open(&settings).unwrap());
+    let session = Session::open(&settings);
+    session.run("UPDATE meta SET value = 900 WHERE name IN ('version', 'min_compatible')");
+    let error = refusal(&settings);
+    assert!(matches!(error, Error::Unavailable { .. }), "the data is fine: {error:?}");
+    assert!(error.to_string().contains("written by a newer release"), "{error}");
+    session.run("UPDATE meta SET value = 1 WHERE name = 'min_compatible'");
+    insert(&PostgresStore::open(&settings).unwrap(), 1);
+}
+
+#[test]
+fn database_of_another_encoding_is_refused() {
+    let settings = support::fresh();
+    let session = Session::open(&settings);
+    let database = format!("{}_ascii", settings.schema);
+    session.run(&format!("CREATE DATABASE {database} ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE 'C'"));
+    let (server, _) = settings.url.rsplit_once('/').unwrap();
+    let error = refusal(&Settings { url: format!("{server}/{database}"), ..settings.clone() });
+    assert!(error.to_string().contains("make one with ENCODING 'UTF8'"), "{error}");
+}
+
+#[test]
+fn server_that_is_not_there_is_unavailable() {
+    for url in ["postgres://nobody@127.0.0.1:1/nothing", "no address at all", "postgres://127.0.0.1:nine/x"] {
+        let error = refusal(&Settings::new(url));
+        assert!(matches!(error, Error::Unavailable { outcome_unknown: false, .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn store_and_its_settings_do_not_show_their_address() {
+    let settings = support::fresh();
+    let shown = format!("{settings:?} {:?}", PostgresStore::open(&settings).unwrap());
+    assert!(!shown.contains("127.0.0.1"), "{shown}");
+}
+
+#[test]
+fn store_works_from_within_another_runtime() {
+    let store = PostgresStore::open(&support::fresh()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async move {
+        insert(&store, 1);
+        assert!(store.submission(id(1)).unwrap().is_some());
+        drop(store);
+    });
+}

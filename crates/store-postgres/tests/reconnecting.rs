@@ -1,0 +1,176 @@
+//! Connections that are lost: what is said about it, and that the next call works by itself.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use store::conformance::sample::{Sample, id, submitted};
+use store::{Changes, Committed, Error, Feed, Store, Take};
+use store_postgres::{PostgresStore, Settings};
+use support::Session;
+
+fn named(settings: &Settings) -> Settings {
+    let url = format!("{}?application_name={}", settings.url, settings.schema);
+    Settings { url, ..settings.clone() }
+}
+
+fn insert(store: &PostgresStore, n: u64) -> Result<Committed, Error> {
+    let insert = &mut |_| Changes {
+        rows: vec![Sample::row(n).new_row()],
+        events: vec![submitted(n)],
+        ..Changes::default()
+    };
+    store.transact(&Take::nothing(), insert)
+}
+
+/// Ends every connection of a store.
+fn terminate(session: &Session, settings: &Settings) {
+    let ended = format!(
+        "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = '{}'",
+        settings.schema
+    );
+    assert!(session.number(&ended) > 0, "there were connections");
+}
+
+fn assert_lost<T: std::fmt::Debug>(outcome: &Result<T, Error>) {
+    assert!(matches!(outcome, Err(Error::Unavailable { outcome_unknown: false, .. })), "{outcome:?}");
+}
+
+/// The first outcome that is good. Those before it say that the connection was lost.
+fn in_the_end<T: std::fmt::Debug>(mut call: impl FnMut() -> Result<T, Error>) -> T {
+    for _ in 0..20 {
+        let outcome = call();
+        if let Ok(good) = outcome {
+            return good;
+        }
+        assert_lost(&outcome);
+    }
+    panic!("the store does not come back by itself");
+}
+
+#[test]
+fn store_connects_again_after_its_connections_were_ended() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&named(&settings)).unwrap();
+    let session = Session::open(&settings);
+    insert(&store, 1).unwrap();
+    for n in 2..5 {
+        terminate(&session, &settings);
+        in_the_end(|| insert(&store, n));
+        terminate(&session, &settings);
+        in_the_end(|| store.submission(id(n))).unwrap();
+    }
+    let feed = in_the_end(|| store.feed(&Feed { limit: 9, ..Feed::default() }));
+    assert_eq!(feed.events.len(), 4);
+}
+
+#[test]
+fn connection_lost_before_the_commit_changes_nothing() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&named(&settings)).unwrap();
+    let session = Session::open(&settings);
+    let outcome = store.transact(&Take::nothing(), &mut |_| {
+        terminate(&session, &settings);
+        Changes { rows: vec![Sample::row(1).new_row()], ..Changes::default() }
+    });
+    assert_lost(&outcome);
+    assert!(in_the_end(|| store.submission(id(1))).is_none());
+    in_the_end(|| insert(&store, 1));
+}
+
+/// Stands between the store and the server, and hangs up when it hears a word.
+struct Cutter {
+    armed: Arc<AtomicBool>,
+    port: u16,
+}
+
+impl Cutter {
+    /// After the word was passed on, or before.
+    fn open(server: String, word: &'static [u8], passed_on: bool) -> Cutter {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let armed = Arc::new(AtomicBool::new(false));
+        let cutter = Cutter { armed: armed.clone(), port };
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let client = client.unwrap();
+                let server = TcpStream::connect(&server).unwrap();
+                let (mut from_server, mut to_client) =
+                    (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    // A server that cannot answer would roll back: it is heard out, whether the client listens or not.
+                    let mut bytes = [0; 65_536];
+                    while let Ok(count @ 1..) = from_server.read(&mut bytes) {
+                        let _ = to_client.write_all(&bytes[..count]);
+                    }
+                    let _ = to_client.shutdown(Shutdown::Both);
+                });
+                let armed = armed.clone();
+                thread::spawn(move || listen(client, server, &armed, word, passed_on));
+            }
+        });
+        cutter
+    }
+}
+
+fn listen(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, word: &[u8], passed_on: bool) {
+    let mut bytes = [0; 65_536];
+    while let Ok(count @ 1..) = client.read(&mut bytes) {
+        let heard =
+            armed.load(Ordering::SeqCst) && bytes[..count].windows(word.len()).any(|part| part == word);
+        if heard {
+            let _ = client.shutdown(Shutdown::Both);
+        }
+        let passes = !heard || passed_on;
+        if passes && server.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+        if heard {
+            break;
+        }
+    }
+    let _ = server.shutdown(Shutdown::Write);
+}
+
+fn cut_at_commit(passed_on: bool) {
+    let settings = support::fresh();
+    let address = settings.url.split(['@', '/']).find(|part| part.contains("127.0.0.1")).unwrap().to_owned();
+    let cutter = Cutter::open(address.clone(), b"COMMIT\0", passed_on);
+    let url = settings.url.replace(&address, &format!("127.0.0.1:{}", cutter.port));
+    let store = PostgresStore::open(&Settings { url, ..settings.clone() }).unwrap();
+    insert(&store, 1).unwrap();
+    cutter.armed.store(true, Ordering::SeqCst);
+    let outcome = insert(&store, 2);
+    assert!(matches!(outcome, Err(Error::Unavailable { outcome_unknown: true, .. })), "{outcome:?}");
+    cutter.armed.store(false, Ordering::SeqCst);
+    // Whole or not at all, and the server may need a moment to decide: a lock on the row outlasts it.
+    let session = Session::open(&settings);
+    let open = "SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+                WHERE c.relname = 'submission' AND c.relnamespace = current_schema()::regnamespace";
+    while session.number(open) > 0 {
+        thread::yield_now();
+    }
+    let row = in_the_end(|| store.submission(id(2)));
+    let events = in_the_end(|| store.history(id(2), 0, 9));
+    assert_eq!((row.is_some(), events.len()), (passed_on, usize::from(passed_on)));
+    if !passed_on {
+        in_the_end(|| insert(&store, 2));
+    }
+    assert_eq!(in_the_end(|| store.feed(&Feed { limit: 9, ..Feed::default() })).events.len(), 2);
+}
+
+#[test]
+fn connection_lost_after_the_commit_was_sent_leaves_the_outcome_unknown() {
+    cut_at_commit(true);
+}
+
+#[test]
+fn connection_lost_with_the_commit_leaves_the_outcome_unknown() {
+    cut_at_commit(false);
+}
