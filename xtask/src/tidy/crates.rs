@@ -8,6 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("store", &["model"]),
     ("store-sqlite", &["model", "store"]),
+    ("audit", &["model"]),
     ("engine", &["model", "store"]),
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),

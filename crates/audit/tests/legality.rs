@@ -1,0 +1,182 @@
+//! Whatever the engine's rules decide, the verifier finds legal; and its quick reader reads what the model writes.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod common;
+
+use audit::leaf::{Entry, EventLeaf};
+use audit::verify::{EvidenceOptions, EvidenceReport, verify_evidence};
+use common::story::{Story, act, all_shipped, fail, finish, json, shipped};
+use common::{Deployment, eventful, leaves, trust};
+use model::command::{Amend, Child, Claim, Redrive};
+use model::pipeline::Kind;
+use model::submission::Wait;
+use model::{Caller, Command, Json, Role, Status, Token};
+use proptest::prelude::*;
+
+fn verify(deployment: &Deployment, story: &Story) -> EvidenceReport {
+    let text = deployment.evidence(story).to_text();
+    let trust = trust();
+    let options = EvidenceOptions { trust: Some(&trust), known: None };
+    verify_evidence(text.as_bytes(), &options).unwrap_or_else(|finding| panic!("{finding}\n{:#?}", story.told()))
+}
+
+fn logged(story: &Story) -> Deployment {
+    let mut deployment = Deployment::new();
+    deployment.apply(&story.pipeline);
+    deployment.publish(&leaves(&story.events));
+    deployment
+}
+
+#[test]
+fn an_eventful_story_verifies_and_its_guards_are_evaluated() {
+    let story = eventful();
+    let report = verify(&logged(&story), &story);
+    assert_eq!((report.events, &*report.state), (6, "SENT"));
+    assert_eq!((report.guards_checked, report.guards_unknown), (2, 0));
+    assert_eq!(report.documents, 2);
+}
+
+#[test]
+fn guards_whose_inputs_are_not_revealed_are_counted_and_not_guessed() {
+    let story = eventful();
+    let mut evidence = logged(&story).evidence(&story);
+    evidence.events.iter_mut().for_each(|event| event.documents = Default::default());
+    let trust = trust();
+    let options = EvidenceOptions { trust: Some(&trust), known: None };
+    let report = verify_evidence(evidence.to_text().as_bytes(), &options).unwrap();
+    assert_eq!((report.guards_checked, report.guards_unknown, report.documents), (0, 2, 0));
+}
+
+type Throw = (u8, usize, usize);
+
+const PAYLOADS: &[(&str, &str)] = &[
+    ("skill-review", r#"{"repo_url":"https://github.com/google/skills","skill_name":"a"}"#),
+    ("skill-review", r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b"}"#),
+    ("skill-review", r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b","email":"a@b.example"}"#),
+];
+const OUTPUTS: &[&str] = &[
+    "{}", "null", r#"{"score":92,"high_privilege":false}"#, r#"{"score":92,"high_privilege":true}"#, r#"{"score":61}"#,
+    r#"{"score":12.5}"#, r#"{"score":"high"}"#, r#"{"version":"1.0.0","skill_id":"sk_1","findings":[1,2]}"#,
+];
+
+/// A payload of the shape a pipeline's schema asks for, found by asking it.
+fn payloads(name: &str) -> Vec<Json> {
+    let mut payloads: Vec<Json> = PAYLOADS.iter().filter(|(of, _)| *of == name).map(|(_, text)| json(text)).collect();
+    payloads.extend(scenario_payloads(name));
+    payloads
+}
+
+/// The payloads of the pipeline's own scenarios.
+fn scenario_payloads(name: &str) -> Vec<Json> {
+    let path = format!("{}/../../pipelines/tests/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("payload = '"));
+    lines.filter_map(|line| Json::parse(line.strip_suffix('\'')?).ok()).collect()
+}
+
+struct Game {
+    story: Story,
+    tokens: Vec<Token>,
+    payloads: Vec<Json>,
+}
+
+impl Game {
+    fn throw(&mut self, (kind, one, two): Throw) {
+        let Some(command) = self.command(kind, one, two) else { return };
+        if let Ok(model::decide::Answer::Granted { token }) = self.story.tell(&command) {
+            self.tokens.push(token);
+        }
+    }
+
+    fn command(&mut self, kind: u8, one: usize, two: usize) -> Option<Command> {
+        let caller = Caller::new("someone", Role::ALL[two % Role::ALL.len()]);
+        if self.story.row.is_none() {
+            let payload = self.payloads.get(one % self.payloads.len().max(1))?;
+            let application = Story::application(Caller::new("someone", Role::Admin), payload.as_str());
+            let admission = model::admit::admit(&self.story.pipeline, application);
+            return Some(Command::Submit(Box::new(admission.ok()?)));
+        }
+        let token = self.tokens.last().copied();
+        Some(match kind % 12 {
+            0..=2 => {
+                let Wait::Worker { task, .. } = &self.story.row().wait else { return Some(Command::Wake) };
+                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()] })
+            }
+            3..=5 => {
+                let outcomes = self.outcomes();
+                finish(token?, &outcomes[one % outcomes.len()], OUTPUTS[two % OUTPUTS.len()])
+            }
+            6 => fail(token?, ["git-clone", "timeout", "x \"y\" \\ é"][two % 3], !one.is_multiple_of(4)),
+            7 => {
+                let seconds = [1, 31, 400, 90_000, 9_000_000][one % 5];
+                self.story.now = self.story.now.plus(model::Millis::from_secs(seconds));
+                Command::Wake
+            }
+            8 => Command::Redrive(Redrive { caller: Caller::new("ada", Role::Admin), reason: None }),
+            9 => Command::Amend(Amend { caller, patch: json(r#"{"email":"new@b.example"}"#), if_match: None }),
+            10 => Command::Child(Child {
+                before: Status::Open,
+                after: [Status::Succeeded, Status::Failed, Status::Open][one % 3],
+            }),
+            _ => {
+                let state = self.story.pipeline.state(self.story.state())?;
+                let action = state.actions.get(one % state.actions.len().max(1))?;
+                let mut act = act(&action.name);
+                act.caller = caller;
+                act.reason = (!one.is_multiple_of(3)).then(|| "because".to_owned());
+                act.to = action.edges.first()?.targets().get(two % 3).cloned().filter(|_| one.is_multiple_of(2));
+                let checklist = r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#;
+                act.data = action.edges.first()?.data.as_ref().map(|_| json(checklist));
+                Command::Act(act)
+            }
+        })
+    }
+
+    fn outcomes(&self) -> Vec<String> {
+        let mut names = vec!["sealed".to_owned(), "published".to_owned()];
+        let state = self.story.pipeline.state(self.story.state()).unwrap();
+        if let Kind::Task { on, .. } | Kind::Join { on, .. } = &state.kind {
+            names.extend(on.keys().map(ToString::to_string));
+        }
+        names
+    }
+}
+
+fn shipped_once(name: &str) -> model::Pipeline {
+    use std::collections::HashMap;
+    use std::sync::{Mutex, OnceLock};
+    static LOADED: OnceLock<Mutex<HashMap<String, model::Pipeline>>> = OnceLock::new();
+    let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap();
+    loaded.entry(name.to_owned()).or_insert_with(|| shipped(name)).clone()
+}
+
+#[test]
+fn every_shipped_pipeline_is_played() {
+    for name in all_shipped() {
+        let pipeline = shipped_once(&name);
+        let application = |payload: &Json| Story::application(Caller::new("ada", Role::Admin), payload.as_str());
+        let fits = payloads(&name).iter().any(|payload| model::admit::admit(&pipeline, application(payload)).is_ok());
+        assert!(fits, "no payload at hand fits {name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_decided_is_found_legal(throws in prop::collection::vec(any::<Throw>(), 1..120)) {
+        for name in all_shipped() {
+            let story = Story::of(shipped_once(&name));
+            let mut game = Game { story, tokens: Vec::new(), payloads: payloads(&name) };
+            throws.iter().for_each(|throw| game.throw(*throw));
+            if game.story.row.is_some() {
+                let deployment = logged(&game.story);
+                verify(&deployment, &game.story);
+            }
+            for event in &game.story.events {
+                let bytes = event.leaf.bytes();
+                prop_assert_eq!(Entry::read(&bytes), Ok(Entry::Event(EventLeaf::of(&event.leaf))));
+            }
+        }
+    }
+}
