@@ -4,6 +4,7 @@
 //! the last checkpoint that was signed in a file of its own, and signs nothing that does not follow from it. The way out
 //! is an explicit fork: an act that names what is given up, and is itself a leaf of the tree that is signed.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use model::Digest;
@@ -52,15 +53,18 @@ impl Guard {
     /// Opens the memory at `path`, or begins one. Signs with every key, so that keys can overlap.
     pub fn open(path: impl Into<PathBuf>, signers: Vec<Box<dyn Signer>>) -> Result<Self, GuardError> {
         let path = path.into();
-        let text = durable::read(&path).map_err(|error| file_error(&path, &error.to_string()))?;
-        let last = match text {
-            None => None,
-            Some(text) => {
-                let read = text.parse().ok().filter(|last: &Checkpoint| last.to_string() == text);
-                Some(read.ok_or_else(|| file_error(&path, "it is damaged; restore it, do not remove it"))?)
-            }
-        };
+        let last = read(&path)?;
         Ok(Guard { path, signers, last })
+    }
+
+    /// Reads the memory again and keeps others out until the file is dropped: two processes with one guard take turns.
+    fn lock(&mut self) -> Result<File, GuardError> {
+        let mut beside = self.path.as_os_str().to_owned();
+        beside.push(".lock");
+        let locked = File::create(beside).and_then(|file| file.lock().map(|()| file));
+        let file = locked.map_err(|error| file_error(&self.path, &error.to_string()))?;
+        self.last = read(&self.path)?;
+        Ok(file)
     }
 
     /// The last checkpoint that was signed.
@@ -76,6 +80,7 @@ impl Guard {
         next: &Checkpoint,
         prove: impl FnOnce(u64) -> Result<Vec<Digest>, E>,
     ) -> Result<Note, E> {
+        let _lock = self.lock()?;
         if let Some(last) = &self.last {
             self.check_origin(last, next)?;
             let signed = last.size;
@@ -98,6 +103,7 @@ impl Guard {
         fork: &Forked,
         (index, proof): (u64, &[Digest]),
     ) -> Result<Note, GuardError> {
+        let _lock = self.lock()?;
         if let Some(last) = &self.last {
             self.check_origin(last, next)?;
             if (fork.size, &fork.root) != last.tree() {
@@ -124,6 +130,14 @@ impl Guard {
         self.last = Some(kept);
         Ok(note)
     }
+}
+
+fn read(path: &Path) -> Result<Option<Checkpoint>, GuardError> {
+    let text = durable::read(path).map_err(|error| file_error(path, &error.to_string()))?;
+    let Some(text) = text else { return Ok(None) };
+    let last = text.parse().ok().filter(|last: &Checkpoint| last.to_string() == text);
+    let damaged = || file_error(path, "it is damaged; restore it, do not remove it");
+    last.map(Some).ok_or_else(damaged)
 }
 
 fn file_error(path: &Path, reason: &str) -> GuardError {

@@ -17,7 +17,8 @@ fn verify(deployment: &Deployment, story: &Story) -> EvidenceReport {
     let text = deployment.evidence(story).to_text();
     let trust = trust();
     let options = EvidenceOptions { trust: Some(&trust), known: None };
-    verify_evidence(text.as_bytes(), &options).unwrap_or_else(|finding| panic!("{finding}\n{:#?}", story.told()))
+    verify_evidence(text.as_bytes(), &options)
+        .unwrap_or_else(|finding| panic!("{finding}\n{:#?}", story.told()))
 }
 
 fn logged(story: &Story) -> Deployment {
@@ -31,7 +32,7 @@ fn logged(story: &Story) -> Deployment {
 fn an_eventful_story_verifies_and_its_guards_are_evaluated() {
     let story = eventful();
     let report = verify(&logged(&story), &story);
-    assert_eq!((report.events, &*report.state), (6, "SENT"));
+    assert_eq!((report.events, &*report.state), (5, "SENT"));
     assert_eq!((report.guards_checked, report.guards_unknown), (2, 0));
     assert_eq!(report.documents, 2);
 }
@@ -49,29 +50,45 @@ fn guards_whose_inputs_are_not_revealed_are_counted_and_not_guessed() {
 
 type Throw = (u8, usize, usize);
 
+/// One payload, or more where the way in depends on it, for every pipeline that ships.
 const PAYLOADS: &[(&str, &str)] = &[
+    ("delivery", r#"{"cause":"e1","name":"author","channel":"mail","to":"a@b.example","body":"hello"}"#),
+    (
+        "delivery",
+        r#"{"cause":"e2","name":"author","channel":"webhook","to":"https://b.example/hook","body":{"a":1}}"#,
+    ),
+    ("ingest-batch", r#"{"profile":"maps","submitter":"ada","type":"file","filename":"a.jpg"}"#),
+    ("ingest-batch", r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"a.checkm"}"#),
+    (
+        "ingest-job",
+        r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg"}"#,
+    ),
+    ("ledger-batch", LEDGER),
+    ("sign-request", SIGN),
+    ("site-list", r#"{"fqdn":"site.example","action":"ADD","policy":{}}"#),
+    ("site-list", r#"{"fqdn":"site.example","action":"DELETE"}"#),
     ("skill-review", r#"{"repo_url":"https://github.com/google/skills","skill_name":"a"}"#),
     ("skill-review", r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b"}"#),
-    ("skill-review", r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b","email":"a@b.example"}"#),
+    (
+        "skill-review",
+        r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b","email":"a@b.example"}"#,
+    ),
 ];
+const LEDGER: &str = r#"{"batch_header":"0x0000000000000000000000000000000000000000000000000000000000000000","service_id":"0x0000000000000000000000000000000000000000","serialized_batch":"AAAA"}"#;
+const SIGN: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":true}"#;
 const OUTPUTS: &[&str] = &[
-    "{}", "null", r#"{"score":92,"high_privilege":false}"#, r#"{"score":92,"high_privilege":true}"#, r#"{"score":61}"#,
-    r#"{"score":12.5}"#, r#"{"score":"high"}"#, r#"{"version":"1.0.0","skill_id":"sk_1","findings":[1,2]}"#,
+    "{}",
+    "null",
+    r#"{"score":92,"high_privilege":false}"#,
+    r#"{"score":92,"high_privilege":true}"#,
+    r#"{"score":61}"#,
+    r#"{"score":12.5}"#,
+    r#"{"score":"high"}"#,
+    r#"{"version":"1.0.0","skill_id":"sk_1","findings":[1,2]}"#,
 ];
 
-/// A payload of the shape a pipeline's schema asks for, found by asking it.
 fn payloads(name: &str) -> Vec<Json> {
-    let mut payloads: Vec<Json> = PAYLOADS.iter().filter(|(of, _)| *of == name).map(|(_, text)| json(text)).collect();
-    payloads.extend(scenario_payloads(name));
-    payloads
-}
-
-/// The payloads of the pipeline's own scenarios.
-fn scenario_payloads(name: &str) -> Vec<Json> {
-    let path = format!("{}/../../pipelines/tests/{name}.toml", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| line.trim().strip_prefix("payload = '"));
-    lines.filter_map(|line| Json::parse(line.strip_suffix('\'')?).ok()).collect()
+    PAYLOADS.iter().filter(|(of, _)| *of == name).map(|(_, text)| json(text)).collect()
 }
 
 struct Game {
@@ -113,7 +130,9 @@ impl Game {
                 Command::Wake
             }
             8 => Command::Redrive(Redrive { caller: Caller::new("ada", Role::Admin), reason: None }),
-            9 => Command::Amend(Amend { caller, patch: json(r#"{"email":"new@b.example"}"#), if_match: None }),
+            9 => {
+                Command::Amend(Amend { caller, patch: json(r#"{"email":"new@b.example"}"#), if_match: None })
+            }
             10 => Command::Child(Child {
                 before: Status::Open,
                 after: [Status::Succeeded, Status::Failed, Status::Open][one % 3],
@@ -124,7 +143,8 @@ impl Game {
                 let mut act = act(&action.name);
                 act.caller = caller;
                 act.reason = (!one.is_multiple_of(3)).then(|| "because".to_owned());
-                act.to = action.edges.first()?.targets().get(two % 3).cloned().filter(|_| one.is_multiple_of(2));
+                act.to =
+                    action.edges.first()?.targets().get(two % 3).cloned().filter(|_| one.is_multiple_of(2));
                 let checklist = r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#;
                 act.data = action.edges.first()?.data.as_ref().map(|_| json(checklist));
                 Command::Act(act)
@@ -154,14 +174,17 @@ fn shipped_once(name: &str) -> model::Pipeline {
 fn every_shipped_pipeline_is_played() {
     for name in all_shipped() {
         let pipeline = shipped_once(&name);
-        let application = |payload: &Json| Story::application(Caller::new("ada", Role::Admin), payload.as_str());
-        let fits = payloads(&name).iter().any(|payload| model::admit::admit(&pipeline, application(payload)).is_ok());
+        let application =
+            |payload: &Json| Story::application(Caller::new("ada", Role::Admin), payload.as_str());
+        let fits = payloads(&name)
+            .iter()
+            .any(|payload| model::admit::admit(&pipeline, application(payload)).is_ok());
         assert!(fits, "no payload at hand fits {name}");
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_is_decided_is_found_legal(throws in prop::collection::vec(any::<Throw>(), 1..120)) {

@@ -7,7 +7,13 @@ use audit::tree::{
 use model::Digest;
 
 const LEAVES: [&[u8]; 8] = [
-    b"", b"\x00", b"\x10", b"\x20\x21", b"\x30\x31", b"\x40\x41\x42\x43", b"\x50\x51\x52\x53\x54\x55\x56\x57",
+    b"",
+    b"\x00",
+    b"\x10",
+    b"\x20\x21",
+    b"\x30\x31",
+    b"\x40\x41\x42\x43",
+    b"\x50\x51\x52\x53\x54\x55\x56\x57",
     b"\x60\x61\x62\x63\x64\x65\x66\x67\x68\x69\x6a\x6b\x6c\x6d\x6e\x6f",
 ];
 
@@ -33,8 +39,13 @@ const G: &str = "b08693ec2e721597130641e8211e7eedccb4c26413963eee6c1e2ed16ffb1a5
 const SOME: &str = "abacaba000000000000000000000000000000000000000000060061e00123456";
 
 /// Index, size, proof.
-const INCLUSION: [(u64, u64, &[&str]); 5] =
-    [(0, 1, &[]), (0, 8, &[A, B, C]), (5, 8, &[D, E, ROOTS[3]]), (2, 3, &[ROOTS[1]]), (1, 5, &[ROOTS[0], B, D])];
+const INCLUSION: [(u64, u64, &[&str]); 5] = [
+    (0, 1, &[]),
+    (0, 8, &[A, B, C]),
+    (5, 8, &[D, E, ROOTS[3]]),
+    (2, 3, &[ROOTS[1]]),
+    (1, 5, &[ROOTS[0], B, D]),
+];
 
 /// Old size, new size, proof.
 const CONSISTENCY: [(u64, u64, &[&str]); 5] =
@@ -110,7 +121,10 @@ fn every_published_way_to_break_an_inclusion_proof_is_refused() {
     for (index, size, proof) in INCLUSION {
         let (leaf, proof) = (leaf_hash(LEAVES[usize::try_from(index).unwrap()]), hashes(proof));
         let refuses = |index: u64, size: u64, root: &Digest, leaf: Digest, proof: &[Digest]| {
-            assert!(verify_inclusion(index, (size, root), leaf, proof).is_err(), "{index} of {size}: {proof:?}");
+            assert!(
+                verify_inclusion(index, (size, root), leaf, proof).is_err(),
+                "{index} of {size}: {proof:?}"
+            );
         };
         let right = root(size);
         for wrong in [index.wrapping_sub(1), index + 1, index ^ 2] {

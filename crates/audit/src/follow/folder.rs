@@ -121,6 +121,17 @@ impl TileStore for FolderStore {
         Ok(())
     }
 
+    fn forget_partial(&self, full: &[TilePath]) -> Result<(), TileStoreError> {
+        for tile in full {
+            let path = self.root.join(format!("{}.p", tile.whole()));
+            match fs::remove_dir_all(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&path, &error)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn checkpoint(&self) -> Result<Option<String>, TileStoreError> {
         let path = self.root.join("checkpoint");
         durable::read(&path).map_err(|error| failed(&path, &error))

@@ -53,6 +53,11 @@ impl TileStore for MemoryStore {
         Ok(())
     }
 
+    fn forget_partial(&self, full: &[TilePath]) -> Result<(), TileStoreError> {
+        self.kept().tiles.retain(|path, _| path.is_full() || !full.contains(&path.whole()));
+        Ok(())
+    }
+
     fn checkpoint(&self) -> Result<Option<String>, TileStoreError> {
         Ok(self.kept().checkpoint.clone())
     }

@@ -5,7 +5,7 @@ use super::store::{Swap, TileStore, TileStoreError};
 use crate::guard::{Guard, GuardError};
 use crate::leaf::{Act, Forked};
 use crate::note::{Checkpoint, MalformedCheckpoint, MalformedNote, Note};
-use crate::tiles::{CheckedTiles, LeafTooLong, TileError};
+use crate::tiles::{CheckedTiles, LeafTooLong, TileError, TilePath};
 use crate::tree::{prove_consistency, prove_inclusion};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +38,8 @@ pub struct Published {
     pub checkpoint: Checkpoint,
     /// The signed note.
     pub text: String,
+    /// Tiles that are full now: their partial ones may be forgotten ([`TileStore::forget_partial`]).
+    pub full: Vec<TilePath>,
 }
 
 /// Grows one log in one store. Tiles first, then the guard's signature, then the checkpoint: whatever is interrupted, the
@@ -82,6 +84,13 @@ impl<'a> Publisher<'a> {
         self.log.size()
     }
 
+    /// How many leaves the next batch must have at least. More than none after a stop between a signature and its
+    /// checkpoint: those leaves are committed, and only a tree that has them follows what was signed.
+    #[must_use]
+    pub fn owed(&self) -> u64 {
+        self.guard.last().map_or(0, |last| last.size.saturating_sub(self.log.size()))
+    }
+
     /// Publishes leaves. After an error the publisher is as it was before.
     pub fn advance<L: AsRef<[u8]>>(&mut self, leaves: &[L]) -> Result<Published, PublishError> {
         self.publish(leaves, |guard, next, tiles| {
@@ -124,7 +133,8 @@ impl<'a> Publisher<'a> {
             Swap::Done => {
                 self.log = log;
                 self.current = Some(text.clone());
-                Ok(Published { from: batch.from, checkpoint, text })
+                let full = batch.tiles.iter().map(|(path, _)| *path).filter(TilePath::is_full).collect();
+                Ok(Published { from: batch.from, checkpoint, text, full })
             }
             Swap::Lost(_) => Err(PublishError::Moved),
         }

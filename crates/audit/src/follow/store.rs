@@ -22,6 +22,9 @@ pub trait TileStore: TileSource {
     /// Forgets tiles; those that are not there are fine.
     fn remove(&self, tiles: &[TilePath]) -> Result<(), TileStoreError>;
 
+    /// Forgets the partial tiles of these full ones. Whoever still wants a partial one reads the beginning of the full.
+    fn forget_partial(&self, full: &[TilePath]) -> Result<(), TileStoreError>;
+
     fn checkpoint(&self) -> Result<Option<String>, TileStoreError>;
 
     /// Replaces the checkpoint if it is still `expected`, durably.

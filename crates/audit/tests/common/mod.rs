@@ -4,7 +4,7 @@
 #[path = "../../../model/tests/support/mod.rs"]
 pub(crate) mod story;
 
-use audit::follow::{FolderStore, Publisher};
+use audit::follow::{FolderStore, Publisher, TileStore as _};
 use audit::guard::Guard;
 use audit::leaf::{Act, Applied};
 use audit::note::{Algorithm, SigningKey, Trust};
@@ -85,7 +85,9 @@ impl Deployment {
         let mut publisher = Publisher::open(&self.store, ORIGIN, self.guard()).unwrap();
         assert_eq!(publisher.size(), self.leaves.len() as u64);
         self.leaves.extend_from_slice(leaves);
-        publisher.advance(leaves).unwrap().text
+        let published = publisher.advance(leaves).unwrap();
+        self.store.forget_partial(&published.full).unwrap();
+        published.text
     }
 
     /// Logs a definition and keeps its bytes where verifiers look.
@@ -97,7 +99,6 @@ impl Deployment {
     }
 
     pub(crate) fn checkpoint(&self) -> String {
-        use audit::follow::TileStore as _;
         self.store.checkpoint().unwrap().unwrap()
     }
 
