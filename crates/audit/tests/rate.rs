@@ -21,7 +21,7 @@ fn again(pattern: &[Leaf], number: u32) -> Vec<Vec<u8>> {
     for leaf in pattern {
         let mut leaf = leaf.clone();
         leaf.submission =
-            model::SubmissionId::new(leaf.at, std::array::from_fn(|at| number.to_be_bytes()[at % 4]));
+            model::SubmissionId::new(pattern[0].at, std::array::from_fn(|at| number.to_be_bytes()[at % 4]));
         leaf.previous = previous;
         let bytes = leaf.bytes();
         previous = Some(Leaf::hash(&bytes));
