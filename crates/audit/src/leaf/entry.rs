@@ -3,6 +3,10 @@
 use super::{Act, EventLeaf};
 
 #[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every leaf is an event, and a box would cost each an allocation"
+)]
 pub enum Entry<'a> {
     Event(EventLeaf<'a>),
     Act(Act),

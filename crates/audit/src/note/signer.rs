@@ -29,12 +29,12 @@ pub trait Cosigner: Send + Sync {
 /// Signs a checkpoint with every key: during a rotation with the old and the new one.
 pub fn sign_checkpoint(checkpoint: &Checkpoint, signers: &[Box<dyn Signer>]) -> Result<Note, SignError> {
     let text = checkpoint.to_string();
-    let sign = |signer: &Box<dyn Signer>| {
+    let mut signatures = Vec::new();
+    for signer in signers {
         let verifier = signer.verifier();
         let bytes = signer.sign(&text)?;
-        Ok(Signature { name: verifier.name().to_owned(), id: verifier.id(), bytes })
-    };
-    let signatures: Vec<Signature> = signers.iter().map(sign).collect::<Result<_, _>>()?;
+        signatures.push(Signature { name: verifier.name().to_owned(), id: verifier.id(), bytes });
+    }
     if signatures.is_empty() {
         return Err(SignError("no key is configured".to_owned()));
     }

@@ -134,7 +134,7 @@ fn begin(
 ) -> Result<(Tip, Step), Finding> {
     let is_first = leaf.revision == 1 && leaf.previous.is_none();
     let is_later = leaf.revision > 1 && leaf.previous.is_some();
-    if !is_first && !(is_later && began) {
+    if !(is_first || is_later && began) {
         let message =
             format!("its history begins with revision {}: what was before is missing", leaf.revision);
         return Err(Finding::new(Fault::Revision, message));
