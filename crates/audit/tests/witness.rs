@@ -181,6 +181,16 @@ fn a_checkpoint_without_its_quorum_is_not_believed() {
     assert_eq!(trust.open(note.to_string().as_bytes()), Err(Distrust::Forged("a.example".to_owned())));
 }
 
+#[test]
+fn the_key_of_one_log_does_not_speak_for_another() {
+    let other = key("other.example", 2);
+    let trust = Trust { keys: vec![key(ORIGIN, 1).verifier(), other.verifier()], policy: None };
+    let checkpoint = Checkpoint::new(ORIGIN, 5, tree(5, 0).root());
+    let note = sign_checkpoint(&checkpoint, &[Box::new(other)]).unwrap();
+    let opened = trust.open(note.to_string().as_bytes());
+    assert!(matches!(opened, Err(Distrust::Unsigned { .. })), "{opened:?}");
+}
+
 /// Witnesses by address.
 struct Network(Vec<(&'static str, Witness)>);
 
