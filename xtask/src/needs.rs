@@ -7,12 +7,22 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 pub(crate) struct Needs {
+    /// Looked for on the path; where a package brings none, a file of it by its whole name.
     pub(crate) command: &'static str,
     pub(crate) package: &'static str,
 }
 
-/// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for.
-pub(crate) const NEEDS: &[Needs] = &[Needs { command: "git", package: "git" }];
+/// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for. Go and Python are
+/// for the verifiers of others: the audit log is checked with theirs, too.
+pub(crate) const NEEDS: &[Needs] = &[
+    Needs { command: "git", package: "git" },
+    Needs { command: "go", package: "golang-go" },
+    Needs {
+        command: "/usr/share/gocode/src/golang.org/x/mod/sumdb/tlog/tlog.go",
+        package: "golang-golang-x-mod-dev",
+    },
+    Needs { command: "python3", package: "python3-venv" },
+];
 
 /// Installs the packages of all missing commands. What cannot be had is an error: a run that quietly
 /// leaves something out would look like a good one.
@@ -73,6 +83,15 @@ mod tests {
     fn a_command_on_the_path_needs_no_installer() {
         let shell = [Needs { command: "sh", package: "dash" }];
         provide_with("no-such-installer", &shell).unwrap();
+    }
+
+    #[test]
+    fn a_file_by_its_whole_name_is_looked_for_where_it_is() {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let there =
+            [Needs { command: "/dev/null", package: "a" }, Needs { command: "/etc/passwd", package: "b" }];
+        let absent: Vec<&str> = missing(&there, &path).map(|need| need.package).collect();
+        assert_eq!(absent, ["a"], "a device is no file, and a file is one from any folder of the path");
     }
 
     #[test]

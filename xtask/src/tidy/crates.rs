@@ -9,6 +9,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
+    ("audit", &["model"]),
     ("engine", &["model", "store"]),
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),

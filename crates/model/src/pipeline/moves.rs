@@ -103,7 +103,8 @@ impl State {
 
 impl Pipeline {
     /// Every list of edges that leaves a state; the pipeline's ttl leaves all that are not final.
-    pub(crate) fn ways<'a>(&'a self, state: &'a State) -> Vec<(By, &'a [Edge])> {
+    #[must_use]
+    pub fn ways<'a>(&'a self, state: &'a State) -> Vec<(By, &'a [Edge])> {
         let mut ways = state.ways();
         if let Some(ttl) = self.ttl.as_ref().filter(|_| !state.is_final()) {
             ways.push((By::Ttl, std::slice::from_ref(&ttl.edge)));

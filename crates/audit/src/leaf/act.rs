@@ -1,0 +1,77 @@
+//! Leaves that are no events: what was done to the log, or to the rules it is read by.
+
+use serde::{Deserialize, Serialize};
+
+use model::{Digest, Name, Time};
+
+const FORMAT: u32 = 1;
+
+/// Field order is the byte order: it never changes within a format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Written {
+    format: u32,
+    #[serde(flatten)]
+    act: Act,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Act {
+    /// A pipeline definition came into force: events name it by its digest from here on.
+    Applied(Applied),
+    /// Entries below an index are no longer served.
+    Pruned(Pruned),
+    /// The log goes on from an older state; what was signed after it is given up.
+    Forked(Forked),
+    /// A key signs checkpoints from here on.
+    KeyAdded(KeyChange),
+    /// A key signs no more.
+    KeyRetired(KeyChange),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    pub pipeline: Name,
+    pub version: u32,
+    /// SHA-256 of the exact bytes that were applied. They may be larger than a leaf and are served by this name.
+    pub definition: Digest,
+    pub at: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pruned {
+    pub minimum_index: u64,
+    pub at: Time,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forked {
+    /// The checkpoint that is given up.
+    pub size: u64,
+    pub root: Digest,
+    pub at: Time,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyChange {
+    /// As the key's verifiers are given it.
+    pub key: String,
+    pub at: Time,
+}
+
+impl Act {
+    /// The bytes that are logged.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let written = Written { format: FORMAT, act: self.clone() };
+        serde_json::to_vec(&written).expect("an act has only string keys and whole numbers")
+    }
+
+    /// Reads an act that is written as `bytes` would write it.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let written: Written = serde_json::from_slice(bytes).ok()?;
+        (written.format == FORMAT && written.act.bytes() == bytes).then_some(written.act)
+    }
+}

@@ -1,0 +1,25 @@
+//! Any leaf of the log.
+
+use super::{Act, EventLeaf};
+
+#[derive(Debug, Clone, PartialEq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every leaf is an event, and a box would cost each an allocation"
+)]
+pub enum Entry<'a> {
+    Event(EventLeaf<'a>),
+    Act(Act),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the leaf is neither an event nor an act in a format known here, spelled as it is written")]
+pub struct MalformedLeaf;
+
+impl<'a> Entry<'a> {
+    /// Reads a leaf. Only the one spelling that is written is read: what was added, repeated or rearranged is malformed.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, MalformedLeaf> {
+        let event = EventLeaf::read(bytes).map(Entry::Event);
+        event.or_else(|| Act::read(bytes).map(Entry::Act)).ok_or(MalformedLeaf)
+    }
+}

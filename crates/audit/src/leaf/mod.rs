@@ -1,0 +1,11 @@
+//! What is logged: events as the model writes them, definitions when they are applied, and acts of the log itself. Every
+//! leaf is one line of JSON with a `format` and a `kind`, in one spelling only.
+
+mod act;
+mod entry;
+mod event;
+mod scan;
+
+pub use act::{Act, Applied, Forked, KeyChange, Pruned};
+pub use entry::{Entry, MalformedLeaf};
+pub use event::EventLeaf;

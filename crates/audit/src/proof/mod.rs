@@ -1,0 +1,11 @@
+//! What is handed out: a proof for one leaf (C2SP tlog-proof), and the evidence about a submission.
+
+mod evidence;
+mod prove;
+mod tlog;
+
+pub use evidence::{
+    Consistency, Definition, Document, Documents, Evidence, EvidenceError, EvidenceEvent, FORMAT,
+};
+pub use prove::{EvidenceRequest, LoggedDefinition, LoggedEvent, ProveError, assemble};
+pub use tlog::{BadProof, TlogProof};

@@ -1,0 +1,148 @@
+//! One submission's events, one after the other.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use model::event::Kind;
+use model::{ActorKind, Digest, Right};
+
+use super::finding::{Fault, Finding};
+use super::rules::{Rules, Verdict, Way};
+use super::stand::{Stand, Taken};
+use crate::leaf::EventLeaf;
+
+/// The end of a chain so far.
+#[derive(Debug, Clone)]
+pub(super) struct Tip {
+    pub(super) hash: Digest,
+    pub(super) revision: u64,
+    /// Which of the definitions it follows.
+    pub(super) rules: usize,
+    pub(super) stand: Stand,
+}
+
+/// A definition and the verdicts it gave: an event like one before is judged by looking it up.
+#[derive(Debug)]
+pub(super) struct Judge {
+    pub(super) rules: Rules,
+    verdicts: HashMap<Vec<u8>, Rc<Verdict>>,
+    key: Vec<u8>,
+}
+
+/// Kinds of events are few; a log that asks for more verdicts than this is answered afresh each time.
+const VERDICTS_MAX: usize = 100_000;
+
+impl Judge {
+    pub(super) fn new(rules: Rules) -> Self {
+        Judge { rules, verdicts: HashMap::new(), key: Vec::new() }
+    }
+
+    fn verdict(&mut self, leaf: &EventLeaf<'_>) -> Result<Rc<Verdict>, Finding> {
+        write_key(&mut self.key, leaf);
+        if let Some(verdict) = self.verdicts.get(&self.key) {
+            return Ok(Rc::clone(verdict));
+        }
+        let verdict = Rc::new(self.rules.judge(leaf)?);
+        if self.verdicts.len() >= VERDICTS_MAX {
+            self.verdicts.clear();
+        }
+        self.verdicts.insert(self.key.clone(), Rc::clone(&verdict));
+        Ok(verdict)
+    }
+}
+
+/// All of an event that its verdict depends on.
+fn write_key(key: &mut Vec<u8>, leaf: &EventLeaf<'_>) {
+    key.clear();
+    let right = match leaf.right {
+        Right::Rule => 0,
+        Right::Lease(_) => 1,
+        Right::Role(role) => 2 + role as u8,
+    };
+    let actor = match leaf.actor {
+        ActorKind::System => 0,
+        ActorKind::Worker => 1,
+        ActorKind::Submitter => 2,
+        ActorKind::Reviewer => 3,
+        ActorKind::Admin => 4,
+    };
+    key.extend([leaf.kind as u8, right, actor, u8::from(leaf.from.is_some())]);
+    // What died says why in words of its own; any will do.
+    let trigger = if leaf.kind == Kind::Died { "" } else { &leaf.trigger };
+    for text in [leaf.from.as_deref().unwrap_or(""), &leaf.to, trigger] {
+        key.extend(u32::try_from(text.len()).expect("a leaf has at most 64 KB").to_be_bytes());
+        key.extend(text.as_bytes());
+    }
+}
+
+/// One step of a chain: what was checked, for whoever wants to look further.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) verdict: Rc<Verdict>,
+    taken: Taken,
+}
+
+impl Step {
+    /// The edges it may have taken.
+    pub(super) fn ways(&self) -> &[Way] {
+        match &self.taken {
+            Taken::Any => &self.verdict.ways,
+            Taken::OneOf(ways) => ways,
+        }
+    }
+}
+
+/// Checks an event against the end of its submission's chain, and moves the end on. `began` says that earlier events may
+/// have been pruned.
+pub(super) fn follow(
+    tip: &mut Option<Tip>,
+    (leaf, hash): (&EventLeaf<'_>, Digest),
+    (judge, rules): (&mut Judge, usize),
+    began: bool,
+) -> Result<Step, Finding> {
+    let Some(tip) = tip else {
+        let (first, step) = begin((leaf, hash), (judge, rules), began)?;
+        *tip = Some(first);
+        return Ok(step);
+    };
+    if leaf.revision != tip.revision + 1 {
+        let message = format!("revision {} comes after {}", leaf.revision, tip.revision);
+        return Err(Finding::new(Fault::Revision, message));
+    }
+    if leaf.previous != Some(tip.hash) {
+        let message =
+            format!("it does not follow revision {}: it names another leaf before it", tip.revision);
+        return Err(Finding::new(Fault::Chain, message));
+    }
+    if tip.rules != rules {
+        return Err(Finding::new(
+            Fault::Definition,
+            "a submission stays with the definition it came in under",
+        ));
+    }
+    let verdict = judge.verdict(leaf)?;
+    let taken = tip.stand.allow(&judge.rules, leaf, &verdict)?;
+    tip.stand.after(leaf, &verdict);
+    (tip.hash, tip.revision) = (hash, leaf.revision);
+    Ok(Step { verdict, taken })
+}
+
+fn begin(
+    (leaf, hash): (&EventLeaf<'_>, Digest),
+    (judge, rules): (&mut Judge, usize),
+    began: bool,
+) -> Result<(Tip, Step), Finding> {
+    let is_first = leaf.revision == 1 && leaf.previous.is_none();
+    let is_later = leaf.revision > 1 && leaf.previous.is_some();
+    if !(is_first || is_later && began) {
+        let message =
+            format!("its history begins with revision {}: what was before is missing", leaf.revision);
+        return Err(Finding::new(Fault::Revision, message));
+    }
+    let verdict = judge.verdict(leaf)?;
+    if is_first != (leaf.kind == Kind::Submitted) {
+        return Err(super::rules::illegal("a history begins when it is submitted, and only then"));
+    }
+    let stand = if is_first { Stand::first(leaf, &verdict)? } else { Stand::middle(leaf, &verdict) };
+    Ok((Tip { hash, revision: leaf.revision, rules, stand }, Step { verdict, taken: Taken::Any }))
+}

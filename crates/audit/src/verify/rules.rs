@@ -1,0 +1,290 @@
+//! What a definition allows, asked of single events: edge, trigger, right, actor. Whether it was allowed *then* is `stand`.
+
+use model::event::Kind;
+use model::json::Json;
+use model::pipeline::{self, After, By, Clock, Edge, Pipeline, Source, State, Ttl};
+use model::{ActorKind, Digest, Millis, Right, Role, Time};
+
+use super::finding::{Fault, Finding};
+use crate::leaf::EventLeaf;
+
+/// A definition, loaded from the exact bytes that were logged.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) pipeline: Pipeline,
+}
+
+/// How an event fits the definition: from where to where, along which of these edges.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Verdict {
+    pub(super) from: Option<usize>,
+    pub(super) to: usize,
+    /// For moves and requests, every edge it may have taken; never empty for those.
+    pub(super) ways: Vec<Way>,
+}
+
+/// One edge, by its place in the definition, with what decides whether it may be taken now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Which of the lists that leave the state.
+    pub(super) list: usize,
+    pub(super) edge: usize,
+    pub(super) by: Means,
+    /// Whether a task runs between the grant and the move.
+    pub(super) task: bool,
+    pub(super) due: Due,
+}
+
+/// What makes a submission take an edge: [`By`] without its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Means {
+    Start,
+    Pass,
+    Clock,
+    Outcome,
+    Error,
+    Action,
+    Children,
+    Ttl,
+}
+
+/// When the clock may take an edge. Computed times are not known here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    Always,
+    SinceEntry(Millis),
+    SinceSubmission(Millis),
+    At(Time),
+}
+
+impl Rules {
+    /// Loads a definition and checks that it is the one with this digest.
+    pub(super) fn load(bytes: &[u8], digest: &Digest) -> Result<Self, Finding> {
+        let fault = |message: String| Finding::new(Fault::Definition, message);
+        if Digest::of(bytes) != *digest {
+            return Err(fault(format!("the definition's bytes do not have the digest {digest}")));
+        }
+        let json = Json::parse_bytes(bytes).ok().filter(|json| json.as_str().as_bytes() == bytes);
+        let json = json.ok_or_else(|| fault(format!("definition {digest} is no JSON document")))?;
+        let source = Source::from_definition(&json).map_err(&fault)?;
+        let pipeline = pipeline::load(&source).map_err(|problems| {
+            let first =
+                problems.iter().next().map_or(String::new(), |problem| format!(": {}", problem.message));
+            fault(format!("this version cannot load the definition {digest}{first}"))
+        })?;
+        Ok(Rules { pipeline })
+    }
+
+    pub(super) fn state(&self, index: usize) -> &State {
+        &self.pipeline.states[index]
+    }
+
+    fn find(&self, name: &str) -> Result<usize, Finding> {
+        let found = self.pipeline.states.iter().position(|state| &*state.name == name);
+        found.ok_or_else(|| Finding::new(Fault::Move, format!("the definition has no state {name}")))
+    }
+
+    /// The lists of edges that leave a state, or lead into the pipeline, in an order that never changes.
+    pub(super) fn lists(&self, from: Option<usize>) -> Vec<(By, &[Edge])> {
+        match from {
+            None => vec![(By::Start, self.pipeline.start.as_slice())],
+            Some(from) => self.pipeline.ways(self.state(from)),
+        }
+    }
+
+    /// Judges an event on its own.
+    pub(super) fn judge(&self, leaf: &EventLeaf<'_>) -> Result<Verdict, Finding> {
+        let from = leaf.from.as_deref().map(|from| self.find(from)).transpose()?;
+        let to = self.find(&leaf.to)?;
+        let ways = match (leaf.kind, from) {
+            (Kind::Submitted, None) | (Kind::Moved, Some(_)) => self.moved(leaf, from)?,
+            (Kind::Submitted, Some(_)) => {
+                return Err(illegal("a submission is submitted into a state, from none"));
+            }
+            (_, None) => return Err(illegal("only a submission comes from no state")),
+            (_, Some(from)) if from != to => return Err(illegal("only a move changes the state")),
+            (Kind::Requested, Some(from)) => self.requested(leaf, from)?,
+            (_, Some(from)) => {
+                self.noted(leaf, self.state(from))?;
+                Vec::new()
+            }
+        };
+        Ok(Verdict { from, to, ways })
+    }
+
+    fn way(&self, (list, edge): (usize, usize), by: &By, found: &Edge, state: Option<&State>) -> Way {
+        let task = found.task.is_some();
+        Way { list, edge, by: means(by), task, due: self.due(by, found, state) }
+    }
+
+    fn due(&self, by: &By, edge: &Edge, state: Option<&State>) -> Due {
+        let clock = state.and_then(|state| match &state.kind {
+            pipeline::Kind::Wait { clock, .. } => Some(clock),
+            _ => None,
+        });
+        let is_it = |ttl: &&Ttl| std::ptr::eq(edge, &ttl.edge);
+        let of_state = state.and_then(|state| state.ttl.as_ref()).filter(is_it);
+        let of_pipeline = self.pipeline.ttl.as_ref().filter(is_it);
+        match (by, clock, of_state, of_pipeline) {
+            (By::Clock, Some(Clock::For(span)), ..) => Due::SinceEntry(*span),
+            (By::Clock, Some(Clock::Until(time)), ..) => Due::At(*time),
+            (By::Ttl, _, Some(Ttl { after: After::Fixed(span), .. }), _) => Due::SinceEntry(*span),
+            (By::Ttl, _, None, Some(Ttl { after: After::Fixed(span), .. })) => Due::SinceSubmission(*span),
+            _ => Due::Always,
+        }
+    }
+
+    fn moved(&self, leaf: &EventLeaf<'_>, from: Option<usize>) -> Result<Vec<Way>, Finding> {
+        let lists = self.lists(from);
+        let state = from.map(|from| self.state(from));
+        let mut ways = Vec::new();
+        for (list, (by, edges)) in lists.iter().enumerate() {
+            for (edge, found) in edges.iter().enumerate() {
+                if found.targets().iter().any(|target| **target == *leaf.to) {
+                    ways.push(self.way((list, edge), by, found, state));
+                }
+            }
+        }
+        let at = |way: &Way| (&lists[way.list].0, &lists[way.list].1[way.edge]);
+        let (whence, to) = (leaf.from.as_deref().unwrap_or("outside"), &leaf.to);
+        narrow(&mut ways, |_| true, || illegal(format!("no edge leads from {whence} to {to}")))?;
+        let trigger = || {
+            let message = format!("no edge from {whence} to {to} has the trigger {}", leaf.trigger);
+            Finding::new(Fault::Trigger, message)
+        };
+        narrow(&mut ways, |way| *at(way).1.trigger == *leaf.trigger, trigger)?;
+        let right = || {
+            let message = format!("{} gives no right to move from {whence} to {to}", shown(leaf.right));
+            Finding::new(Fault::Right, message)
+        };
+        narrow(&mut ways, |way| may(at(way).0, at(way).1, state, leaf.right), right)?;
+        let actor = || {
+            let message =
+                format!("the move from {whence} to {to} is not recorded for {}", leaf.actor.as_str());
+            Finding::new(Fault::Right, message)
+        };
+        narrow(&mut ways, |way| at(way).1.actor.unwrap_or(actor_by(leaf.right)) == leaf.actor, actor)?;
+        Ok(ways)
+    }
+
+    /// An action with a task: granted now, moved later.
+    fn requested(&self, leaf: &EventLeaf<'_>, from: usize) -> Result<Vec<Way>, Finding> {
+        let state = self.state(from);
+        let mut ways = Vec::new();
+        for (list, (by, edges)) in self.lists(Some(from)).iter().enumerate() {
+            if matches!(by, By::Action(name) if **name == *leaf.trigger) {
+                let with_task = edges.iter().enumerate().filter(|(_, edge)| edge.task.is_some());
+                let granted = with_task.filter(|(_, edge)| covers(leaf.right, state.role_of(edge)));
+                ways.extend(granted.map(|(edge, found)| self.way((list, edge), by, found, Some(state))));
+            }
+        }
+        check_actor(leaf)?;
+        let message = format!("{} does not grant {} in {}", shown(leaf.right), leaf.trigger, state.name);
+        narrow(&mut ways, |_| true, || Finding::new(Fault::Right, message))?;
+        Ok(ways)
+    }
+
+    /// Events that leave the submission where it is.
+    fn noted(&self, leaf: &EventLeaf<'_>, state: &State) -> Result<(), Finding> {
+        check_actor(leaf)?;
+        let has_task = state.task().is_some()
+            || state.actions.iter().flat_map(|action| &action.edges).any(|edge| edge.task.is_some());
+        let by_machine = leaf.right == Right::Rule;
+        let by_worker = matches!(leaf.right, Right::Lease(_));
+        let amend = self.pipeline.amend.as_ref();
+        let (fits, trigger, right) = match leaf.kind {
+            Kind::Retried => (has_task, Some("retry"), by_machine || by_worker),
+            Kind::Crashed => (has_task, Some("lease-expired"), by_machine),
+            // The trigger is the error's code, which the worker chose.
+            Kind::Died => (true, None, by_machine || by_worker),
+            Kind::Abandoned => (has_task, Some("abandoned"), by_machine || by_worker),
+            Kind::Amended => {
+                (amend.is_some(), Some("amend"), amend.is_some_and(|amend| covers(leaf.right, amend.role)))
+            }
+            Kind::Redriven => (true, Some("redrive"), covers(leaf.right, Role::Admin)),
+            Kind::Sealed => {
+                let makes_children = matches!(state.kind, pipeline::Kind::Join { task: Some(_), .. });
+                (makes_children, Some("sealed"), by_worker)
+            }
+            Kind::Erased => (state.is_final() && state.retention.is_some(), Some("retention"), by_machine),
+            Kind::Submitted | Kind::Moved | Kind::Requested => return Err(illegal("it is no note")),
+        };
+        if !fits {
+            return Err(illegal(format!("nothing is {} in {}", leaf.kind.as_str(), state.name)));
+        }
+        if trigger.is_some_and(|trigger| trigger != leaf.trigger) {
+            let message = format!("{} is not the trigger of what is {}", leaf.trigger, leaf.kind.as_str());
+            return Err(Finding::new(Fault::Trigger, message));
+        }
+        if !right {
+            let message = format!("{} gives no right to it in {}", shown(leaf.right), state.name);
+            return Err(Finding::new(Fault::Right, message));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn illegal(message: impl Into<String>) -> Finding {
+    Finding::new(Fault::Move, message)
+}
+
+fn narrow(
+    ways: &mut Vec<Way>,
+    keep: impl FnMut(&Way) -> bool,
+    none: impl FnOnce() -> Finding,
+) -> Result<(), Finding> {
+    ways.retain(keep);
+    if ways.is_empty() { Err(none()) } else { Ok(()) }
+}
+
+fn means(by: &By) -> Means {
+    match by {
+        By::Start => Means::Start,
+        By::Pass => Means::Pass,
+        By::Clock => Means::Clock,
+        By::Outcome(_) => Means::Outcome,
+        By::Error => Means::Error,
+        By::Action(_) => Means::Action,
+        By::Children(_) => Means::Children,
+        By::Ttl => Means::Ttl,
+    }
+}
+
+fn may(by: &By, edge: &Edge, state: Option<&State>, right: Right) -> bool {
+    match (by, right) {
+        (By::Start, Right::Role(role)) => edge.role.is_none_or(|wanted| role.covers(wanted)),
+        (By::Action(_), right) => state.is_some_and(|state| covers(right, state.role_of(edge))),
+        // A redriven outcome is followed by the machine: whether it was redriven is asked later.
+        (By::Outcome(_) | By::Error, Right::Lease(_) | Right::Rule) => true,
+        (By::Pass | By::Clock | By::Children(_) | By::Ttl, Right::Rule) => true,
+        _ => false,
+    }
+}
+
+fn covers(right: Right, wanted: Role) -> bool {
+    matches!(right, Right::Role(role) if role.covers(wanted))
+}
+
+fn actor_by(right: Right) -> ActorKind {
+    match right {
+        Right::Rule => ActorKind::System,
+        Right::Lease(_) => ActorKind::Worker,
+        Right::Role(role) => role.into(),
+    }
+}
+
+fn check_actor(leaf: &EventLeaf<'_>) -> Result<(), Finding> {
+    if leaf.actor == actor_by(leaf.right) {
+        return Ok(());
+    }
+    let message = format!("{} is not how {} acts", shown(leaf.right), leaf.actor.as_str());
+    Err(Finding::new(Fault::Right, message))
+}
+
+fn shown(right: Right) -> String {
+    match right {
+        Right::Rule => "the machine's own rule".to_owned(),
+        Right::Lease(no) => format!("lease {no}"),
+        Right::Role(role) => format!("the role {role}"),
+    }
+}

@@ -1,0 +1,244 @@
+//! Whatever the engine's rules decide, the verifier finds legal; and its quick reader reads what the model writes.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod common;
+
+use audit::leaf::{Entry, EventLeaf};
+use audit::verify::{EvidenceOptions, EvidenceReport, verify_evidence};
+use common::story::{Story, act, all_shipped, fail, finish, json, shipped};
+use common::{Deployment, eventful, leaves, trust};
+use model::command::{Amend, Child, Claim, Redrive};
+use model::pipeline::Kind;
+use model::submission::Wait;
+use model::{Caller, Command, Json, Role, Status, Token};
+use proptest::prelude::*;
+
+fn verify(deployment: &Deployment, story: &Story) -> EvidenceReport {
+    let text = deployment.evidence(story).to_text();
+    let trust = trust();
+    let options = EvidenceOptions { trust: Some(&trust), known: None };
+    verify_evidence(text.as_bytes(), &options)
+        .unwrap_or_else(|finding| panic!("{finding}\n{:#?}", story.told()))
+}
+
+fn logged(story: &Story) -> Deployment {
+    let mut deployment = Deployment::new();
+    deployment.apply(&story.pipeline);
+    deployment.publish(&leaves(&story.events));
+    deployment
+}
+
+#[test]
+fn an_eventful_story_verifies_and_its_guards_are_evaluated() {
+    let story = eventful();
+    let report = verify(&logged(&story), &story);
+    assert_eq!((report.events, &*report.state), (5, "SENT"));
+    assert_eq!((report.guards_checked, report.guards_unknown), (2, 0));
+    assert_eq!(report.documents, 2);
+}
+
+#[test]
+fn guards_whose_inputs_are_not_revealed_are_counted_and_not_guessed() {
+    let story = eventful();
+    let mut evidence = logged(&story).evidence(&story);
+    evidence.events.iter_mut().for_each(|event| event.documents = Default::default());
+    let trust = trust();
+    let options = EvidenceOptions { trust: Some(&trust), known: None };
+    let report = verify_evidence(evidence.to_text().as_bytes(), &options).unwrap();
+    assert_eq!((report.guards_checked, report.guards_unknown, report.documents), (0, 2, 0));
+}
+
+type Throw = (u8, usize, usize);
+
+/// One payload, or more where the way in depends on it, for every pipeline that ships.
+const PAYLOADS: &[(&str, &str)] = &[
+    ("delivery", r#"{"cause":"e1","name":"author","channel":"mail","to":"a@b.example","body":"hello"}"#),
+    (
+        "delivery",
+        r#"{"cause":"e2","name":"author","channel":"webhook","to":"https://b.example/hook","body":{"a":1}}"#,
+    ),
+    ("ingest-batch", r#"{"profile":"maps","submitter":"ada","type":"file","filename":"a.jpg"}"#),
+    ("ingest-batch", r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"a.checkm"}"#),
+    (
+        "ingest-job",
+        r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg"}"#,
+    ),
+    ("ledger-batch", LEDGER),
+    ("sign-request", SIGN),
+    ("sign-request", SIGN_LATER),
+    ("site-list", r#"{"fqdn":"site.example","action":"ADD","policy":{}}"#),
+    ("site-list", r#"{"fqdn":"site.example","action":"DELETE"}"#),
+    ("skill-review", r#"{"repo_url":"https://github.com/google/skills","skill_name":"a"}"#),
+    ("skill-review", r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b"}"#),
+    (
+        "skill-review",
+        r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b","email":"a@b.example"}"#,
+    ),
+];
+const LEDGER: &str = r#"{"batch_header":"0x0000000000000000000000000000000000000000000000000000000000000000","service_id":"0x0000000000000000000000000000000000000000","serialized_batch":"AAAA"}"#;
+const SIGN: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":true}"#;
+/// Its block is not final yet: an amendment says when it is.
+const SIGN_LATER: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":false}"#;
+const OUTPUTS: &[&str] = &[
+    "{}",
+    "null",
+    r#"{"score":92,"high_privilege":false}"#,
+    r#"{"score":92,"high_privilege":true}"#,
+    r#"{"score":61}"#,
+    r#"{"score":12.5}"#,
+    r#"{"score":"high"}"#,
+    r#"{"version":"1.0.0","skill_id":"sk_1","findings":[1,2]}"#,
+];
+
+fn payloads(name: &str) -> Vec<Json> {
+    PAYLOADS.iter().filter(|(of, _)| *of == name).map(|(_, text)| json(text)).collect()
+}
+
+struct Game {
+    story: Story,
+    tokens: Vec<Token>,
+    payloads: Vec<Json>,
+}
+
+impl Game {
+    fn throw(&mut self, (kind, one, two): Throw) {
+        let Some(command) = self.command(kind, one, two) else { return };
+        if let Ok(model::decide::Answer::Granted { token }) = self.story.tell(&command) {
+            self.tokens.push(token);
+        }
+    }
+
+    fn command(&mut self, kind: u8, one: usize, two: usize) -> Option<Command> {
+        let caller = Caller::new("someone", Role::ALL[two % Role::ALL.len()]);
+        if self.story.row.is_none() {
+            let payload = self.payloads.get(one % self.payloads.len().max(1))?;
+            let application = Story::application(Caller::new("someone", Role::Admin), payload.as_str());
+            let admission = model::admit::admit(&self.story.pipeline, application);
+            return Some(Command::Submit(Box::new(admission.ok()?)));
+        }
+        let token = self.tokens.last().copied();
+        Some(match kind % 12 {
+            0..=2 => {
+                let Wait::Worker { task, .. } = &self.story.row().wait else { return Some(Command::Wake) };
+                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()] })
+            }
+            3..=5 => {
+                let outcomes = self.outcomes();
+                finish(token?, &outcomes[one % outcomes.len()], OUTPUTS[two % OUTPUTS.len()])
+            }
+            6 => fail(token?, ["git-clone", "timeout", "x \"y\" \\ é"][two % 3], !one.is_multiple_of(4)),
+            7 => {
+                let seconds = [1, 31, 400, 90_000, 9_000_000][one % 5];
+                self.story.now = self.story.now.plus(model::Millis::from_secs(seconds));
+                Command::Wake
+            }
+            8 => Command::Redrive(Redrive { caller: Caller::new("ada", Role::Admin), reason: None }),
+            9 => {
+                let fields = &self.story.pipeline.amend.as_ref()?.fields;
+                let value = ["7", "true", "false", "\"x\""][one % 4];
+                let patch = json(&format!(r#"{{"{}":{value}}}"#, fields[one % fields.len()]));
+                Command::Amend(Amend { caller, patch, if_match: None })
+            }
+            10 => Command::Child(Child {
+                before: Status::Open,
+                after: [Status::Succeeded, Status::Failed, Status::Open][one % 3],
+            }),
+            _ => {
+                let state = self.story.pipeline.state(self.story.state())?;
+                let action = state.actions.get(one % state.actions.len().max(1))?;
+                let mut act = act(&action.name);
+                act.caller = caller;
+                act.reason = (!one.is_multiple_of(3)).then(|| "because".to_owned());
+                act.to =
+                    action.edges.first()?.targets().get(two % 3).cloned().filter(|_| one.is_multiple_of(2));
+                let checklist = r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#;
+                act.data = action.edges.first()?.data.as_ref().map(|_| json(checklist));
+                Command::Act(act)
+            }
+        })
+    }
+
+    fn outcomes(&self) -> Vec<String> {
+        let mut names = vec!["sealed".to_owned(), "published".to_owned()];
+        let state = self.story.pipeline.state(self.story.state()).unwrap();
+        if let Kind::Task { on, .. } | Kind::Join { on, .. } = &state.kind {
+            names.extend(on.keys().map(ToString::to_string));
+        }
+        names
+    }
+}
+
+fn shipped_once(name: &str) -> model::Pipeline {
+    use std::collections::HashMap;
+    use std::sync::{Mutex, OnceLock};
+    static LOADED: OnceLock<Mutex<HashMap<String, model::Pipeline>>> = OnceLock::new();
+    let mut loaded = LOADED.get_or_init(Mutex::default).lock().unwrap();
+    loaded.entry(name.to_owned()).or_insert_with(|| shipped(name)).clone()
+}
+
+#[test]
+fn every_shipped_pipeline_is_played() {
+    for name in all_shipped() {
+        let pipeline = shipped_once(&name);
+        let application =
+            |payload: &Json| Story::application(Caller::new("ada", Role::Admin), payload.as_str());
+        let fits = payloads(&name)
+            .iter()
+            .any(|payload| model::admit::admit(&pipeline, application(payload)).is_ok());
+        assert!(fits, "no payload at hand fits {name}");
+    }
+}
+
+/// The game above is worth something only if it leads everywhere.
+#[test]
+fn the_game_reaches_every_kind_of_event() {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut chance: u64 = 1;
+    let mut draw = || {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(chance >> 40).unwrap()
+    };
+    for name in all_shipped() {
+        for _ in 0..40 {
+            let story = Story::of(shipped_once(&name));
+            let mut game = Game { story, tokens: Vec::new(), payloads: payloads(&name) };
+            (0..120).for_each(|_| game.throw((u8::try_from(draw() % 256).unwrap(), draw(), draw())));
+            seen.extend(game.story.events.iter().map(|event| event.leaf.kind.as_str()));
+        }
+    }
+    let all = [
+        "abandoned",
+        "amended",
+        "crashed",
+        "died",
+        "erased",
+        "moved",
+        "redriven",
+        "requested",
+        "retried",
+        "sealed",
+        "submitted",
+    ];
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), all);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_decided_is_found_legal(throws in prop::collection::vec(any::<Throw>(), 1..120)) {
+        for name in all_shipped() {
+            let story = Story::of(shipped_once(&name));
+            let mut game = Game { story, tokens: Vec::new(), payloads: payloads(&name) };
+            throws.iter().for_each(|throw| game.throw(*throw));
+            if game.story.row.is_some() {
+                let deployment = logged(&game.story);
+                verify(&deployment, &game.story);
+            }
+            for event in &game.story.events {
+                let bytes = event.leaf.bytes();
+                prop_assert_eq!(Entry::read(&bytes), Ok(Entry::Event(EventLeaf::of(&event.leaf))));
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Events that are legal somewhere, but not as the submission stands: granted actions, dead letters, redrives.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod common;
+
+use audit::verify::{Fault, Finding, LogOptions, LogReport, verify_log};
+use common::story::{Story, pipeline};
+use common::{Deployment, leaves, trust};
+use model::command::Redrive;
+use model::event::Leaf;
+use model::{Caller, Command, Digest, Right, Role};
+
+const DESK: &str = r#"
+name = "desk"
+version = 1
+title = "Desk"
+start = "WORKING"
+
+[states.WORKING]
+task = "desk.work"
+lease = "30s"
+on.done = "REVIEW"
+on.error = {}
+
+[states.REVIEW]
+review = "reviewer"
+actions.publish = { to = "DONE", task = "desk.publish" }
+actions.close = "DONE"
+
+[states.DONE]
+final = "success"
+"#;
+
+/// Worked on, dead, redriven, reviewed, asked to be published, published.
+fn story() -> Story {
+    let mut story = Story::submitted(pipeline(DESK), "{}");
+    let token = story.claim_any();
+    story.fail(token, "broken").unwrap();
+    story.tell(&Command::Redrive(Redrive { caller: Caller::new("ada", Role::Admin), reason: None })).unwrap();
+    let token = story.claim_any();
+    story.finish(token, "done", "{}").unwrap();
+    story.act("publish").unwrap();
+    let token = story.claim_any();
+    story.finish(token, "published", "{}").unwrap();
+    let kinds: Vec<&str> = story.events.iter().map(|event| event.leaf.kind.as_str()).collect();
+    assert_eq!(kinds, ["submitted", "died", "redriven", "moved", "requested", "moved"]);
+    story
+}
+
+fn audited(change: impl FnOnce(&mut Vec<Leaf>)) -> Result<LogReport, Finding> {
+    let story = story();
+    let mut changed: Vec<Leaf> = story.events.iter().map(|event| event.leaf.clone()).collect();
+    change(&mut changed);
+    let mut previous = None;
+    for (revision, leaf) in (1..).zip(&mut changed) {
+        (leaf.revision, leaf.previous) = (revision, previous);
+        previous = Some(Leaf::hash(&leaf.bytes()));
+    }
+    let mut deployment = Deployment::new();
+    deployment.apply(&story.pipeline);
+    deployment.publish(&changed.iter().map(Leaf::bytes).collect::<Vec<_>>());
+    audit(&deployment)
+}
+
+fn audit(deployment: &Deployment) -> Result<LogReport, Finding> {
+    verify_log(&deployment.store, &deployment.checkpoint(), &trust(), &LogOptions::default())
+}
+
+#[track_caller]
+fn fault(change: impl FnOnce(&mut Vec<Leaf>)) -> (Fault, u64) {
+    let finding = audited(change).unwrap_err();
+    (finding.fault, finding.place.revision.unwrap())
+}
+
+#[test]
+fn the_story_itself_is_legal() {
+    let report = audited(|_| {}).unwrap();
+    assert_eq!((report.events, leaves(&story().events).len()), (6, 6));
+}
+
+#[test]
+fn an_event_that_names_another_leaf_before_it_is_found() {
+    let story = story();
+    let mut changed: Vec<Leaf> = story.events.iter().map(|event| event.leaf.clone()).collect();
+    changed[3].previous = changed[2].previous;
+    let mut deployment = Deployment::new();
+    deployment.apply(&story.pipeline);
+    deployment.publish(&changed.iter().map(Leaf::bytes).collect::<Vec<_>>());
+    let finding = audit(&deployment).unwrap_err();
+    assert_eq!((finding.fault, finding.place.revision), (Fault::Chain, Some(4)), "{finding}");
+}
+
+#[test]
+fn a_dead_letter_goes_on_only_when_it_is_redriven() {
+    assert_eq!(fault(|leaves| drop(leaves.remove(2))), (Fault::Move, 3));
+    assert_eq!(fault(|leaves| leaves.insert(3, leaves[2].clone())), (Fault::Move, 4), "what is not dead");
+    assert_eq!(fault(|leaves| leaves[2].right = Right::Role(Role::Reviewer)), (Fault::Right, 3));
+}
+
+#[test]
+fn an_outcome_without_a_lease_needs_a_redrive_before_it() {
+    let by_the_machine = |leaf: &mut Leaf| {
+        leaf.right = Right::Rule;
+        leaf.actor.kind = model::ActorKind::System;
+    };
+    audited(|leaves| by_the_machine(&mut leaves[3])).unwrap();
+    let alone = |leaves: &mut Vec<Leaf>| {
+        by_the_machine(&mut leaves[3]);
+        leaves.drain(1..3);
+    };
+    assert_eq!(fault(alone), (Fault::Right, 2));
+}
+
+#[test]
+fn an_action_with_a_task_moves_only_for_whoever_was_granted_it() {
+    assert_eq!(fault(|leaves| drop(leaves.remove(4))), (Fault::Move, 5), "never asked for");
+    assert_eq!(fault(|leaves| leaves[5].actor.id = Digest([3; 32])), (Fault::Move, 6), "somebody else");
+    let lesser = |leaves: &mut Vec<Leaf>| {
+        leaves[5].right = Right::Role(Role::Reviewer);
+        leaves[5].actor.kind = model::ActorKind::Reviewer;
+    };
+    assert_eq!(fault(lesser), (Fault::Move, 6), "another right than the one it was granted by");
+    assert_eq!(fault(|leaves| leaves[4].right = Right::Role(Role::Worker)), (Fault::Right, 5));
+    let closed = |leaves: &mut Vec<Leaf>| leaves[5].trigger = "close".into();
+    audited(closed).unwrap();
+}
