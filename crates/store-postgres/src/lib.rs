@@ -28,7 +28,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use deadpool_postgres::Pool;
-use model::{Documents, Json, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
     Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
     Store, Take, Taken,
@@ -147,6 +147,14 @@ impl Store for PostgresStore {
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
         self.read(reading::late(&self.readers, late))
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.read(reading::parked(&self.readers, after, limit))
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

@@ -1,7 +1,7 @@
 //! What is asked outside a transaction, apart from pages of rows.
 
 use deadpool_postgres::Pool;
-use model::{Documents, Json, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Recorded};
 
 use crate::codec::{self, limit, signed, text, unsigned};
@@ -197,6 +197,13 @@ pub(crate) async fn late(pool: &Pool, late: &Late) -> Result<Vec<Submission>> {
     let found = rows(loan.client(), sql::LATE_PAGE, parameters).await?;
     loan.give_back();
     found.iter().map(|row| codec::found(row, 0).map(|found| found.row)).collect()
+}
+
+pub(crate) async fn parked(pool: &Pool, after: &str, most: usize) -> Result<Vec<Name>> {
+    let loan = Loan::of(pool).await?;
+    let found = rows(loan.client(), sql::PARKED_NEXT, &[&text(after), &limit(most)]).await?;
+    loan.give_back();
+    found.iter().map(|row| Ok(codec::plain(row.try_get(0)?).into())).collect()
 }
 
 pub(crate) async fn registry(

@@ -64,6 +64,7 @@ pub(crate) const READY_LABEL_PAGE: &str = include_str!("sql/ready_label_page.sql
 pub(crate) const READY_PAGE: &str = include_str!("sql/ready_page.sql");
 pub(crate) const REGISTRY_DELETE: &str = include_str!("sql/registry_delete.sql");
 pub(crate) const REGISTRY_GET: &str = include_str!("sql/registry_get.sql");
+pub(crate) const PARKED_NEXT: &str = include_str!("sql/parked_next.sql");
 pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");
 pub(crate) const REGISTRY_SET: &str = include_str!("sql/registry_set.sql");
 pub(crate) const SCHEMA: &str = include_str!("sql/schema.sql");
@@ -102,6 +103,7 @@ pub(crate) const READS: &[&str] = &[
     FIND_EVERY,
     LANE_LINE_FIRST,
     LATE_PAGE,
+    PARKED_NEXT,
     REGISTRY_PAGE,
     SUBMISSION_BY_ID,
 ];

@@ -163,6 +163,10 @@ fn kind(text: &str) -> Option<Kind> {
         "redriven" => Kind::Redriven,
         "sealed" => Kind::Sealed,
         "erased" => Kind::Erased,
+        "forgotten" => Kind::Forgotten,
+        "late" => Kind::Late,
+        "approved" => Kind::Approved,
+        "migrated" => Kind::Migrated,
         _ => return None,
     })
 }

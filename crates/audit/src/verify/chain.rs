@@ -19,6 +19,8 @@ pub(super) struct Tip {
     /// Which of the definitions it follows.
     pub(super) rules: usize,
     pub(super) stand: Stand,
+    /// The name of the state it stands in.
+    stood: u64,
 }
 
 /// A definition and the verdicts it gave: an event like one before is judged by looking it up.
@@ -114,17 +116,31 @@ pub(super) fn follow(
             format!("it does not follow revision {}: it names another leaf before it", tip.revision);
         return Err(Finding::new(Fault::Chain, message));
     }
-    if tip.rules != rules {
+    let migrates = leaf.kind == Kind::Migrated;
+    if migrates && (tip.rules == rules || named(leaf.from.as_deref().unwrap_or("")) != tip.stood) {
+        return Err(super::rules::illegal("a migration leads from where it stood to another definition"));
+    }
+    if tip.rules != rules && !migrates {
         return Err(Finding::new(
             Fault::Definition,
             "a submission stays with the definition it came in under",
         ));
     }
     let verdict = judge.verdict(leaf)?;
-    let taken = tip.stand.allow(&judge.rules, leaf, &verdict)?;
+    let taken = match migrates {
+        true => Taken::Any,
+        false => tip.stand.allow(&judge.rules, leaf, &verdict)?,
+    };
     tip.stand.after(leaf, &verdict);
-    (tip.hash, tip.revision) = (hash, leaf.revision);
+    (tip.hash, tip.revision, tip.rules) = (hash, leaf.revision, rules);
+    tip.stood = named(&leaf.to);
     Ok(Step { verdict, taken })
+}
+
+/// A state's name as a number, so that the end of a chain stays small (FNV-1a).
+fn named(state: &str) -> u64 {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    state.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
 
 fn begin(
@@ -144,5 +160,6 @@ fn begin(
         return Err(super::rules::illegal("a history begins when it is submitted, and only then"));
     }
     let stand = if is_first { Stand::first(leaf, &verdict)? } else { Stand::middle(leaf, &verdict) };
-    Ok((Tip { hash, revision: leaf.revision, rules, stand }, Step { verdict, taken: Taken::Any }))
+    let stood = named(&leaf.to);
+    Ok((Tip { hash, revision: leaf.revision, rules, stand, stood }, Step { verdict, taken: Taken::Any }))
 }

@@ -94,7 +94,9 @@ impl Rules {
 
     /// Judges an event on its own.
     pub(super) fn judge(&self, leaf: &EventLeaf<'_>) -> Result<Verdict, Finding> {
-        let from = leaf.from.as_deref().map(|from| self.find(from)).transpose()?;
+        // The state a migration leaves is one of another definition.
+        let here = leaf.from.as_deref().filter(|_| leaf.kind != Kind::Migrated);
+        let from = here.map(|from| self.find(from)).transpose()?;
         let to = self.find(&leaf.to)?;
         let ways = match (leaf.kind, from) {
             (Kind::Submitted, None) | (Kind::Moved, Some(_)) => self.moved(leaf, from)?,
@@ -102,6 +104,7 @@ impl Rules {
                 return Err(illegal("a submission is submitted into a state, from none"));
             }
             (_, None) => return Err(illegal("only a submission comes from no state")),
+            (Kind::Migrated, _) => return self.migrated(leaf, to),
             (_, Some(from)) if from != to => return Err(illegal("only a move changes the state")),
             (Kind::Requested, Some(from)) => self.requested(leaf, from)?,
             (_, Some(from)) => {
@@ -110,6 +113,23 @@ impl Rules {
             }
         };
         Ok(Verdict { from, to, ways })
+    }
+
+    /// Into this definition from another one. Where it stood there is asked by whoever follows the chain.
+    fn migrated(&self, leaf: &EventLeaf<'_>, to: usize) -> Result<Verdict, Finding> {
+        check_actor(leaf)?;
+        if self.state(to).is_final() || leaf.from.is_none() {
+            return Err(illegal("a migration leads from a state to one that is not final"));
+        }
+        if leaf.trigger != "migrate" {
+            let message = format!("{} is not the trigger of what is migrated", leaf.trigger);
+            return Err(Finding::new(Fault::Trigger, message));
+        }
+        if !covers(leaf.right, Role::Admin) {
+            let message = format!("{} gives no right to migrate", shown(leaf.right));
+            return Err(Finding::new(Fault::Right, message));
+        }
+        Ok(Verdict { from: None, to, ways: Vec::new() })
     }
 
     fn way(&self, (list, edge): (usize, usize), by: &By, found: &Edge, state: Option<&State>) -> Way {
@@ -207,7 +227,17 @@ impl Rules {
                 (makes_children, Some("sealed"), by_worker)
             }
             Kind::Erased => (state.is_final() && state.retention.is_some(), Some("retention"), by_machine),
-            Kind::Submitted | Kind::Moved | Kind::Requested => return Err(illegal("it is no note")),
+            Kind::Forgotten => (state.is_final() && state.forget.is_some(), Some("forget"), by_machine),
+            Kind::Late => (state.sla.is_some() || !self.pipeline.slas.is_empty(), Some("sla"), by_machine),
+            Kind::Approved => {
+                let edges = state.actions.iter().flat_map(|action| &action.edges);
+                let several: Vec<_> = edges.filter(|edge| edge.approvals > 1).collect();
+                let may = several.iter().any(|edge| covers(leaf.right, state.role_of(edge)));
+                (!several.is_empty(), Some("approve"), may)
+            }
+            Kind::Submitted | Kind::Moved | Kind::Requested | Kind::Migrated => {
+                return Err(illegal("it is no note"));
+            }
         };
         if !fits {
             return Err(illegal(format!("nothing is {} in {}", leaf.kind.as_str(), state.name)));

@@ -110,8 +110,10 @@ impl Stand {
             Kind::Abandoned => self.pending.is_some(),
             Kind::Redriven => self.dead,
             Kind::Amended => !state.is_final() || self.dead || self.pending.is_some(),
-            Kind::Erased => !self.dead && self.pending.is_none(),
-            Kind::Died | Kind::Requested | Kind::Moved => true,
+            Kind::Erased | Kind::Forgotten => !self.dead && self.pending.is_none(),
+            Kind::Late => !state.is_final() || self.pending.is_some(),
+            Kind::Approved => self.pending.is_none(),
+            Kind::Died | Kind::Requested | Kind::Moved | Kind::Migrated => true,
         };
         if allowed {
             Ok(())
@@ -187,7 +189,11 @@ impl Stand {
             Kind::Abandoned => (self.pending, self.attempt) = (None, 1),
             Kind::Redriven => (self.dead, self.attempt) = (false, 1),
             Kind::Sealed => self.attempt = 1,
-            Kind::Crashed | Kind::Amended | Kind::Erased => {}
+            Kind::Migrated => {
+                // Whether it goes on waiting as it did is not in the leaf: its next move tells.
+                (self.known, self.pending, self.state) = (false, None, verdict.to);
+            }
+            Kind::Crashed | Kind::Amended | Kind::Erased | Kind::Forgotten | Kind::Late | Kind::Approved => {}
         }
     }
 }
