@@ -212,6 +212,7 @@ fn the_game_reaches_every_kind_of_event() {
         "crashed",
         "died",
         "erased",
+        "late",
         "moved",
         "redriven",
         "requested",
