@@ -3,14 +3,17 @@
 mod act;
 mod amend;
 mod apply;
+mod audit;
 mod check;
 mod dead;
 mod demo;
 mod draw;
+mod evidence;
 mod hold;
 mod holds;
 mod list;
 mod migrate;
+mod monitor;
 mod operations;
 mod overdue;
 mod release;
@@ -22,7 +25,9 @@ mod submit;
 mod tail;
 mod test;
 mod torture;
+mod verify;
 mod why;
+mod witness;
 
 use clap::Subcommand;
 
@@ -56,6 +61,11 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Operations(operations::Operations),
     Status(status::Status),
+    Evidence(evidence::Evidence),
+    Verify(verify::Verify),
+    Audit(audit::Audit),
+    Monitor(monitor::Monitor),
+    Witness(witness::Witness),
 }
 
 impl Command {
@@ -84,6 +94,11 @@ impl Command {
             Command::Migrate(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Evidence(evidence) => evidence.run(),
+            Command::Verify(verify) => verify.run(format),
+            Command::Audit(audit) => audit.run(format),
+            Command::Monitor(monitor) => monitor.run(format),
+            Command::Witness(witness) => witness.run(),
         }
     }
 }
