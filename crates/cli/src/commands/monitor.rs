@@ -29,9 +29,6 @@ pub(crate) struct Monitor {
     #[arg(value_name = "URL")]
     url: String,
 
-    #[command(flatten)]
-    keys: KeyArgs,
-
     /// The file that remembers the last checkpoint; made at the first look
     #[arg(long, value_name = "FILE")]
     state: PathBuf,
@@ -43,6 +40,9 @@ pub(crate) struct Monitor {
     /// Look once
     #[arg(long)]
     once: bool,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 
     /// The token to show to the address
     #[arg(long, help_heading = "Server")]

@@ -33,9 +33,6 @@ pub(crate) struct Verify {
     #[arg(value_name = "FILE|FOLDER|URL")]
     source: String,
 
-    #[command(flatten)]
-    keys: KeyArgs,
-
     /// A checkpoint you saved: the log must go on from there
     #[arg(long, value_name = "CHECKPOINT_FILE")]
     since: Option<PathBuf>,
@@ -43,6 +40,9 @@ pub(crate) struct Verify {
     /// The submission it must be about; of a whole log, the one whose end to report
     #[arg(long, value_name = "ID", value_parser = read_id)]
     submission: Option<SubmissionId>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
 
     /// The token to show to the address
     #[arg(long, help_heading = "Server")]

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,9 @@ struct Inside {
     /// Answers that are not in the folder, or not what the folder says.
     canned: BTreeMap<String, (u16, Vec<u8>)>,
     asked: Vec<Asked>,
+    /// A path that is answered only after another was asked for.
+    held: Option<(String, String)>,
+    news: Arc<Notify>,
 }
 
 #[derive(Debug)]
@@ -65,6 +68,11 @@ impl Site {
         self.inside.lock().unwrap().folder = folder.into();
     }
 
+    /// Keeps back the answer to a path until somebody has asked for another.
+    pub(crate) fn hold(&self, path: &str, until: &str) {
+        self.inside.lock().unwrap().held = Some((path.to_owned(), until.to_owned()));
+    }
+
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.inside.lock().unwrap().asked.clone()
     }
@@ -84,11 +92,12 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    let mut inside = inside.lock().unwrap();
-    let token = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
-    let path = uri.path_and_query().unwrap().to_string();
-    let body = String::from_utf8(body.to_vec()).unwrap();
-    inside.asked.push(Asked { method: method.to_string(), path, token, body });
+    note(&mut inside.lock().unwrap(), &method, &uri, &headers, &body);
+    while is_held(&inside, uri.path()) {
+        let news = inside.lock().unwrap().news.clone();
+        news.notified().await;
+    }
+    let inside = inside.lock().unwrap();
     let (status, body) = match inside.canned.get(uri.path()) {
         Some(canned) => canned.clone(),
         None => match std::fs::read(inside.folder.join(uri.path().trim_start_matches('/'))) {
@@ -99,4 +108,19 @@ async fn answer(
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     response
+}
+
+fn is_held(inside: &Mutex<Inside>, path: &str) -> bool {
+    let inside = inside.lock().unwrap();
+    let held = inside.held.as_ref().filter(|(held, _)| held == path);
+    held.is_some_and(|(_, until)| inside.asked.iter().all(|asked| asked.path != *until))
+}
+
+fn note(inside: &mut Inside, method: &Method, uri: &Uri, headers: &HeaderMap, body: &Bytes) {
+    let token = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let path = uri.path_and_query().unwrap().to_string();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    inside.asked.push(Asked { method: method.to_string(), path, token, body });
+    // One thread serves: whoever waits does so between two looks, or finds this permit.
+    inside.news.notify_one();
 }

@@ -21,6 +21,15 @@ fn a_served_log_is_read_once_and_holds() {
 }
 
 #[test]
+fn several_bundles_are_fetched_at_once() {
+    let mut logged = Logged::new();
+    logged.grow(2_000);
+    let site = Site::start(logged.folder());
+    site.hold("/tile/entries/000", "/tile/entries/003");
+    verify_source(&site.url, &[]).ends(0);
+}
+
+#[test]
 fn a_prefix_of_the_address_is_kept_and_only_a_token_for_it_is_shown() {
     let logged = Logged::new();
     let parent = logged.deployment.folder.path();
