@@ -123,7 +123,7 @@ impl Told<'_> {
             "kind": kind,
             "origin": opened.checkpoint.origin,
             "size": opened.checkpoint.size,
-            "root": opened.checkpoint.root,
+            "root": root(opened),
             "signed_by": opened.signed_by,
             "cosigned_by": cosigned
                 .map(|witness| json!({ "name": witness.name, "at": utc(witness.at) }))
@@ -161,7 +161,7 @@ impl Told<'_> {
         let checkpoint = &opened.checkpoint;
         lines.row([
             "log".to_owned(),
-            format!("{}, {} leaves, root {}", checkpoint.origin, checkpoint.size, checkpoint.root),
+            format!("{}, {} leaves, root {}", checkpoint.origin, checkpoint.size, root(opened)),
         ]);
         lines.row(["signed by".to_owned(), opened.signed_by.join(", ")]);
         for witness in &opened.cosigned_by {
@@ -172,6 +172,11 @@ impl Told<'_> {
         }
         lines
     }
+}
+
+/// In the checkpoint's own spelling, for whoever compares.
+fn root(opened: &Opened) -> &str {
+    opened.note.text.lines().nth(2).unwrap_or_default()
 }
 
 /// A witness's clock, as everything else writes times.

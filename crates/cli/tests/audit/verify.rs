@@ -17,6 +17,8 @@ fn evidence_holds_and_the_report_says_what_was_checked() {
     assert_eq!((&told["ok"], &told["events"], &told["state"]), (&json!(true), &json!(5), &json!("SENT")));
     assert_eq!(told["guards"], json!({ "checked": 2, "unknown": 0 }));
     assert_eq!(told["submission"], json!(logged.story.row().id));
+    let root = logged.deployment.checkpoint().lines().nth(2).unwrap().to_owned();
+    assert_eq!(told["root"], json!(root), "as the checkpoint spells it");
     let piped = verify_with_input(&file, &["-o", "json"]).ends(0).json();
     assert_eq!(piped["last_leaf"], told["last_leaf"]);
 }

@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Barrier;
 
+use audit::follow::Publisher;
 use audit::note::{Checkpoint, Note, Signature, SigningKey, VerifierKey, sign_checkpoint};
+use audit::tiles::CheckedTiles;
 use audit::tree::{Memory, leaf_hash, prove_consistency};
-use audit::witness::AddCheckpoint;
+use audit::witness::{AddCheckpoint, Policy, Post, collect};
 use tempfile::TempDir;
 
 use crate::common::{milepost, run};
 use crate::deployment::{ORIGIN, key};
-use crate::log_key;
+use crate::{Logged, log_key};
 
 /// A witness in a process of its own.
 struct Watching {
@@ -225,4 +227,43 @@ fn what_was_cosigned_is_remembered_through_a_sudden_death() {
     std::fs::write(file, "rubbish").unwrap();
     let witness = Watching::start(&keys.key, &state);
     assert_eq!(witness.add(0, &tree(800, 1)).0, 500);
+}
+
+impl Post for Watching {
+    fn post(&self, url: &str, body: &str) -> Result<(u16, Vec<u8>), String> {
+        assert_eq!(url, format!("http://{}", self.address));
+        let (status, _, answer) = Watching::post(self, "/add-checkpoint", body.as_bytes());
+        Ok((status, answer.into_bytes()))
+    }
+}
+
+#[test]
+fn a_log_collects_what_verifiers_ask_for() {
+    let keys = new_key();
+    let witness = Watching::start(&keys.key, &keys.folder.path().join("state"));
+    let mut logged = Logged::new();
+    let policy =
+        format!("log {}\nwitness w1 {} http://{}\nquorum w1\n", log_key(), keys.verifier, witness.address);
+    let file = logged.file("policy", &policy);
+    let policy = Policy::parse(policy.as_bytes()).unwrap();
+    let verified = |logged: &Logged| {
+        let evidence = logged.file("evidence.json", logged.evidence());
+        run(&["verify", evidence.to_str().unwrap(), "--policy", file.to_str().unwrap(), "-o", "json"])
+    };
+    for _ in 0..2 {
+        logged.grow(300);
+        assert_eq!(verified(&logged).ends(1).json()["fault"], "witness");
+        let note = Note::parse(logged.deployment.checkpoint().as_bytes()).unwrap();
+        let checkpoint: Checkpoint = note.text.parse().unwrap();
+        let (store, guard) = (&logged.deployment.store, logged.deployment.guard());
+        let tiles = CheckedTiles::open(store, checkpoint.size, &checkpoint.root).unwrap();
+        let mut prove =
+            |old| prove_consistency(&tiles, old, checkpoint.size).map_err(|error| error.to_string());
+        let collected = collect(&policy, &note, &witness, &mut prove).unwrap();
+        assert!(collected.quorum, "{collected:?}");
+        let mut publisher = Publisher::open(store, ORIGIN, guard).unwrap();
+        publisher.cosigned(&collected.note).unwrap();
+        let told = verified(&logged).ends(0).json();
+        assert_eq!(told["cosigned_by"][0]["name"], "witness.example/w1");
+    }
 }
