@@ -17,14 +17,20 @@ struct ForkBody<'a> {
     reason: &'a str,
 }
 
-/// What is to be done to the keys that sign checkpoints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "action", rename_all = "snake_case")]
-pub enum KeyChange {
-    /// The server makes a key of its own and signs with it beside the others.
-    Add,
-    /// The server signs no more with this key, named by its line or by the id within it.
-    Retire { key: String },
+/// Without a key to retire, one is added.
+#[derive(Debug, Serialize)]
+struct KeysBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retire: Option<&'a str>,
+}
+
+/// What evidence shall hold besides what is always in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EvidenceWish {
+    /// A proof that the log goes on from a checkpoint of this size.
+    pub known_size: Option<u64>,
+    /// Leave out payloads, outputs and metadata.
+    pub without_documents: bool,
 }
 
 impl Client {
@@ -36,12 +42,14 @@ impl Client {
         Ok(answer.found())
     }
 
-    /// The evidence about a submission, to the byte. `known_size` asks for a proof that the log goes on from a checkpoint
-    /// of that size.
-    pub async fn evidence(&self, id: SubmissionId, known_size: Option<u64>) -> Result<String, Error> {
+    /// The evidence about a submission, to the byte.
+    pub async fn evidence(&self, id: SubmissionId, wish: EvidenceWish) -> Result<String, Error> {
         let mut url = self.at(["submissions", &id.to_string(), "evidence"]);
-        if let Some(size) = known_size {
-            url.query_pairs_mut().append_pair("known_size", &size.to_string());
+        if let Some(size) = wish.known_size {
+            url.query_pairs_mut().append_pair("known", &size.to_string());
+        }
+        if wish.without_documents {
+            url.query_pairs_mut().append_pair("documents", "none");
         }
         self.send(Call::get(url).at_most(EVIDENCE_BYTES_MAX)).await?.text()
     }
@@ -61,8 +69,18 @@ impl Client {
         self.send(Call::post(self.at(["audit", "fork"]), &ForkBody { reason })?).await?.document()
     }
 
-    /// Adds or retires a key. Not repeated by itself: a second one would add another key.
-    pub async fn audit_keys(&self, change: &KeyChange) -> Result<Json, Error> {
-        self.send(Call::post(self.at(["audit", "keys"]), change)?).await?.document()
+    /// Lets the server make a key and sign with it beside the others. Not repeated by itself: a second call would add
+    /// another.
+    pub async fn add_audit_key(&self) -> Result<Json, Error> {
+        self.change_audit_keys(None).await
+    }
+
+    /// Lets the server sign no more with a key, named by its line or by the id within it.
+    pub async fn retire_audit_key(&self, key: &str) -> Result<Json, Error> {
+        self.change_audit_keys(Some(key)).await
+    }
+
+    async fn change_audit_keys(&self, retire: Option<&str>) -> Result<Json, Error> {
+        self.send(Call::post(self.at(["audit", "keys"]), &KeysBody { retire })?).await?.document()
     }
 }

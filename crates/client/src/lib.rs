@@ -48,7 +48,7 @@ mod tasks;
 mod wait;
 mod worker;
 
-pub use audit::KeyChange;
+pub use audit::EvidenceWish;
 pub use client::Client;
 pub use error::Error;
 pub use feed::{FeedFilter, Position};

@@ -1,5 +1,4 @@
 use clap::{Args, Subcommand};
-use client::KeyChange;
 use model::Json;
 use serde_json::Value;
 
@@ -34,6 +33,7 @@ struct Key {
 
 /// Show how the log is doing: how far it has come, who signs, who has seen it
 #[derive(Debug, Args)]
+#[command(after_help = "Exits with 1 while nothing is signed: the log was refused or fails.")]
 struct Status {
     #[command(flatten)]
     server: ServerArgs,
@@ -78,7 +78,7 @@ struct Add {
 /// Let the server sign no more with a key
 #[derive(Debug, Args)]
 struct Retire {
-    /// The key's line, as `milepost audit key` prints it
+    /// The key's line, as `milepost audit key` prints it, or the id within it
     #[arg(value_name = "VKEY")]
     key: String,
 
@@ -96,25 +96,29 @@ impl Audit {
             }
             Verb::Status(Status { server }) => {
                 let client = server.client()?;
-                print(&block_on(async { Ok(client.audit_status().await?) })?, format)
+                let status = block_on(async { Ok(client.audit_status().await?) })?;
+                print(&status, format)?;
+                Ok(if is_running(&status) { Exit::Fine } else { Exit::Negative })
             }
             Verb::Fork(Fork { reason, server }) => {
                 let client = server.client()?;
                 print(&block_on(async { Ok(client.audit_fork(reason).await?) })?, format)
             }
             Verb::Keys(Keys { verb: KeysVerb::Add(Add { server }) }) => {
-                change(&KeyChange::Add, server, format)
+                let client = server.client()?;
+                print(&block_on(async { Ok(client.add_audit_key().await?) })?, format)
             }
             Verb::Keys(Keys { verb: KeysVerb::Retire(Retire { key, server }) }) => {
-                change(&KeyChange::Retire { key: key.trim().to_owned() }, server, format)
+                let client = server.client()?;
+                print(&block_on(async { Ok(client.retire_audit_key(key.trim()).await?) })?, format)
             }
         }
     }
 }
 
-fn change(change: &KeyChange, server: &ServerArgs, format: Format) -> anyhow::Result<Exit> {
-    let client = server.client()?;
-    print(&block_on(async { Ok(client.audit_keys(change).await?) })?, format)
+fn is_running(status: &Json) -> bool {
+    let status: Value = serde_json::from_str(status.as_str()).unwrap_or_default();
+    status["standing"] == "running"
 }
 
 fn print(answer: &Json, format: Format) -> anyhow::Result<Exit> {

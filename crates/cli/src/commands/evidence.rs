@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use client::EvidenceWish;
 use model::SubmissionId;
 
 use super::verify::read_checkpoint;
@@ -25,15 +26,20 @@ pub(crate) struct Evidence {
     #[arg(long, value_name = "CHECKPOINT_FILE")]
     since: Option<PathBuf>,
 
+    /// Leave out payloads, outputs and metadata: the proofs hold without them, guards that read them stay unknown
+    #[arg(long)]
+    no_documents: bool,
+
     #[command(flatten)]
     server: ServerArgs,
 }
 
 impl Evidence {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let known = self.since.as_deref().map(read_checkpoint).transpose()?.map(|(size, _)| size);
+        let known_size = self.since.as_deref().map(read_checkpoint).transpose()?.map(|(size, _)| size);
+        let wish = EvidenceWish { known_size, without_documents: self.no_documents };
         let client = self.server.client()?;
-        let text = block_on(async { Ok(client.evidence(self.id, known).await?) })?;
+        let text = block_on(async { Ok(client.evidence(self.id, wish).await?) })?;
         output::print(&text)?;
         Ok(Exit::Fine)
     }

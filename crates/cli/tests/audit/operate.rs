@@ -29,9 +29,11 @@ fn evidence_is_printed_to_the_byte_and_verifies() {
     site.answer(&format!("/v1/submissions/{id}/evidence"), 200, text.clone());
     let said = ask(&site, &["evidence", &id, "--since", seen.to_str().unwrap()]).ends(0);
     assert_eq!(said.stdout, text);
-    let expected = format!("/v1/submissions/{id}/evidence?known_size=6");
+    let expected = format!("/v1/submissions/{id}/evidence?known=6");
     assert_eq!(last(&site), ("GET".to_owned(), expected, String::new()));
     let file = logged.file("evidence.json", said.stdout);
+    ask(&site, &["evidence", &id, "--no-documents"]).ends(0);
+    assert!(last(&site).1.ends_with("/evidence?documents=none"));
     verify(&file, &["--since", seen.to_str().unwrap()]).ends(0);
 }
 
@@ -63,12 +65,14 @@ fn the_key_is_printed_as_verifiers_take_it() {
 fn the_status_is_told_for_people_and_as_it_came() {
     let logged = Logged::new();
     let site = Site::start(logged.folder());
-    let status = r#"{"origin":"milepost.example/log","size":12345678901234567890,"witnesses":[]}"#;
+    let status = r#"{"origin":"milepost.example/log","size":12345678901234567890,"standing":"running","witnesses":[]}"#;
     site.answer("/v1/audit", 200, status);
     let said = ask(&site, &["audit", "status"]).ends(0);
     assert!(said.stdout.contains("milepost.example/log"), "{}", said.stdout);
     let said = ask(&site, &["audit", "status", "-o", "json"]).ends(0);
     assert!(said.stdout.contains("12345678901234567890"), "{}", said.stdout);
+    site.answer("/v1/audit", 200, status.replace("running", "refused"));
+    ask(&site, &["audit", "status"]).ends(1);
 }
 
 #[test]
@@ -83,10 +87,10 @@ fn forks_and_keys_are_asked_for_once_with_what_was_said() {
     let body = json!({ "reason": "the disk died" }).to_string();
     assert_eq!(last(&site), ("POST".to_owned(), "/v1/audit/fork".to_owned(), body));
     ask(&site, &["audit", "keys", "add"]).ends(0);
-    let body = json!({ "action": "add" }).to_string();
+    let body = json!({}).to_string();
     assert_eq!(last(&site), ("POST".to_owned(), "/v1/audit/keys".to_owned(), body));
     ask(&site, &["audit", "keys", "retire", &crate::log_key()]).ends(0);
-    let body = json!({ "action": "retire", "key": crate::log_key() }).to_string();
+    let body = json!({ "retire": crate::log_key() }).to_string();
     assert_eq!(last(&site), ("POST".to_owned(), "/v1/audit/keys".to_owned(), body));
     site.answer("/v1/audit/fork", 503, "");
     let before = site.asked().len();
