@@ -33,12 +33,19 @@ impl Told<'_> {
         }
         let mut lines = self.heading(&report.checkpoint);
         lines.row(["submission".to_owned(), report.submission.to_string()]);
-        lines.row(["state".to_owned(), format!("{}, after {}", report.state, events(report.events))]);
+        lines.row([
+            "state".to_owned(),
+            format!("{}, after {}", report.state, counted(report.events, "event")),
+        ]);
         lines.row([
             "checked".to_owned(),
             "signatures, inclusion, order, chain, definitions, moves, triggers, rights".to_owned(),
         ]);
-        lines.row(["documents".to_owned(), format!("{} revealed, each the event's own", report.documents)]);
+        let documents = match report.documents {
+            0 => "none revealed".to_owned(),
+            count => format!("{count} revealed, each the event's own"),
+        };
+        lines.row(["documents".to_owned(), documents]);
         lines.row(["guards".to_owned(), guards(report.guards_checked, report.guards_unknown)]);
         lines.row(["last leaf".to_owned(), report.tip.to_string()]);
         output::print(&format!("{} holds\n{}", plain(self.source), indented(&lines)))?;
@@ -57,8 +64,8 @@ impl Told<'_> {
             return Ok(if absent.is_none() { Exit::Fine } else { Exit::Negative });
         }
         let mut lines = self.heading(&report.checkpoint);
-        let submissions = format!("{} of {} submissions", events(report.events), report.submissions);
-        lines.row(["events".to_owned(), submissions]);
+        let count = format!("{}, in {}", report.events, counted(report.submissions, "submission"));
+        lines.row(["events".to_owned(), count]);
         lines.row(["definitions".to_owned(), report.definitions.to_string()]);
         lines.row([
             "checked".to_owned(),
@@ -189,8 +196,9 @@ fn indented(lines: &Table) -> String {
     lines.render().lines().map(|line| format!("  {line}\n")).collect()
 }
 
-fn events(count: u64) -> String {
-    if count == 1 { "1 event".to_owned() } else { format!("{count} events") }
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 fn guards(checked: u64, unknown: u64) -> String {

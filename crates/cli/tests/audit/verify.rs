@@ -98,7 +98,7 @@ fn a_whole_log_holds_and_ends_where_the_evidence_does() {
         json!([{ "submission": id, "revision": 5, "state": "SENT", "last_leaf": last_leaf }])
     );
     let said = verify(&logged.folder(), &[]).ends(0);
-    assert!(said.stdout.contains("5 events of 1 submissions"), "{}", said.stdout);
+    assert!(said.stdout.contains("5, in 1 submission\n"), "{}", said.stdout);
     let absent = "0197a8c5-7f1c-7d3a-9b1e-2f6c8d0e4a57";
     let told = verify(&logged.folder(), &["--submission", absent, "-o", "json"]).ends(1).json();
     assert_eq!(told["ok"], false);
