@@ -1,10 +1,10 @@
-//! Turns at keys and lanes that come in the very step in which something else happens to those in line.
+//! Turns at keys, lanes and limits that come in the very step in which something else happens to those in line.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;
 
 use engine::Hold;
-use engine::core::{Ask, Outcome};
+use engine::core::{Ask, ClaimMany, Outcome, Output};
 use model::command::{Act, Amend, Finish};
 use model::submission::Wait;
 use model::{Actor, Caller, Command, Json, Role, SubmissionId, Time, Token};
@@ -16,6 +16,7 @@ const PROMISES: Promises = &[
     ("who is amended as its key comes free gets it all the same", amended_as_its_key_comes_free),
     ("the key of one that ended as it came free goes to the next", ended_as_its_key_comes_free),
     ("a hold does not keep a key from who waits for it", a_hold_does_not_keep_a_key),
+    ("a slot that is given back is there for the next claim of the same step", a_slot_that_is_given_back),
 ];
 
 #[test]
@@ -45,7 +46,9 @@ actions.turn = "GONE"
 final = "success"
 "#;
 
+/// One after the other, a moment apart: those of one moment stand in no order of arrival.
 fn arrive(bench: &mut Bench, ship: &str, quay: &str) -> SubmissionId {
+    bench.clock.advance(1);
     bench.machine.submit_to("port", &format!(r#"{{"ship":"{ship}","quay":"{quay}","load":1}}"#))
 }
 
@@ -71,7 +74,6 @@ fn an_arrival_does_not_overtake(open: Open<'_>) {
     let waits = arrive(&mut bench, "b", "q");
     let token = bench.machine.claim_task("port.unload")[0].token;
     leave(&mut bench, token);
-    bench.clock.advance(1);
     arrive(&mut bench, "c", "q");
     assert_eq!(unloading(&mut bench), [waits]);
 }
@@ -128,4 +130,21 @@ fn a_hold_does_not_keep_a_key(open: Open<'_>) {
     assert_eq!(unloading(&mut bench), [], "it is held");
     let row = bench.row(again);
     assert!(!row.key_waits && row.wait != Wait::Key, "and the key is its own: {row:?}");
+}
+
+fn a_slot_that_is_given_back(open: Open<'_>) {
+    let limited = PORT.replace(
+        "lane = { key = \"payload.quay\" }",
+        "labels = { quay = \"payload.quay\" }\nlimits.quay = 1",
+    );
+    let mut bench = open(&[&limited]);
+    arrive(&mut bench, "a", "q");
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    let next = arrive(&mut bench, "b", "q");
+    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let claim = ClaimMany { tasks: vec!["port.unload".into()], ..support::claim(1) };
+    let asks = [Ask::Tell(token.submission, Command::Finish(finish)), Ask::Claim(claim)];
+    let step = bench.machine.step(&asks.map(Into::into));
+    let Ok(Output::Tasks(tasks)) = &step.outcomes[1] else { panic!("{:?}", step.outcomes) };
+    assert_eq!(tasks.iter().map(|task| task.row.id).collect::<Vec<_>>(), [next]);
 }
