@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use engine::core::{Ask, SCHEDULES, Scheduled};
+use engine::core::{Ask, Input, SCHEDULES, Scheduled};
 use engine::duty::{Duty as _, Housekeeping, Look, Schedules, Sweep};
 use model::command::Snooze;
 use model::submission::Status;
@@ -27,6 +27,10 @@ const PROMISES: Promises = &[
     ("clearing up does not delay a timer", clearing_up_does_not_delay_a_timer),
     ("a schedule submits once for each of its times", a_schedule_submits_once_for_each_of_its_times),
     ("a schedule that two servers begin misses no time", a_schedule_that_two_servers_begin_misses_no_time),
+    (
+        "a time of a schedule that two servers serve is served once",
+        a_time_that_two_servers_serve_is_served_once,
+    ),
     (
         "what ends in the step its time comes is cleared up later",
         what_ends_as_its_time_comes_is_cleared_up_later,
@@ -341,13 +345,28 @@ fn a_schedule_submits_once_for_each_of_its_times(open: Open<'_>) {
     assert_eq!(documents.payload.as_str(), r#"{"what":"report"}"#);
 }
 
+/// What a server finds to do for schedules, and has not asked for yet.
+fn look(bench: &Bench) -> Vec<Input> {
+    let versions = bench.machine.pipelines.current();
+    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now() };
+    Schedules.pass(look).unwrap().inputs
+}
+
+fn a_time_that_two_servers_serve_is_served_once(open: Open<'_>) {
+    let mut bench = open(&[NIGHTLY]);
+    serve(&mut bench, &mut Schedules);
+    bench.clock.advance(24 * 3_600_000);
+    let (one, other) = (look(&bench), look(&bench));
+    assert_eq!((one.len(), other.len()), (1, 1));
+    for input in one.into_iter().chain(other) {
+        bench.machine.one(input).unwrap();
+    }
+    let rows = bench.store.find(&store::Query { limit: 10, ..Default::default() }).unwrap().rows;
+    assert_eq!(rows.len(), 1);
+}
+
 fn a_schedule_that_two_servers_begin_misses_no_time(open: Open<'_>) {
     let mut bench = open(&[NIGHTLY]);
-    let look = |bench: &Bench| {
-        let versions = bench.machine.pipelines.current();
-        let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now() };
-        Schedules.pass(look).unwrap().inputs
-    };
     let one = look(&bench);
     bench.clock.advance(24 * 3_600_000);
     let other = look(&bench);
