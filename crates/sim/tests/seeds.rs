@@ -177,6 +177,8 @@ fn everything_that_can_happen_happens() {
         "timeout",
         "quarantine",
         "retries-used-up",
+        "ttl-edge-failed",
+        "ended-again",
         "not-retryable",
         "guard-error",
         "wait-over",

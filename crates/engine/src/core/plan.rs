@@ -62,7 +62,7 @@ impl Plan {
                 Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
                 Ask::Tell(id, command) => {
                     plan.ids.push(*id);
-                    if matches!(command, Command::Migrate(_)) {
+                    if matches!(command, Command::Migrate(_) | Command::Amend(_) | Command::Redrive(_)) {
                         plan.whole.insert(*id);
                     }
                     for child in super::children_of(command) {
