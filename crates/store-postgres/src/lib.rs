@@ -4,6 +4,7 @@
 //! only one may have (a key, a lane, a slot) is kept by unique indexes; `gate` says how nobody is left waiting in a line;
 //! `schema_sequence.sql` how events get their order; the heads of `taking` and `writing` why nobody waits in a circle.
 
+mod address;
 mod blocking;
 mod clock;
 mod codec;

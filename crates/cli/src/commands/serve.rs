@@ -11,6 +11,7 @@ use crate::exit::{Exit, Stop};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
+use crate::place::Place;
 use crate::signals::Signals;
 use crate::source;
 
@@ -21,13 +22,22 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
+  MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve
+
+Any number of servers may share one PostgreSQL. Its address may also say which schema has the tables and how many
+connections this server keeps: postgres://...?schema=milepost&readers=4&writers=4. Give an address with a password as
+MILEPOST_STORE, which others on this machine cannot see.
 
 While no token exists, the server is open to this machine and listens on no address that others can reach.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
 pub(crate) struct Serve {
-    /// The folder that holds the data; made if it is missing
-    #[arg(long, default_value = "milepost-data", value_name = "DIR")]
-    data: PathBuf,
+    /// The folder that holds the data; made if it is missing [default: milepost-data]
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    data: Option<PathBuf>,
+
+    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database [env: MILEPOST_STORE]
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
 
     /// Where to listen; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
@@ -55,7 +65,9 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
-        let node = Node::open(&self.data, &self.engine_options()?)?;
+        let place = self.place()?;
+        let node = Node::open(&place, &self.engine_options()?)?;
+        tracing::info!("the data is in {place}");
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
         }
@@ -71,6 +83,18 @@ impl Serve {
             tracing::info!("stopping");
         };
         node.serve(listener, stop).await
+    }
+
+    /// What the command line says counts more than the environment.
+    fn place(&self) -> Result<Place, Stop> {
+        if let Some(folder) = &self.data {
+            return Ok(Place::Folder(folder.clone()));
+        }
+        let store = self.store.clone().or_else(|| std::env::var("MILEPOST_STORE").ok());
+        match store.filter(|store| !store.is_empty()) {
+            Some(store) => Place::read(&store),
+            None => Ok(Place::Folder("milepost-data".into())),
+        }
     }
 
     fn engine_options(&self) -> Result<engine::Options, Stop> {
