@@ -12,6 +12,7 @@ mod connection;
 mod error;
 mod find;
 mod gate;
+mod hints;
 mod partition;
 mod pipe;
 mod query;
@@ -26,23 +27,27 @@ mod writing;
 pub use connection::Settings;
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, Line, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use clock::Now;
 use error::{Fault, Result};
+use hints::Hints;
 
 pub struct PostgresStore {
     readers: Pool,
     writers: Pool,
     now: Now,
+    settings: Settings,
+    /// Made when the first hint is announced or listened for: not everybody who opens a store is a server.
+    hints: OnceLock<Arc<Hints>>,
     /// Serves the sockets. `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -76,6 +81,8 @@ impl PostgresStore {
             readers: connection::pool(settings, settings.readers, connection::READS)?,
             writers: connection::pool(settings, settings.writers, connection::WRITES)?,
             now: Now::new(clock),
+            settings: settings.clone(),
+            hints: OnceLock::new(),
             runtime: Some(runtime),
         };
         store.wait(schema::migrate(settings))?;
@@ -83,10 +90,21 @@ impl PostgresStore {
         Ok(store)
     }
 
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it is there until the store is dropped")
+    }
+
+    fn hints(&self) -> &Arc<Hints> {
+        self.hints.get_or_init(|| {
+            let hints = Arc::new(Hints::default());
+            self.runtime().spawn(hints.clone().send(self.settings.clone()));
+            hints
+        })
+    }
+
     /// Waits on this thread while the runtime's serve the sockets.
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
-        let runtime = self.runtime.as_ref().expect("it is there until the store is dropped");
-        let _entered = runtime.enter();
+        let _entered = self.runtime().enter();
         blocking::wait(future)
     }
 
@@ -152,6 +170,14 @@ impl Store for PostgresStore {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn announce(&self, hint: &Hint) {
+        self.hints().announce(hint);
+    }
+
+    fn listen(&self, heard: Box<dyn Fn(Hint) + Send + Sync>) {
+        self.runtime().spawn(self.hints().clone().hear(self.settings.clone(), heard.into()));
     }
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {

@@ -44,6 +44,8 @@ pub struct Options {
     pub keep_events: Option<Millis>,
     /// Where this server can be reached, for the list of servers.
     pub address: String,
+    /// How long a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
+    pub claim_sweep: Option<Duration>,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
@@ -57,6 +59,7 @@ pub struct Engine {
     queues: Arc<Queues>,
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
+    claim_sweep: Duration,
     condition: watch::Receiver<Condition>,
 }
 
@@ -82,6 +85,7 @@ impl Engine {
             queues: queues.clone(),
             hints: hints.clone(),
             duties: Arc::default(),
+            claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
@@ -232,7 +236,7 @@ impl Engine {
             tokio::select! {
                 () = &mut over => return Ok(Vec::new()),
                 () = rung => {}
-                () = tokio::time::sleep(CLAIM_SWEEP) => {}
+                () = tokio::time::sleep(self.claim_sweep) => {}
                 () = self.stopping() => return Ok(Vec::new()),
             }
         }
