@@ -49,6 +49,7 @@ impl Node {
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         let options = server::Options::new(listener.local_addr()?);
+        self.engine.listens_at(options.listen.to_string());
         let over = async {
             tokio::select! {
                 () = stop => {}

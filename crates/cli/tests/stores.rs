@@ -118,3 +118,31 @@ fn a_store_of_a_newer_release_is_left_alone() {
     let said = refused(&store, 6);
     assert!(said.contains("written by a newer release") && said.contains("900"), "{said}");
 }
+
+#[test]
+fn servers_are_listed_with_the_address_they_really_have() {
+    let store = postgres("servers");
+    let (one, two) = (Server::over(&store, &[]), Server::over(&store, &[]));
+    let addresses = |server: &Server| {
+        let list = server.run(&["servers", "-o", "json"]).ends(0).json();
+        let mut addresses: Vec<_> = list["servers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|server| format!("http://{}", server["address"].as_str().unwrap()))
+            .collect();
+        addresses.sort();
+        addresses
+    };
+    let mut expected = vec![one.url.clone(), two.url.clone()];
+    expected.sort();
+    let begun = engine::clock::instant();
+    while addresses(&one) != expected {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?} are not {expected:?}", addresses(&one));
+    }
+    let table = two.run(&["servers"]).ends(0).stdout;
+    assert!(
+        table.contains("LAST SEEN") && table.contains(one.url.strip_prefix("http://").unwrap()),
+        "{table}"
+    );
+}

@@ -16,6 +16,7 @@ mod overdue;
 mod release;
 mod resume;
 mod serve;
+mod servers;
 mod show;
 mod status;
 mod submit;
@@ -25,6 +26,7 @@ mod torture;
 mod why;
 
 use clap::Subcommand;
+use model::Millis;
 
 pub(crate) use list::read_label;
 
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Operations(operations::Operations),
     Status(status::Status),
+    Servers(servers::Servers),
 }
 
 impl Command {
@@ -84,6 +87,13 @@ impl Command {
             Command::Migrate(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Servers(servers) => servers.run(format),
         }
     }
+}
+
+/// Nobody needs the milliseconds of what was long ago.
+fn rough(span: Millis) -> String {
+    let step = if span.millis() < 10_000 { 1 } else { 1_000 };
+    Millis::new(span.millis() / step * step).to_string()
 }

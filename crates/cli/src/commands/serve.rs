@@ -22,7 +22,7 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
-  MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve
+  MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
 
 Any number of servers may share one PostgreSQL. Its address may also say which schema has the tables and how many
 connections this server keeps: postgres://...?schema=milepost&readers=4&writers=4. Give an address with a password as
@@ -50,6 +50,10 @@ pub(crate) struct Serve {
     /// How long events stay in the feed, such as 90d; without it, for ever
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
+
+    /// What to call this server among those that share its store [default: a name it makes up]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
 
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -103,8 +107,8 @@ impl Serve {
                 "--keep-events 0s would remove every event at once; leave it out to keep them",
             ));
         }
-        let (keep_events, address) = (self.keep_events, self.listen.to_string());
-        Ok(engine::Options { keep_events, address, ..engine::Options::default() })
+        let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
+        Ok(engine::Options { keep_events, name, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.
