@@ -113,6 +113,20 @@ impl PostgresStore {
     }
 }
 
+/// Removes a store and all that is in it, for tests and simulations, which make one for themselves.
+///
+/// # Errors
+/// When the database cannot be reached, or does not allow it.
+pub fn remove(settings: &Settings) -> Result<(), Error> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::unavailable(format!("cannot start threads: {error}")))?;
+    let entered = runtime.enter();
+    let removed = blocking::wait(schema::remove(settings));
+    drop(entered);
+    runtime.shutdown_background();
+    removed
+}
+
 impl Drop for PostgresStore {
     fn drop(&mut self) {
         self.readers.close();

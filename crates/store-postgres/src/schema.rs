@@ -51,6 +51,19 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
+/// Removes everything in the schema.
+pub(crate) async fn remove(settings: &Settings) -> Result<(), Error> {
+    let removing = async {
+        let (client, connection) = connection::alone(settings).await?;
+        drop(tokio::spawn(connection));
+        let schema = quoted(&settings.schema);
+        let remove = format!("SET client_min_messages = warning; DROP SCHEMA IF EXISTS {schema} CASCADE");
+        client.batch_execute(&remove).await?;
+        Ok(())
+    };
+    removing.await.map_err(Fault::before_commit)
+}
+
 async fn is_there(client: &Client, schema: &str) -> Result<bool> {
     let tables = "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1)";
     Ok(client.query_one(tables, &[&schema]).await?.try_get(0)?)
