@@ -86,7 +86,7 @@ impl PostgresStore {
             runtime: Some(runtime),
         };
         store.wait(schema::migrate(settings))?;
-        store.read(reading::sequence_all(&store.readers))?;
+        store.read(reading::sequence(&store.readers, writer::EVERYTHING))?;
         Ok(store)
     }
 

@@ -127,6 +127,11 @@ async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Commit
     }
 }
 
+/// Asks for the place of no batch, so that only what is new is looked at.
+pub(crate) const WHAT_IS_NEW: i64 = -1;
+/// Asks for everything to be looked through: what came so late that nobody looked for it any more, too.
+pub(crate) const EVERYTHING: i64 = 0;
+
 /// Gives positions to all batches that are visible. Where the events of one of them begin.
 pub(crate) async fn sequence(client: &Client, batch: i64) -> Result<Option<u64>> {
     let answer = rows(client, sql::BATCH_SEQUENCE, &[&batch]).await?;

@@ -124,13 +124,18 @@ impl Server {
 
     /// Starts one over the store at this address, with these pipelines.
     pub(crate) fn over(store: &str, files: &[(&str, &str)]) -> Server {
+        Server::by(milepost(&[]), store, files)
+    }
+
+    /// The same by a command of its own, to which the server's arguments are added.
+    pub(crate) fn by(mut command: Command, store: &str, files: &[(&str, &str)]) -> Server {
         let folder = TempDir::new().expect("a temporary folder");
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).expect("the folder can be written");
         }
         let pipelines = folder.path().to_path_buf();
-        let mut command = milepost(&["serve", "--listen", "127.0.0.1:0", "--pipelines"]);
-        command.arg(&pipelines).env("MILEPOST_STORE", store);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--pipelines"]).arg(&pipelines);
+        command.env("MILEPOST_STORE", store).stdin(Stdio::null());
         let log = Arc::default();
         let (child, url) = listening(command, &log);
         Server { child, url, log, folder, pipelines }
