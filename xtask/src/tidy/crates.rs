@@ -13,8 +13,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["model", "store"]),
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),
-    ("sim", &["model", "store", "store-sqlite", "engine"]),
-    ("cli", &["model", "store", "store-sqlite", "audit", "engine", "server", "client", "sim"]),
+    ("sim", &["model", "store", "store-sqlite", "store-postgres", "engine"]),
+    (
+        "cli",
+        &["model", "store", "store-sqlite", "store-postgres", "audit", "engine", "server", "client", "sim"],
+    ),
     ("xtask", &[]),
 ];
 

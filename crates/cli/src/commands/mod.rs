@@ -19,6 +19,7 @@ mod overdue;
 mod release;
 mod resume;
 mod serve;
+mod servers;
 mod show;
 mod status;
 mod submit;
@@ -30,6 +31,7 @@ mod why;
 mod witness;
 
 use clap::Subcommand;
+use model::Millis;
 
 pub(crate) use list::read_label;
 
@@ -66,6 +68,7 @@ pub(crate) enum Command {
     Audit(audit::Audit),
     Monitor(monitor::Monitor),
     Witness(witness::Witness),
+    Servers(servers::Servers),
 }
 
 impl Command {
@@ -99,6 +102,13 @@ impl Command {
             Command::Audit(audit) => audit.run(format),
             Command::Monitor(monitor) => monitor.run(format),
             Command::Witness(witness) => witness.run(),
+            Command::Servers(servers) => servers.run(format),
         }
     }
+}
+
+/// Nobody needs the milliseconds of what was long ago.
+fn rough(span: Millis) -> String {
+    let step = if span.millis() < 10_000 { 1 } else { 1_000 };
+    Millis::new(span.millis() / step * step).to_string()
 }
