@@ -11,6 +11,7 @@ mod connection;
 mod error;
 mod find;
 mod gate;
+mod log;
 mod partition;
 mod pipe;
 mod query;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
     Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
@@ -135,6 +136,18 @@ impl Store for PostgresStore {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.read(reading::feed(&self.readers, feed))
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.read(log::leaves(&self.readers, after, limit))
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.read(log::act(&self.readers, series, revision))
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.read(log::tile(&self.readers, level, index))
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
