@@ -1,5 +1,6 @@
 //! `milepost`: the one binary.
 
+mod audit_log;
 mod bulk;
 mod commands;
 mod demo;

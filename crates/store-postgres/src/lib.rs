@@ -31,8 +31,8 @@ use std::sync::Arc;
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use model::{Documents, Json, Submission, SubmissionId};
 use store::conformance::{Differential, TestClock, differential};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, LeafPage, Line, MemoryStore, Page,
-    Query, Recorded, Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, LeafPage, Line, MemoryStore,
+    Page, Query, Recorded, Store, Take, Taken,
 };
 
 #[test]

@@ -10,11 +10,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("audit", &["model"]),
-    ("engine", &["model", "store"]),
-    ("server", &["model", "store", "engine"]),
+    ("engine", &["model", "store", "audit"]),
+    ("server", &["model", "store", "audit", "engine"]),
     ("client", &["model"]),
-    ("sim", &["model", "store", "store-sqlite", "engine"]),
-    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim"]),
+    ("sim", &["model", "store", "store-sqlite", "audit", "engine"]),
+    ("cli", &["model", "store", "store-sqlite", "audit", "engine", "server", "client", "sim"]),
     ("xtask", &[]),
 ];
 

@@ -7,6 +7,7 @@ use model::Millis;
 use server::Doors;
 use tokio::net::TcpListener;
 
+use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
@@ -21,6 +22,7 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
+  milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
 While no token exists, the server is open to this machine and listens on no address that others can reach.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
@@ -40,6 +42,9 @@ pub(crate) struct Serve {
     /// How long events stay in the feed, such as 90d; without it, for ever
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
+
+    #[command(flatten)]
+    audit: Audit,
 
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -80,7 +85,8 @@ impl Serve {
             ));
         }
         let (keep_events, address) = (self.keep_events, self.listen.to_string());
-        Ok(engine::Options { keep_events, address, ..engine::Options::default() })
+        let log = Some(self.audit.log_options(&self.data)?);
+        Ok(engine::Options { keep_events, address, log, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.

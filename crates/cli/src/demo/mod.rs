@@ -36,7 +36,8 @@ impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
         let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
-        let node = Node::open(folder.path(), &engine::Options::default())?;
+        let log = Some(engine::LogOptions::in_folder(folder.path()));
+        let node = Node::open(folder.path(), &engine::Options { log, ..engine::Options::default() })?;
         for source in pipelines::sources() {
             node.apply(&source).await?;
         }

@@ -4,6 +4,7 @@ mod children;
 mod duties;
 mod handle;
 mod hints;
+mod log;
 mod operations;
 mod queue;
 mod thread;

@@ -50,7 +50,8 @@ impl Lane {
             | Ask::Present { .. }
             | Ask::LookAside(_)
             | Ask::TakeDuty { .. }
-            | Ask::Retire { .. } => Lane::Actions,
+            | Ask::Retire { .. }
+            | Ask::Log(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded, Store,
-    Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Store, Take, Taken,
 };
 
 /// What a test may get in the way of.

@@ -5,8 +5,8 @@ use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};
 use model::{Documents, Json, Millis, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded, Store,
-    Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Store, Take, Taken,
 };
 
 use super::View;
@@ -28,7 +28,7 @@ impl Default for Clerk {
         Clerk {
             operations: Operations,
             schedules: Schedules,
-            housekeeping: Housekeeping { keep_events: Some(Millis::from_secs(4 * 24 * 3600)) },
+            housekeeping: Housekeeping { keep_events: Some(Millis::from_secs(4 * 24 * 3600)), logged: false },
             sweep: Sweep::default(),
             waiting: Vec::new(),
             past: Vec::new(),

@@ -12,6 +12,7 @@ mod explained;
 mod law;
 mod ledger;
 mod limits;
+mod log;
 mod migrated;
 mod neighbours;
 mod once;

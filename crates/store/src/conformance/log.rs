@@ -139,9 +139,9 @@ fn salts_go(fixture: &dyn Fixture) {
     let salted = |n| {
         let history = store.history(id(n), 0, 10).expect("reading works");
         assert!(history.iter().all(|one| one.event.detail.salts.metadata.is_some()), "metadata stays");
-        history.iter().any(|one| {
-            one.event.detail.salts.payload.is_some() || one.event.detail.salts.output.is_some()
-        })
+        history
+            .iter()
+            .any(|one| one.event.detail.salts.payload.is_some() || one.event.detail.salts.output.is_some())
     };
     assert_eq!((salted(1), salted(2), salted(3)), (false, false, true));
     assert_eq!(leaves(&*store, 0, 100), before, "no leaf changes by it");

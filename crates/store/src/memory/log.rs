@@ -6,9 +6,7 @@ use std::ops::Bound::{Excluded, Included};
 use model::event::NewDocuments;
 use model::{Event, Name, Submission, SubmissionId};
 
-use crate::{
-    Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded,
-};
+use crate::{Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded};
 
 #[derive(Default)]
 pub(super) struct Log {

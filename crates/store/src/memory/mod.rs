@@ -20,8 +20,8 @@ use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Owed, OwedId, Page, Query,
-    Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Owed, OwedId,
+    Page, Query, Recorded, Store, Take, Taken,
 };
 use index::Index;
 use log::Log;
