@@ -1,6 +1,7 @@
 //! `milepost`: the one binary.
 
 mod audit;
+mod audit_log;
 mod bulk;
 mod commands;
 mod demo;

@@ -8,8 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use audit::follow::TileStore as _;
+use audit::note::Trust;
+use audit::verify::{LogOptions, verify_log};
 use client::{Client, Retries};
 use engine::SystemClock;
+use engine::log::{KeyFile, StoreTiles};
 use model::api::{ClaimBody, FinishBody, SubmitBody};
 use model::event::Kind;
 use model::{Json, Millis, SubmissionId};
@@ -57,7 +61,7 @@ struct Server {
 impl Server {
     fn start(data: &Path, pipelines: &Path) -> Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_milepost"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--checkpoint-every", "5ms", "--data"])
             .arg(data)
             .arg("--pipelines")
             .arg(pipelines)
@@ -191,9 +195,9 @@ fn check(data: &Path, seen: &Acknowledged) {
         }
         assert_eq!(replayed.unwrap().state, row.state);
     }
-    let feed = store::Feed { after: events.saturating_sub(1), limit: 10, ..store::Feed::default() };
-    let last = store.feed(&feed).unwrap().events;
-    assert_eq!(last.len(), usize::from(events > 0), "positions are dense");
+    // The definition's act has the first position.
+    assert_eq!(store.leaves(events, 10).unwrap().leaves.len(), 1, "positions are dense");
+    check_log(data, &store);
 
     for (n, id) in &*seen.submitted.lock().unwrap() {
         assert!(rows.contains_key(id), "submission {n} was acknowledged and is gone");
@@ -203,6 +207,20 @@ fn check(data: &Path, seen: &Acknowledged) {
         assert!(moves.contains(moved), "the move {moved:?} was acknowledged and is gone");
     }
 }
+
+/// Whatever was being published when the end came, what is published verifies.
+fn check_log(data: &Path, store: &SqliteStore) {
+    let tiles = StoreTiles(store);
+    let Some(checkpoint) = tiles.checkpoint().unwrap() else { return };
+    let (keys, _) = KeyFile::open(&data.join("log.key"), None).unwrap();
+    let trust = Trust { keys: keys.verifiers().unwrap(), policy: None };
+    let report = verify_log(&tiles, &checkpoint, &trust, &LogOptions::default());
+    let report = report.unwrap_or_else(|finding| panic!("{finding}"));
+    PUBLISHED.fetch_max(report.checkpoint.checkpoint.size, Ordering::SeqCst);
+}
+
+/// The size of the log that was verified last.
+static PUBLISHED: AtomicU64 = AtomicU64::new(0);
 
 #[test]
 fn nothing_acknowledged_is_lost_or_done_twice_when_the_server_is_killed() {
@@ -220,4 +238,5 @@ fn nothing_acknowledged_is_lost_or_done_twice_when_the_server_is_killed() {
         check(&data, &seen);
     }
     assert!(!seen.moved.lock().unwrap().is_empty(), "something was under way");
+    assert!(PUBLISHED.load(Ordering::SeqCst) > 100, "the log went on over all lives");
 }

@@ -8,11 +8,13 @@ pub mod clock;
 pub mod core;
 pub mod duty;
 pub mod holds;
+pub mod log;
 pub mod pipelines;
 mod shell;
 
 pub use clock::SystemClock;
 pub use holds::{Hold, Holds};
+pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
     ApplyError, Child, Condition, DutyReport, Engine, NewOperation, Options, ServerReport, StartError,

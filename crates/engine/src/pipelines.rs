@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
 use model::pipeline::Source;
-use model::{Name, Pipeline};
+use model::{Digest, Json, Name, Pipeline};
 use store::{RegistryKey, Store};
 use thiserror::Error;
 
@@ -48,6 +48,12 @@ impl Versions {
         version.parse().is_ok_and(|version| self.version(name, version).is_some())
     }
 
+    /// The version whose definition has this digest.
+    #[must_use]
+    pub fn by_digest(&self, digest: &Digest) -> Option<&Arc<Pipeline>> {
+        self.by_name.values().flat_map(BTreeMap::values).find(|pipeline| pipeline.digest == *digest)
+    }
+
     /// The newest version of each, by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Pipeline>> {
         self.by_name.values().filter_map(|versions| versions.last_key_value()).map(|(_, pipeline)| pipeline)
@@ -88,6 +94,12 @@ impl Pipelines {
         versions.by_name.entry(pipeline.name.clone()).or_default().insert(pipeline.version, pipeline);
         *inner = Arc::new(versions);
     }
+}
+
+/// The definition with this digest, by looking through all.
+pub(crate) fn definition_of(store: &dyn Store, digest: &Digest) -> Result<Option<Json>, store::Error> {
+    let all = store::registry_all(store, DEFINITIONS)?.into_iter().map(|(_, definition)| definition);
+    Ok(all.into_iter().find(|definition| Digest::of(definition.as_str().as_bytes()) == *digest))
 }
 
 /// Where a definition is registered.

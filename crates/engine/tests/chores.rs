@@ -383,7 +383,7 @@ fn old_events_are_retired(open: Open<'_>) {
     for _ in 0..253 {
         bench.machine.submit_to("brief", r#"{"waits":true}"#);
     }
-    let mut housekeeping = Housekeeping { keep_events: Some(Millis::from_secs(1_800)) };
+    let mut housekeeping = Housekeeping { keep_events: Some(Millis::from_secs(1_800)), logged: false };
     serve(&mut bench, &mut housekeeping);
     let oldest = |bench: &Bench| bench.store.feed(&Feed { limit: 1, ..Feed::default() }).unwrap().oldest;
     assert_eq!(oldest(&bench), 1);

@@ -388,6 +388,14 @@ impl Event {
         (self.leaf.bytes(), detail)
     }
 
+    /// A stored detail without what the digests of erased documents were salted with; `None` if it has nothing of it.
+    pub fn without_salts(detail: &[u8]) -> Result<Option<Vec<u8>>, serde_json::Error> {
+        let mut detail: Detail = serde_json::from_slice(detail)?;
+        let salts = &mut detail.salts;
+        let had = salts.payload.take().is_some() | salts.output.take().is_some();
+        had.then(|| serde_json::to_vec(&detail)).transpose()
+    }
+
     /// Reads an event back, without the documents it brought.
     pub fn from_stored(leaf: &[u8], detail: &[u8]) -> Result<Event, serde_json::Error> {
         Ok(Event {

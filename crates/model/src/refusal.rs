@@ -98,11 +98,17 @@ codes! {
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";
     VersionOutdated = "version-outdated", Conflict, "a later version is applied already";
+    NoLog = "no-log", NotFound, "this server publishes no audit log";
+    UnknownTile = "unknown-tile", NotFound, "the log has no such file";
+    UnknownKey = "unknown-key", NotFound, "the log is signed by no such key";
+    LastKey = "last-key", Conflict, "a log needs a key; add another first";
+    LogRunning = "log-running", Conflict, "the audit log goes on; there is nothing to fork";
     RevisionMismatch = "revision-mismatch", Precondition, "the submission has moved on since the given revision";
     Overloaded = "overloaded", Unavailable, "too much is waiting; try again soon";
     Draining = "draining", Unavailable, "the server is stopping; try another or wait";
     Unavailable = "unavailable", Unavailable, "the store cannot be reached";
     OutcomeUnknown = "outcome-unknown", Unavailable, "the store was lost while committing; ask before repeating";
+    NotProven = "not-proven", Unavailable, "it is committed, and not yet under a signed checkpoint";
     Internal = "internal", Internal, "a fault on our side; nothing was changed";
 }
 

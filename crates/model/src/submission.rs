@@ -36,6 +36,13 @@ impl SubmissionId {
         )
     }
 
+    /// What stands where a submission would for a series of acts that concern none. No submission has such an id.
+    #[must_use]
+    pub fn of_series(name: &str) -> Self {
+        let hash = Digest::of_parts(&[b"series\0", name.as_bytes()]).0;
+        SubmissionId(uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash[index])).into_uuid())
+    }
+
     /// Nobody's.
     pub const NIL: SubmissionId = SubmissionId(Uuid::nil());
 

@@ -15,8 +15,8 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, apply, cursors, dead, drawing, feed, health, holds, operations, overdue, pipelines,
-    servers, stats, submissions, submit, tasks, why,
+    actions, amend, apply, cursors, dead, drawing, evidence, feed, health, holds, log, operations, overdue,
+    pipelines, servers, stats, submissions, submit, tasks, why,
 };
 
 /// One way in.
@@ -63,6 +63,13 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/", Nothing, Always, |get| on(get, health::welcome)),
     route(Method::GET, "/livez", Nothing, Always, |get| on(get, health::live)),
     route(Method::GET, "/readyz", Nothing, Always, |get| on(get, health::ready)),
+    route(Method::GET, "/checkpoint", Nothing, Request, |get| on(get, log::checkpoint)),
+    route(Method::GET, "/tile/{*path}", AnyRole, Request, |get| on(get, log::tile)),
+    route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),
+    route(Method::GET, "/v1/audit", AnyRole, Request, |get| on(get, log::show)),
+    route(Method::GET, "/v1/audit/key", Nothing, Request, |get| on(get, log::keys)),
+    route(Method::POST, "/v1/audit/keys", ADMIN, Request, |post| on(post, log::change_keys)),
+    route(Method::POST, "/v1/audit/fork", ADMIN, Request, |post| on(post, log::fork)),
     route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
     route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
     route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
@@ -72,6 +79,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/submissions", AnyRole, Request, |get| on(get, submissions::list)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Request, |get| on(get, submissions::events)),
+    route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, drawing::show)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, why::explain)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded, Store,
-    Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Store, Take, Taken,
 };
 
 use crate::chance::Chance;
@@ -266,6 +266,18 @@ impl Store for Faulty {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.inner.feed(feed)
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.inner.leaves(after, limit)
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.inner.act(series, revision)
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.inner.tile(level, index)
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

@@ -145,6 +145,7 @@ fn play(options: Options, step: &mut usize) -> Result<Report, String> {
     world.loss = 0;
     rest::until_nothing_moves(&mut world)?;
     world.sweep()?;
+    world.verify_log()?;
     Ok(world.report)
 }
 

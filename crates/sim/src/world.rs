@@ -81,6 +81,11 @@ impl World {
         self.ledger.sweep(self.process().store.truth(), self.now())
     }
 
+    /// What a stranger would say to the log of this run.
+    pub(crate) fn verify_log(&self) -> Checked {
+        self.ledger.verify_log(self.process().store.truth())
+    }
+
     /// A process starts: it knows what the store knows, and nothing else.
     fn start(&mut self, store: Faulty) -> Checked {
         let store = Arc::new(store);

@@ -13,6 +13,7 @@ mod error;
 mod find;
 mod gate;
 mod hints;
+mod log;
 mod partition;
 mod pipe;
 mod query;
@@ -32,8 +33,8 @@ use std::sync::{Arc, OnceLock};
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, Line, Page, Query,
-    Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Page,
+    Query, Recorded, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -168,6 +169,18 @@ impl Store for PostgresStore {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.read(reading::feed(&self.readers, feed))
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.read(log::leaves(&self.readers, after, limit))
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.read(log::act(&self.readers, series, revision))
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.read(log::tile(&self.readers, level, index))
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

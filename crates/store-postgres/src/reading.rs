@@ -95,10 +95,10 @@ pub(crate) async fn sequence(pool: &Pool, batch: i64) -> Result<()> {
 }
 
 /// Where the sequence of events begins and ends.
-struct Bounds {
+pub(crate) struct Bounds {
     /// The last position that was retired.
-    retired: u64,
-    last: u64,
+    pub(crate) retired: u64,
+    pub(crate) last: u64,
     /// There are events without a position.
     waiting: bool,
 }
@@ -114,17 +114,24 @@ async fn bounds(client: &Client) -> Result<Bounds> {
     })
 }
 
-pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
-    let mut snapshot = Snapshot::of(pool).await?;
-    let mut bounds = self::bounds(snapshot.client()).await?;
-    if bounds.waiting && feed.after >= bounds.last {
-        // Somebody is about to see to it, or was lost on the way: no reader waits for that. One that has something to
-        // read leaves it for later, for this is a commit.
-        snapshot.end().await?;
-        sequence(pool, writer::WHAT_IS_NEW).await?;
-        snapshot = Snapshot::of(pool).await?;
-        bounds = self::bounds(snapshot.client()).await?;
+/// A view in which everything that can be seen beyond a position has one, too.
+pub(crate) async fn placed(pool: &Pool, after: u64) -> Result<(Snapshot, Bounds)> {
+    let snapshot = Snapshot::of(pool).await?;
+    let bounds = self::bounds(snapshot.client()).await?;
+    if !bounds.waiting || after < bounds.last {
+        return Ok((snapshot, bounds));
     }
+    // Somebody is about to see to it, or was lost on the way: no reader waits for that. One that has something to
+    // read leaves it for later, for this is a commit.
+    snapshot.end().await?;
+    sequence(pool, writer::WHAT_IS_NEW).await?;
+    let snapshot = Snapshot::of(pool).await?;
+    let bounds = self::bounds(snapshot.client()).await?;
+    Ok((snapshot, bounds))
+}
+
+pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
+    let (snapshot, bounds) = placed(pool, feed.after).await?;
     let Bounds { retired, last, .. } = bounds;
     let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1 };
     let from = feed.after.max(retired);

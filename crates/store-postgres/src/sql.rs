@@ -12,11 +12,15 @@ pub(crate) const DOCUMENT_ALL: &str = include_str!("sql/document_all.sql");
 pub(crate) const DOCUMENT_ERASE: &str = include_str!("sql/document_erase.sql");
 pub(crate) const DOCUMENT_READY: &str = include_str!("sql/document_ready.sql");
 pub(crate) const DOCUMENT_SET: &str = include_str!("sql/document_set.sql");
+pub(crate) const EVENT_ACT: &str = include_str!("sql/event_act.sql");
 pub(crate) const EVENT_BOUNDS: &str = include_str!("sql/event_bounds.sql");
+pub(crate) const EVENT_DETAIL: &str = include_str!("sql/event_detail.sql");
 pub(crate) const EVENT_HISTORY: &str = include_str!("sql/event_history.sql");
 pub(crate) const EVENT_INSERT: &str = include_str!("sql/event_insert.sql");
+pub(crate) const EVENT_LEAVES: &str = include_str!("sql/event_leaves.sql");
 pub(crate) const EVENT_PAGE: &str = include_str!("sql/event_page.sql");
 pub(crate) const EVENT_RETIRE: &str = include_str!("sql/event_retire.sql");
+pub(crate) const EVENT_SET_DETAIL: &str = include_str!("sql/event_set_detail.sql");
 pub(crate) const FIND_BY_KEY: &str = include_str!("sql/find_by_key.sql");
 pub(crate) const FIND_BY_LABEL: &str = include_str!("sql/find_by_label.sql");
 pub(crate) const FIND_BY_LANE: &str = include_str!("sql/find_by_lane.sql");
@@ -81,6 +85,8 @@ pub(crate) const SUBMISSION_LINK: &str = include_str!("sql/submission_link.sql")
 pub(crate) const SUBMISSION_LOCK: &str = include_str!("sql/submission_lock.sql");
 pub(crate) const SUBMISSION_LOCK_FREE: &str = include_str!("sql/submission_lock_free.sql");
 pub(crate) const SUBMISSION_UPDATE: &str = include_str!("sql/submission_update.sql");
+pub(crate) const TILE_GET: &str = include_str!("sql/tile_get.sql");
+pub(crate) const TILE_SET: &str = include_str!("sql/tile_set.sql");
 pub(crate) const TIMER_DELETE: &str = include_str!("sql/timer_delete.sql");
 pub(crate) const TIMER_FIRST: &str = include_str!("sql/timer_first.sql");
 pub(crate) const TIMER_INSERT: &str = include_str!("sql/timer_insert.sql");
@@ -92,8 +98,10 @@ pub(crate) const READS: &[&str] = &[
     BATCH_SEQUENCE,
     COUNTER_ALL,
     DOCUMENT_ALL,
+    EVENT_ACT,
     EVENT_BOUNDS,
     EVENT_HISTORY,
+    EVENT_LEAVES,
     EVENT_PAGE,
     FIND_BY_KEY,
     FIND_BY_LABEL,
@@ -106,6 +114,7 @@ pub(crate) const READS: &[&str] = &[
     PARKED_NEXT,
     REGISTRY_PAGE,
     SUBMISSION_BY_ID,
+    TILE_GET,
 ];
 
 /// What a connection for transactions prepares before it is used.
@@ -122,8 +131,10 @@ pub(crate) const WRITES: &[&str] = &[
     DOCUMENT_READY,
     DOCUMENT_SET,
     EVENT_BOUNDS,
+    EVENT_DETAIL,
     EVENT_INSERT,
     EVENT_RETIRE,
+    EVENT_SET_DETAIL,
     GATE_LOCK,
     GATE_SHARE,
     GATE_SHARE_NOW,
@@ -173,6 +184,7 @@ pub(crate) const WRITES: &[&str] = &[
     SUBMISSION_LOCK,
     SUBMISSION_LOCK_FREE,
     SUBMISSION_UPDATE,
+    TILE_SET,
     TIMER_DELETE,
     TIMER_FIRST,
     TIMER_INSERT,

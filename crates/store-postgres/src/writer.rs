@@ -100,7 +100,7 @@ pub(crate) async fn transact(
             }
         };
     }
-    let committed = sequenced(loan.client(), batch, changes.events.len()).await;
+    let committed = sequenced(loan.client(), batch, changes.acts.len() + changes.events.len()).await;
     if let Some(before) = retired_before {
         let retired = retire(loan.client(), before).await;
         if changes.is_empty() {

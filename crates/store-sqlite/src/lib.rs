@@ -9,6 +9,7 @@ mod connection;
 mod error;
 mod find;
 mod folder;
+mod log;
 mod readers;
 mod reading;
 mod ready;
@@ -29,8 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 
 use folder::Folder;
@@ -91,6 +92,18 @@ impl Store for SqliteStore {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.readers.read(|connection| reading::feed(connection, feed))
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.readers.read(|connection| log::leaves(connection, after, limit))
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.readers.read(|connection| log::act(connection, series, revision))
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.readers.read(|connection| log::tile(connection, level, index))
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

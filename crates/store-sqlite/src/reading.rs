@@ -38,6 +38,12 @@ pub(crate) fn history(
         seq = prev;
     }
     let mut event = connection.prepare_cached(sql::EVENT_BY_SEQ)?;
+    if let Some(newest) = seqs.first()
+        && connection.prepare_cached(sql::EVENT_ACT)?.exists([codec::signed(*newest)])?
+    {
+        // A series of acts is nobody's history.
+        return Ok(Vec::new());
+    }
     let page = seqs.into_iter().rev().take(limit);
     page.map(|seq| {
         event.query_and_then([codec::signed(seq)], codec::recorded)?.next().unwrap_or_else(|| lost(seq))

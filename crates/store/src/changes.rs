@@ -11,6 +11,8 @@ pub struct Changes {
     /// Each row at most once, forgotten ones included. Keys, lanes and slots are looked at once all are written: one
     /// may pass from row to row in a commit.
     pub rows: Vec<RowChange>,
+    /// Get the next positions of the sequence, before the events of the commit.
+    pub acts: Vec<Act>,
     /// In the order they happened; they get the next positions of the sequence in this order.
     pub events: Vec<Event>,
     pub documents: Vec<DocumentChange>,
@@ -24,7 +26,10 @@ pub struct Changes {
     /// Entries of the registry that must still be as they were taken, though nothing is written to them. Whoever
     /// changes one next sees what this commit wrote.
     pub relies_on: Vec<RegistryKey>,
-    /// Submissions whose documents are erased, those of this commit included. Events stay; so does the row.
+    /// Tiles of the log's hashes. One that is there already is replaced by a longer one and by nothing else.
+    pub tiles: Vec<Tile>,
+    /// Submissions whose documents are erased, those of this commit included, and what the digests of payloads and
+    /// outputs were salted with in the events before this commit. Events stay; so does the row.
     pub erased: Vec<SubmissionId>,
     /// Rows removed for good, with their documents and entries, as they were taken: the store checks that
     /// `row_version` still stands. Events stay.
@@ -41,7 +46,9 @@ impl Changes {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+            && self.acts.is_empty()
             && self.events.is_empty()
+            && self.tiles.is_empty()
             && self.documents.is_empty()
             && self.answers.is_empty()
             && self.owed.is_empty()
@@ -60,6 +67,26 @@ pub struct RowChange {
     /// `None`: a new row.
     pub before: Option<Submission>,
     pub after: Submission,
+}
+
+/// An entry of the sequence that is no submission's event: what was done to the rules or to the log. No feed and no
+/// history shows it; it is read by [`crate::Store::leaves`] and [`crate::Store::act`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Act {
+    /// What it is one of: never the id of a submission.
+    pub series: SubmissionId,
+    /// Goes up within the series.
+    pub revision: u64,
+    /// The exact bytes.
+    pub leaf: Vec<u8>,
+}
+
+/// Hashes of the log's tree: up to 256 of them, 32 bytes each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tile {
+    pub level: u8,
+    pub index: u64,
+    pub hashes: Vec<u8>,
 }
 
 /// A document set or replaced. Names are the model's: a store does not read them.
@@ -120,8 +147,8 @@ pub struct RegistryChange {
 /// What a commit gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// The position of its first event; 0 when it had none.
+    /// The position of its first act or event; 0 when it had none.
     pub first_seq: u64,
-    /// The position of its last event; 0 when it had none.
+    /// The position of its last one; 0 when it had none.
     pub last_seq: u64,
 }

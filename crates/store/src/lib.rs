@@ -13,13 +13,13 @@ pub mod query;
 pub mod take;
 
 pub use changes::{
-    AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
-    RowChange,
+    Act, AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
+    RowChange, Tile,
 };
 pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use memory::MemoryStore;
-pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Line, Page, Query, Recorded};
+pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Page, Query, Recorded};
 pub use take::{
     LaneKey, LaneView, LimitKey, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey,
     Stored, Take, Taken,
@@ -64,6 +64,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Events after a position that fit a filter, in sequence. No later call shows an event at or before a position
     /// already read. Passes over at most `FEED_SCAN_MAX` events, so that a narrow filter never stalls.
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error>;
+
+    /// The exact bytes of everything that has a position, acts and events, after one of them, in sequence and without
+    /// gaps. What was once read at a position is there for ever, or retired.
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error>;
+
+    /// One act, with its position.
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error>;
+
+    /// The hashes of one tile, as far as they are known.
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error>;
 
     /// A lane's holder and at most `limit` of those in line.
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error>;

@@ -88,6 +88,14 @@ pub struct FeedPage {
     pub oldest: u64,
 }
 
+/// Leaves, one position after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeafPage {
+    /// The position of the first: the one asked for, or the oldest still there.
+    pub first: u64,
+    pub leaves: Vec<Vec<u8>>,
+}
+
 /// A lane's holder and those in line, first first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use model::{Documents, Json, Submission, SubmissionId};
 use store::conformance::{Differential, TestClock, differential};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, Line, MemoryStore, Page,
-    Query, Recorded, Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, LeafPage, Line, MemoryStore,
+    Page, Query, Recorded, Store, Take, Taken,
 };
 
 #[test]
@@ -145,6 +145,18 @@ impl Store for Faulty {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.inner.feed(feed)
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.inner.leaves(after, limit)
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.inner.act(series, revision)
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.inner.tile(level, index)
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

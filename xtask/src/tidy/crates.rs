@@ -10,10 +10,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("audit", &["model"]),
-    ("engine", &["model", "store"]),
-    ("server", &["model", "store", "engine"]),
+    ("engine", &["model", "store", "audit"]),
+    ("server", &["model", "store", "audit", "engine"]),
     ("client", &["model"]),
-    ("sim", &["model", "store", "store-sqlite", "store-postgres", "engine"]),
+    ("sim", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     (
         "cli",
         &["model", "store", "store-sqlite", "store-postgres", "audit", "engine", "server", "client", "sim"],

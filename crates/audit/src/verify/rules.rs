@@ -103,8 +103,8 @@ impl Rules {
             (Kind::Submitted, Some(_)) => {
                 return Err(illegal("a submission is submitted into a state, from none"));
             }
-            (_, None) => return Err(illegal("only a submission comes from no state")),
             (Kind::Migrated, _) => return self.migrated(leaf, to),
+            (_, None) => return Err(illegal("only a submission comes from no state")),
             (_, Some(from)) if from != to => return Err(illegal("only a move changes the state")),
             (Kind::Requested, Some(from)) => self.requested(leaf, from)?,
             (_, Some(from)) => {

@@ -1,13 +1,15 @@
-// Verifies a log folder with golang.org/x/mod/sumdb, which knows nothing of the code that wrote it: the checkpoint's
+// Verifies a log, in a folder or behind an address, with golang.org/x/mod/sumdb, which knows nothing of the code that wrote it: the checkpoint's
 // signature with note, every tile against the signed root with tlog.TileHashReader, every entry against its tile, and
 // consistency from an older checkpoint where one is given.
 //
-// usage: verify FOLDER VKEY [OLDER-CHECKPOINT-FILE]
+// usage: verify FOLDER|URL VKEY [OLDER-CHECKPOINT-FILE]
 package main
 
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +20,22 @@ import (
 
 type folder struct{ root string }
 
+// One of the log's files.
+func file(root, name string) ([]byte, error) {
+	if !strings.HasPrefix(root, "http://") {
+		return os.ReadFile(filepath.Join(root, name))
+	}
+	response, err := http.Get(root + "/" + name)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != 200 {
+		return nil, fmt.Errorf("%s: %s", name, response.Status)
+	}
+	return io.ReadAll(response.Body)
+}
+
 func (f folder) Height() int { return 8 }
 
 // The specification leaves the height out of the path: it is always 8.
@@ -26,11 +44,11 @@ func path(t tlog.Tile) string { return strings.Replace(t.Path(), "tile/8/", "til
 func (f folder) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(tiles))
 	for i, t := range tiles {
-		read, err := os.ReadFile(filepath.Join(f.root, path(t)))
+		read, err := file(f.root, path(t))
 		if err != nil && t.W < 256 {
 			whole := t
 			whole.W = 256
-			read, err = os.ReadFile(filepath.Join(f.root, path(whole)))
+			read, err = file(f.root, path(whole))
 			if err == nil && len(read) > t.W*tlog.HashSize {
 				read = read[:t.W*tlog.HashSize]
 			}
@@ -46,9 +64,8 @@ func (f folder) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 func (f folder) SaveTiles([]tlog.Tile, [][]byte) {}
 
 // A checkpoint's text begins as that of Go's own database does, but for the name on its first line.
-func open(file, vkey string) (tlog.Tree, error) {
+func open(text []byte, err error, vkey string) (tlog.Tree, error) {
 	var tree tlog.Tree
-	text, err := os.ReadFile(file)
 	if err != nil {
 		return tree, err
 	}
@@ -78,7 +95,7 @@ func entries(root string, tree tlog.Tree, reader tlog.HashReader) error {
 			width = 256
 		}
 		tile := tlog.Tile{H: 8, L: 0, N: first / 256, W: int(width)}
-		bundle, err := os.ReadFile(filepath.Join(root, strings.Replace(path(tile), "tile/0/", "tile/entries/", 1)))
+		bundle, err := file(root, strings.Replace(path(tile), "tile/0/", "tile/entries/", 1))
 		if err != nil {
 			return err
 		}
@@ -115,7 +132,8 @@ func entries(root string, tree tlog.Tree, reader tlog.HashReader) error {
 
 func verify(args []string) error {
 	root, vkey := args[0], args[1]
-	tree, err := open(filepath.Join(root, "checkpoint"), vkey)
+	text, err := file(root, "checkpoint")
+	tree, err := open(text, err, vkey)
 	if err != nil {
 		return err
 	}
@@ -124,7 +142,8 @@ func verify(args []string) error {
 		return err
 	}
 	if len(args) > 2 {
-		older, err := open(args[2], vkey)
+		text, err := os.ReadFile(args[2])
+		older, err := open(text, err, vkey)
 		if err != nil {
 			return err
 		}

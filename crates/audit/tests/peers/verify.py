@@ -1,15 +1,16 @@
 """Verifies evidence with pymerkle, which knows nothing of the code that wrote it.
 
-The tree is grown anew from the entries of the log's folder; its root must be the checkpoint's. Then every tlog-proof of the
+The tree is grown anew from the entries of the log, in a folder or behind an address; its root must be the checkpoint's. Then every tlog-proof of the
 evidence is handed to pymerkle's verifier, and so is consistency from an older checkpoint where one is given.
 
-usage: verify.py FOLDER EVIDENCE [OLDER-CHECKPOINT-FILE]
+usage: verify.py FOLDER|URL EVIDENCE [OLDER-CHECKPOINT-FILE]
 """
 
 import base64
 import json
 import pathlib
 import sys
+import urllib.request
 
 from pymerkle import InclusionProof, InmemoryTree, verify_consistency, verify_inclusion
 
@@ -20,13 +21,21 @@ def checkpoint(text):
     return int(size), base64.b64decode(root, validate=True)
 
 
-def entries(folder, size):
+def read(log, name):
+    """One of the log's files."""
+    if log.startswith("http://"):
+        with urllib.request.urlopen(f"{log}/{name}") as answer:
+            return answer.read()
+    return (pathlib.Path(log) / name).read_bytes()
+
+
+def entries(log, size):
     for first in range(0, size, 256):
         number = f"{first // 256:03}"
         assert len(number) == 3, "this reader stops at a thousand bundles"
         width = min(256, size - first)
         name = number if width == 256 else f"{number}.p/{width}"
-        bundle = (folder / "tile" / "entries" / name).read_bytes()
+        bundle = read(log, f"tile/entries/{name}")
         for _ in range(width):
             length = int.from_bytes(bundle[:2], "big")
             assert len(bundle) >= 2 + length, "the bundle is too short"
@@ -43,12 +52,11 @@ def proof(text):
     return int(head[1][len("index ") :]), [base64.b64decode(line, validate=True) for line in head[2:]]
 
 
-def main(folder, evidence, older=None):
-    folder = pathlib.Path(folder)
+def main(log, evidence, older=None):
     evidence = json.loads(pathlib.Path(evidence).read_text())
     size, root = checkpoint(evidence["checkpoint"])
     tree = InmemoryTree(algorithm="sha256")
-    for entry in entries(folder, size):
+    for entry in entries(log, size):
         tree.append_entry(entry)
     assert tree.get_root() == root, "the entries do not have the checkpoint's root"
     for logged in evidence["definitions"] + evidence["events"]:

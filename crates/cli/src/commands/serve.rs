@@ -7,6 +7,7 @@ use model::Millis;
 use server::Doors;
 use tokio::net::TcpListener;
 
+use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
@@ -23,6 +24,7 @@ Examples:
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
   MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
+  milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
 Any number of servers may share one PostgreSQL. Its address may also say which schema has the tables and how many
 connections this server keeps: postgres://...?schema=milepost&readers=4&writers=4. Give an address with a password as
@@ -55,6 +57,9 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
+    #[command(flatten)]
+    audit: Audit,
+
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
@@ -70,7 +75,7 @@ impl Serve {
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
         let place = self.place()?;
-        let node = Node::open(&place, &self.engine_options()?)?;
+        let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
@@ -101,14 +106,15 @@ impl Serve {
         }
     }
 
-    fn engine_options(&self) -> Result<engine::Options, Stop> {
+    fn engine_options(&self, place: &Place) -> Result<engine::Options, Stop> {
         if self.keep_events.is_some_and(Millis::is_zero) {
             return Err(Stop::usage(
                 "--keep-events 0s would remove every event at once; leave it out to keep them",
             ));
         }
         let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
-        Ok(engine::Options { keep_events, name, ..engine::Options::default() })
+        let log = self.audit.log_options(place)?;
+        Ok(engine::Options { keep_events, name, log, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.

@@ -37,7 +37,9 @@ impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
         let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
-        let node = Node::open(&Place::Folder(folder.path().to_owned()), &engine::Options::default())?;
+        let log = Some(engine::LogOptions::in_folder(folder.path()));
+        let place = Place::Folder(folder.path().to_owned());
+        let node = Node::open(&place, &engine::Options { log, ..engine::Options::default() })?;
         for source in pipelines::sources() {
             node.apply(&source).await?;
         }

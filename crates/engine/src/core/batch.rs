@@ -120,10 +120,14 @@ impl<'a> Batch<'a> {
                 self.look_aside(names);
                 Ok(Output::Gone)
             }
-            Ask::Retire { before } => {
+            Ask::Retire { before, kept } => {
                 self.changes.retired_before = Some(*before);
+                for (key, entry) in kept {
+                    self.put(key.clone(), entry);
+                }
                 Ok(Output::Gone)
             }
+            Ask::Log(deed) => self.log(deed),
         };
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
@@ -358,6 +362,7 @@ impl<'a> Batch<'a> {
                 ),
             ));
         }
+        self.log_applied(pipeline)?;
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
@@ -387,10 +392,12 @@ impl<'a> Batch<'a> {
         });
         let decided =
             catch_unwind(AssertUnwindSafe(|| (self.rules.decide)(pipeline, current, command, &context)));
-        decided.unwrap_or_else(|_| {
+        let decision = decided.unwrap_or_else(|_| {
             tracing::error!(pipeline = &*pipeline.name, "a decision panicked; its command was refused");
             Err(Refusal::new(Code::Internal, "this command could not be decided; nothing was changed"))
-        })
+        })?;
+        decision.events.iter().try_for_each(|event| super::log::check_event(&event.leaf))?;
+        Ok(decision)
     }
 
     /// Puts a decision into the working set.

@@ -10,10 +10,11 @@ use model::{
     Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId, Time, Token,
 };
 use serde::{Deserialize, Serialize};
-use store::RequestKey;
+use store::{RegistryKey, RequestKey};
 
 use super::cursors::{Cursor, MoveCursor};
 use super::fleet::{Server, Shift};
+use super::log::Deed as LogDeed;
 use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use crate::holds::Hold;
@@ -72,10 +73,22 @@ pub enum Ask {
     },
     /// Has those looked at that are parked under these names, unless a hold in force keeps them there.
     LookAside(Vec<Name>),
-    /// Lets go of events before a position.
+    /// Lets go of events before a position, and keeps these entries about what goes.
     Retire {
         before: u64,
+        kept: Vec<(RegistryKey, LoggedAct)>,
     },
+    /// Does something to the log.
+    Log(Box<LogDeed>),
+}
+
+/// An act that is kept though its place in the sequence of events is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedAct {
+    /// Its index in the log.
+    pub index: u64,
+    /// Its exact bytes.
+    pub leaf: String,
 }
 
 /// A worker's wish for work.

@@ -5,6 +5,7 @@ mod cursors;
 mod epoch;
 mod fleet;
 mod input;
+mod log;
 mod operations;
 mod owed;
 mod plan;
@@ -13,7 +14,10 @@ mod surroundings;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
 pub use fleet::{Server, Shift, servers, shifts};
-pub use input::{Answered, Ask, ClaimMany, Granted, Input, Once, Outcome, Output};
+pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
+pub use log::{
+    ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_key, applied_series, kept_key, log_series,
+};
 pub use operations::{
     CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,
     results_of,

@@ -8,7 +8,8 @@ use store::{LaneKey, LimitKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, log, open_key,
+    operations,
 };
 use crate::pipelines::definition_key;
 
@@ -45,6 +46,7 @@ impl Plan {
             let mut group = None;
             match &input.ask {
                 Ask::Submit(admission) => plan.arrival(admission),
+                Ask::Log(_) => plan.registry.push(log::acts_key()),
                 Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
                 Ask::Tick(tick) => {
                     plan.registry.push(tick.key());
@@ -75,7 +77,10 @@ impl Plan {
                     }
                 }
                 Ask::Claim(claim) => group = Some(plan.group(claim)),
-                Ask::Apply(pipeline) => plan.registry.push(definition_key(&pipeline.name, pipeline.version)),
+                Ask::Apply(pipeline) => {
+                    plan.registry.push(definition_key(&pipeline.name, pipeline.version));
+                    plan.registry.push(log::applied_key(&pipeline.name));
+                }
             }
             plan.group_of.push(group);
             plan.requests.extend(input.once.iter().map(|once| once.key.clone()));

@@ -3,7 +3,7 @@ use std::time::Duration;
 use model::Millis;
 use store::{Feed, RETIRED_MAX};
 
-use super::{Duty, Look, Pass};
+use super::{Duty, Look, Pass, retention};
 use crate::core::{Ask, OPERATIONS, Operation, OperationStatus, results_of};
 
 /// Removes what is old and of no use to anybody: the results of operations, and events where a deployment says so.
@@ -11,6 +11,8 @@ use crate::core::{Ask, OPERATIONS, Operation, OperationStatus, results_of};
 pub struct Housekeeping {
     /// How long events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,
+    /// Whether the audit log has to allow it first.
+    pub logged: bool,
 }
 
 /// How long an operation can be looked at after it has ended.
@@ -31,7 +33,11 @@ impl Duty for Housekeeping {
         let mut pass = Pass::default();
         old_operations(look, &mut pass)?;
         if let Some(keep) = self.keep_events {
-            old_events(look, keep, &mut pass)?;
+            if self.logged {
+                retention::old_entries(look, keep, &mut pass)?;
+            } else {
+                old_events(look, keep, &mut pass)?;
+            }
         }
         Ok(pass)
     }
@@ -62,6 +68,6 @@ fn old_events(look: Look<'_>, keep: Millis, pass: &mut Pass) -> Result<(), store
     let old = page.events.iter().take_while(|recorded| is_old(recorded.event.leaf.at)).count();
     let Some(last) = old.checked_sub(1).and_then(|last| page.events.get(last)) else { return Ok(()) };
     pass.again |= old == page.events.len();
-    pass.inputs.push(Ask::Retire { before: last.seq + 1 }.into());
+    pass.inputs.push(Ask::Retire { before: last.seq + 1, kept: Vec::new() }.into());
     Ok(())
 }

@@ -2,12 +2,15 @@
 //! what it finds is in the store, so a pass that fails, hangs or is lost is made up for by the next.
 
 mod housekeeping;
+mod log;
 mod operations;
 mod presence;
+mod retention;
 mod schedules;
 mod sweep;
 
 pub use housekeeping::Housekeeping;
+pub use log::Log;
 pub use operations::Operations;
 pub use presence::Presence;
 pub use schedules::Schedules;

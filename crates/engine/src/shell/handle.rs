@@ -19,8 +19,9 @@ use crate::clock;
 use crate::core::{
     Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output,
 };
-use crate::duty::{Duty, Housekeeping, Operations, Presence, Schedules, Sweep};
+use crate::duty::{Duty, Housekeeping, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
+use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::pipelines::{LoadError, Pipelines};
 
 /// How long a waiting claim trusts in hints before it looks by itself.
@@ -32,6 +33,8 @@ pub enum StartError {
     Store(#[from] store::Error),
     #[error(transparent)]
     Definition(#[from] LoadError),
+    #[error(transparent)]
+    Key(#[from] KeyFileError),
     #[error("the engine's thread did not start: {0}")]
     Thread(#[from] std::io::Error),
 }
@@ -46,6 +49,8 @@ pub struct Options {
     pub name: Name,
     /// How long a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
     pub claim_sweep: Option<Duration>,
+    /// How the audit log is published; `None`: it is not.
+    pub log: Option<LogOptions>,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
@@ -63,6 +68,8 @@ pub struct Engine {
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
     claim_sweep: Duration,
+    /// The audit log, where it is published.
+    pub(super) log: Option<Arc<LogState>>,
     condition: watch::Receiver<Condition>,
 }
 
@@ -81,6 +88,7 @@ impl Engine {
         let condition = watch::Sender::new(Condition::Running);
         let shared = store.is_shared();
         let id: Name = clock::fresh_id().to_string().into();
+        let log = options.log.as_ref().map(log_state).transpose()?;
         let engine = Engine {
             store,
             name: if options.name.is_empty() { id.clone() } else { options.name.clone() },
@@ -93,6 +101,7 @@ impl Engine {
             hints: hints.clone(),
             duties: Arc::default(),
             claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
+            log,
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
@@ -103,8 +112,18 @@ impl Engine {
             Box::new(Operations),
             Box::new(Schedules),
             Box::new(Sweep::default()),
-            Box::new(Housekeeping { keep_events }),
+            Box::new(Housekeeping { keep_events, logged: options.log.is_some() }),
         ];
+        if let (Some(state), Some(options)) = (&engine.log, &options.log) {
+            if shared && options.witnesses.is_none() {
+                tracing::warn!(
+                    "no witness sees the audit log: a database set back to an old copy is noticed only by the guard \
+                     file of the server that signed last"
+                );
+            }
+            let follower = Follower::new(state.clone(), options.witnesses.clone());
+            duties.push(Box::new(Log { follower, every: options.every }));
+        }
         if shared {
             engine.hear_others();
             let this = engine.clone();
@@ -358,6 +377,11 @@ fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {
     let holds = Holds::default();
     holds.replace(InForce::stored(store)?);
     Ok(holds)
+}
+
+fn log_state(options: &LogOptions) -> Result<Arc<LogState>, KeyFileError> {
+    let (keys, origin) = KeyFile::open(&options.key, options.origin.as_deref())?;
+    Ok(Arc::new(LogState::new(origin, keys, options)))
 }
 
 /// The deployment's secret, made once and kept with the data.

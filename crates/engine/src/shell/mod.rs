@@ -5,6 +5,7 @@ mod duties;
 mod fleet;
 mod handle;
 mod hints;
+mod log;
 mod operations;
 mod queue;
 mod thread;

@@ -51,7 +51,8 @@ impl Lane {
             | Ask::Leave { .. }
             | Ask::LookAside(_)
             | Ask::TakeDuty { .. }
-            | Ask::Retire { .. } => Lane::Actions,
+            | Ask::Retire { .. }
+            | Ask::Log(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }
     }

@@ -3,6 +3,7 @@
 //! Names and shapes are the API; a change here is a change for every user. Unknown fields are refused on the way in, so
 //! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
 
+mod audit;
 mod feed;
 mod hold;
 mod operation;
@@ -12,6 +13,7 @@ mod stats;
 mod submission;
 mod task;
 
+pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};

@@ -8,7 +8,7 @@ use model::command::Act;
 use model::{Refusal, SubmissionId};
 
 use super::submissions::view;
-use super::{Asking, At, etag, id, no_submission};
+use super::{Asking, At, etag, evidence, id, no_submission};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Answer;
@@ -22,6 +22,7 @@ pub(crate) async fn act(
 ) -> Answer<Response> {
     let id = id(&text)?;
     let headers = request.headers().clone();
+    let proof = evidence::wanted(&app, request.uri())?;
     let (bytes, given) = body::read_or_default::<ActBody>(request, &app).await?;
     let route = format!("POST /v1/submissions/{id}/actions/{action}");
     let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
@@ -36,6 +37,7 @@ pub(crate) async fn act(
     };
     check_sees(&app, &asking, id).await?;
     let answered = app.engine.act(id, act, once).await?;
+    evidence::proven(&app, proof, id).await?;
     let view = view(&app, &answered.row);
     Ok(([etag(view.revision)], Json(view)).into_response())
 }

@@ -7,7 +7,7 @@ use model::command::Amend;
 
 use super::actions::check_sees;
 use super::submissions::view;
-use super::{Asking, At, etag, id};
+use super::{Asking, At, etag, evidence, id};
 use crate::app::App;
 use crate::problem::Answer;
 use crate::{body, conditions, media};
@@ -20,6 +20,7 @@ pub(crate) async fn amend(
 ) -> Answer<Response> {
     let id = id(&text)?;
     let headers = request.headers().clone();
+    let proof = evidence::wanted(&app, request.uri())?;
     media::require(&headers, &["application/json", "application/merge-patch+json"])?;
     let bytes = body::read(request, &app, body::ONE_MAX).await?;
     body::strict(&bytes)?;
@@ -33,6 +34,7 @@ pub(crate) async fn amend(
     };
     check_sees(&app, &asking, id).await?;
     let answered = app.engine.amend(id, amend, once).await?;
+    evidence::proven(&app, proof, id).await?;
     let view = view(&app, &answered.row);
     Ok(([etag(view.revision)], Json(view)).into_response())
 }

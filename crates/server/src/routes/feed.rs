@@ -134,8 +134,7 @@ fn oldest(store: &dyn Store) -> Result<u64, store::Error> {
     Ok(store.feed(&Feed { limit: 1, ..Feed::default() })?.oldest)
 }
 
-/// The position of the newest event, from one that is not behind it. Positions have no gaps, so it is found by doubling
-/// and halving.
+/// The position of the newest event, from one that is not behind it: found by doubling and halving.
 pub(super) fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
     let beyond = |at: u64| -> Result<bool, store::Error> {
         Ok(!store.feed(&Feed { after: at, limit: 1, ..Feed::default() })?.events.is_empty())
@@ -169,7 +168,8 @@ mod tests {
         let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
         let engine = engine::Engine::start(store.clone(), &engine::Options::default()).unwrap();
         engine.apply(&Source::new("plain.toml", PLAIN)).await.unwrap();
-        for last in 0..20 {
+        // The definition has the first position, and is no event.
+        for last in [0].into_iter().chain(2..20) {
             for hint in 0..=last {
                 assert_eq!(newest(&*store, hint).unwrap(), last, "from {hint}");
             }

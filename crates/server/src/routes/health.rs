@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use engine::{Condition, DutyReport};
+use engine::{Condition, DutyReport, Standing};
 use model::{Code, Refusal};
 
 use crate::app::App;
@@ -39,7 +39,13 @@ pub(crate) async fn live(State(app): State<App>) -> Answer<Response> {
 pub(crate) async fn ready(State(app): State<App>) -> Answer<Response> {
     let condition = app.engine.condition().borrow().clone();
     match unready(&condition, app.is_stopping(), &app.engine.duties()) {
-        None => Ok("ok\n".into_response()),
+        None => Ok(match app.engine.log_standing() {
+            // Committing goes on: whoever sends requests here need not go elsewhere, but somebody has to look.
+            Some(Standing::Refused { reason, .. }) => {
+                format!("ok\nthe audit log stands still: {reason}\n").into_response()
+            }
+            _ => "ok\n".into_response(),
+        }),
         Some(refusal) => Err(refusal.into()),
     }
 }

@@ -10,7 +10,7 @@ use model::admit::Application;
 use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
 use model::{Caller, Code, Refusal};
 
-use super::{Asking, At, etag};
+use super::{Asking, At, etag, evidence};
 use crate::app::App;
 use crate::problem::Answer;
 use crate::{body, conditions};
@@ -26,6 +26,7 @@ pub(crate) async fn submit(
 ) -> Answer<Response> {
     asking.check_sees(&pipeline)?;
     let headers = request.headers().clone();
+    let proof = evidence::wanted(&app, request.uri())?;
     let (bytes, value) = body::read_json(request, &app, body::MANY_MAX).await?;
     let asked = conditions::Request {
         subject: &asking.caller.name,
@@ -33,7 +34,7 @@ pub(crate) async fn submit(
         body: &bytes,
     };
     let once = asked.once(&headers)?;
-    let to = To { app, caller: asking.caller.clone(), pipeline };
+    let to = To { app, caller: asking.caller.clone(), pipeline, proof };
     if value.get("submissions").is_some() {
         return Ok(Json(to.many(body::shape(&bytes)?, once).await?).into_response());
     }
@@ -50,6 +51,8 @@ struct To {
     app: App,
     caller: Caller,
     pipeline: String,
+    /// Whether the answer waits for a signed checkpoint.
+    proof: bool,
 }
 
 impl To {
@@ -63,7 +66,9 @@ impl To {
             reason: body.reason,
             parent: None,
         };
-        self.app.engine.submit(&self.pipeline, application, once).await
+        let answered = self.app.engine.submit(&self.pipeline, application, once).await?;
+        evidence::proven(&self.app, self.proof, answered.row.id).await?;
+        Ok(answered)
     }
 
     /// All at once, so that they share a commit; queued and answered in the order given.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::Uri;
 use engine::Child;
 use engine::core::{ClaimMany, Granted, Outcome, Output};
 use futures_util::future::join_all;
@@ -16,7 +17,7 @@ use model::command::{Fail, Finish, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
 
-use super::Asking;
+use super::{Asking, evidence};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::{Given, MANY_MAX};
@@ -119,26 +120,30 @@ pub(crate) trait Settlement {
 /// All at once, so that they share a commit; each with its own result, in the order given.
 pub(crate) async fn settle<T: Settlement>(
     State(app): State<App>,
+    uri: Uri,
     Given(Tasks { tasks }): Given<Tasks<T>, MANY_MAX>,
 ) -> Answer<Json<SettleAnswer>> {
+    let proof = evidence::wanted(&app, &uri)?;
     if tasks.len() > SETTLE_MAX {
         let message = format!("{} tasks in one call; send at most {SETTLE_MAX}", tasks.len());
         return Err(Refusal::new(Code::TooLarge, message).with("max", SETTLE_MAX).into());
     }
     let each = tasks.into_iter().map(|task| async {
         let text = task.token().to_owned();
-        let outcome = settle_one(&app, task).await;
+        let outcome = settle_one(&app, task, proof).await;
         result(text, outcome)
     });
     Ok(Json(SettleAnswer { results: join_all(each).await }))
 }
 
-async fn settle_one<T: Settlement>(app: &App, mut task: T) -> Outcome {
+async fn settle_one<T: Settlement>(app: &App, mut task: T, proof: bool) -> Outcome {
     let token: Token =
         task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
     let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
     let children = app.engine.admit_children(token, children).await?;
-    app.engine.settle(token, task.command(token, children)?).await
+    let settled = app.engine.settle(token, task.command(token, children)?).await?;
+    evidence::proven(app, proof, token.submission).await?;
+    Ok(settled)
 }
 
 fn child(body: ChildBody) -> Result<Child, Refusal> {

@@ -31,7 +31,9 @@ async fn every_route_asks_for_what_the_table_says() {
             Answer::of(request).await
         };
         if route.need == Need::Nothing {
-            assert_eq!(ask(None).await.status, 200, "{path}");
+            let answer = ask(None).await;
+            // A server without a log has none to show, whoever asks.
+            assert!(answer.status == 200 || answer.json()["code"] == "no-log", "{path}");
             continue;
         }
         for token in [None, Some("nonsense"), Some("")] {
@@ -58,7 +60,7 @@ async fn every_route_asks_for_what_the_table_says() {
 async fn the_table_has_no_public_route_but_the_known_ones() {
     let public: Vec<_> =
         TABLE.iter().filter(|route| route.need == Need::Nothing).map(|route| route.path).collect();
-    assert_eq!(public, ["/", "/livez", "/readyz"]);
+    assert_eq!(public, ["/", "/livez", "/readyz", "/checkpoint", "/v1/audit/key"]);
     let changing = TABLE.iter().filter(|route| !route.method.is_safe());
     let any_role: Vec<_> =
         changing.filter(|route| route.need == Need::AnyRole).map(|route| route.path).collect();

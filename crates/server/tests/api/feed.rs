@@ -5,6 +5,7 @@ use store::{Changes, RegistryChange, RegistryKey, Store as _, Take};
 
 use crate::server::{Answer, Grant, Server};
 
+/// The two definitions the server begins with have the first positions, and are in nobody's feed.
 fn seqs(page: &Value) -> Vec<u64> {
     page["events"].as_array().unwrap().iter().map(|event| event["seq"].as_u64().unwrap()).collect()
 }
@@ -12,28 +13,28 @@ fn seqs(page: &Value) -> Vec<u64> {
 #[tokio::test]
 async fn the_feed_is_read_in_pages_and_by_filter() {
     let server = Server::start().await;
-    assert_eq!(server.get("/v1/feed").await.json(), json!({ "events": [], "next": 0 }));
+    assert_eq!(server.get("/v1/feed").await.json(), json!({ "events": [], "next": 2 }));
     let id = server.reviewed("r1").await;
     server.post("/v1/pipelines/notes/submissions", json!({ "payload": {} })).await;
     let all = server.get("/v1/feed").await.json();
-    assert_eq!((seqs(&all), &all["next"]), (vec![1, 2, 3], &json!(3)));
+    assert_eq!((seqs(&all), &all["next"]), (vec![3, 4, 5], &json!(5)));
     assert_eq!((&all["events"][1]["to"], &all["events"][1]["submission"]), (&json!("REVIEW"), &json!(id)));
     for (query, expected) in [
-        ("after=1&limit=1", vec![2]),
+        ("after=3&limit=1", vec![4]),
         ("after=end", vec![]),
-        ("after=3", vec![]),
-        ("pipeline=notes", vec![3]),
-        ("state=REVIEW", vec![2]),
-        ("label.owner=ada&after=0", vec![1, 2]),
+        ("after=5", vec![]),
+        ("pipeline=notes", vec![5]),
+        ("state=REVIEW", vec![4]),
+        ("label.owner=ada&after=0", vec![3, 4]),
         ("label.owner=bob", vec![]),
     ] {
         let page = server.get(&format!("/v1/feed?{query}")).await.json();
         assert_eq!(seqs(&page), expected, "{query}: {page}");
     }
-    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 3);
+    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 5);
     assert_eq!(
         server.get("/v1/feed?label.owner=bob").await.json()["next"],
-        3,
+        5,
         "what does not fit was read, too"
     );
 }
@@ -80,15 +81,15 @@ async fn a_reader_that_waits_is_told_at_once() {
     let granted = server.engine.claim(claim, Duration::ZERO).await.unwrap();
     server.finish(&json!(granted[0].token.to_string()), "good", json!({ "score": 1 })).await;
     let page = waiting.await.unwrap().json();
-    assert_eq!((seqs(&page), &page["next"]), (vec![2], &json!(2)));
+    assert_eq!((seqs(&page), &page["next"]), (vec![4], &json!(4)));
 }
 
 #[tokio::test]
 async fn a_wait_that_is_over_says_where_to_go_on() {
     let server = Server::start().await;
     server.parcel("r1").await;
-    let page = server.get("/v1/feed?after=1&wait=20ms").await.json();
-    assert_eq!(page, json!({ "events": [], "next": 1 }));
+    let page = server.get("/v1/feed?after=3&wait=20ms").await.json();
+    assert_eq!(page, json!({ "events": [], "next": 3 }));
 }
 
 /// Reads a stream until it has shown so many events; gives their ids.
@@ -123,12 +124,12 @@ async fn events_are_streamed_as_they_happen_and_from_where_one_left() {
     };
     let mut first = stream(&server, None).send().await.unwrap();
     assert_eq!(first.headers()["content-type"], "text/event-stream");
-    assert_eq!(streamed(&mut first, 1).await, ["1"]);
+    assert_eq!(streamed(&mut first, 1).await, ["3"]);
     server.post("/v1/pipelines/notes/submissions", json!({ "payload": {} })).await;
     server.parcel("r2").await;
-    assert_eq!(streamed(&mut first, 1).await, ["3"]);
-    let mut second = stream(&server, Some("1")).send().await.unwrap();
-    assert_eq!(streamed(&mut second, 1).await, ["3"]);
+    assert_eq!(streamed(&mut first, 1).await, ["5"]);
+    let mut second = stream(&server, Some("3")).send().await.unwrap();
+    assert_eq!(streamed(&mut second, 1).await, ["5"]);
     Answer::of(stream(&server, None)).await.problem(503, "overloaded");
     server.stop();
     while let Some(chunk) = first.chunk().await.unwrap() {
@@ -153,16 +154,16 @@ async fn a_past_that_was_retired_is_gone() {
     for reference in ["r1", "r2", "r3"] {
         server.parcel(reference).await;
     }
-    let retire = |_| Changes { retired_before: Some(3), ..Changes::default() };
+    let retire = |_| Changes { retired_before: Some(5), ..Changes::default() };
     server.store.transact(&Take::nothing(), &mut |taken| retire(taken)).unwrap();
-    let gone = server.get("/v1/feed?after=1").await.problem(410, "feed-retired");
-    assert_eq!(gone["oldest"], 3);
+    let gone = server.get("/v1/feed?after=3").await.problem(410, "feed-retired");
+    assert_eq!(gone["oldest"], 5);
     server.get("/v1/feed?after=0").await.problem(410, "feed-retired");
-    let streamed = server.request("GET", "/v1/feed?after=1").header("accept", "text/event-stream");
+    let streamed = server.request("GET", "/v1/feed?after=3").header("accept", "text/event-stream");
     Answer::of(streamed).await.problem(410, "feed-retired");
-    assert_eq!(seqs(&server.get("/v1/feed?after=2").await.json()), [3]);
-    assert_eq!(seqs(&server.get("/v1/feed").await.json()), [3], "without a position, from what there is");
-    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 3);
+    assert_eq!(seqs(&server.get("/v1/feed?after=4").await.json()), [5]);
+    assert_eq!(seqs(&server.get("/v1/feed").await.json()), [5], "without a position, from what there is");
+    assert_eq!(server.get("/v1/feed?after=end").await.json()["next"], 5);
 }
 
 #[tokio::test]
@@ -191,10 +192,10 @@ async fn a_token_for_some_pipelines_reads_only_their_feed() {
     let feed = async |token: &str, query: &str| {
         Answer::of(server.request("GET", &format!("/v1/feed{query}")).bearer_auth(token)).await
     };
-    assert_eq!(seqs(&feed("notes", "").await.json()), [2]);
+    assert_eq!(seqs(&feed("notes", "").await.json()), [4]);
     feed("notes", "?pipeline=parcels").await.problem(403, "role-required");
     feed("both", "").await.problem(400, "invalid-request");
-    assert_eq!(seqs(&feed("both", "?pipeline=parcels").await.json()), [1]);
+    assert_eq!(seqs(&feed("both", "?pipeline=parcels").await.json()), [3]);
 }
 
 #[tokio::test]

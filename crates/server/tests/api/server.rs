@@ -1,6 +1,7 @@
 //! A server to talk to, with a pipeline that has a bit of everything.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::{Engine, SystemClock};
@@ -134,7 +135,21 @@ impl Server {
     pub(crate) async fn with(grants: &[Grant], set: impl FnOnce(&mut server::Options)) -> Server {
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
         register(&*store, grants);
-        let engine = Engine::start(store.clone(), &engine::Options::default()).unwrap();
+        Server::over(store, &engine::Options::default(), set).await
+    }
+
+    /// One that publishes an audit log, with its key in a folder.
+    pub(crate) async fn logged(folder: &Path) -> Server {
+        let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
+        Server::over(store, &log_options(folder), |_| {}).await
+    }
+
+    pub(crate) async fn over(
+        store: Arc<MemoryStore>,
+        options: &engine::Options,
+        set: impl FnOnce(&mut server::Options),
+    ) -> Server {
+        let engine = Engine::start(store.clone(), options).unwrap();
         engine.apply(&parcels()).await.unwrap();
         engine.apply(&Source::new("notes.toml", NOTES)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -199,6 +214,12 @@ impl Server {
         assert_eq!(self.finish(&task["token"], "good", json!({ "score": 1 })).await["state"], "REVIEW");
         id
     }
+}
+
+pub(crate) fn log_options(folder: &Path) -> engine::Options {
+    let mut log = engine::LogOptions::in_folder(folder);
+    log.origin = Some("milepost.example/log".to_owned());
+    engine::Options { log: Some(log), ..engine::Options::default() }
 }
 
 fn register(store: &dyn Store, grants: &[Grant]) {

@@ -19,7 +19,7 @@ async fn a_server_says_what_is_where_and_how_its_duties_do() {
             { "pipeline": "parcels", "state": "REVIEW", "status": "open", "count": 1 },
         ])
     );
-    assert_eq!((&stats["condition"], &stats["last_event"]), (&json!("running"), &json!(3)));
+    assert_eq!((&stats["condition"], &stats["last_event"]), (&json!("running"), &json!(5)));
     let steps = duty(&stats, "steps");
     assert!(steps["last_good_ago"].is_string() && steps["overdue"] == json!(false), "{steps}");
     for name in ["operations", "schedules", "housekeeping"] {

@@ -5,8 +5,8 @@ use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};
 use model::{Documents, Json, Millis, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded, Store,
-    Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Store, Take, Taken,
 };
 
 use super::View;
@@ -28,7 +28,7 @@ impl Default for Clerk {
         Clerk {
             operations: Operations,
             schedules: Schedules,
-            housekeeping: Housekeeping { keep_events: Some(Millis::from_secs(4 * 24 * 3600)) },
+            housekeeping: Housekeeping { keep_events: Some(Millis::from_secs(4 * 24 * 3600)), logged: false },
             sweep: Sweep::default(),
             waiting: Vec::new(),
             past: Vec::new(),
@@ -100,6 +100,18 @@ impl Store for Narrow<'_> {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         self.0.feed(feed)
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        self.0.leaves(after, limit)
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        self.0.act(series, revision)
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.0.tile(level, index)
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

@@ -118,7 +118,9 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             Ok(())
         }
         (Ask::Start(_) | Ask::Stop(_) | Ask::Operate(_), Ok(Output::Operation(_)))
-        | (Ask::Drop { .. } | Ask::Retire { .. } | Ask::LookAside(_), Ok(Output::Gone)) => Ok(()),
+        | (Ask::Drop { .. } | Ask::Retire { .. } | Ask::LookAside(_) | Ask::Log(_), Ok(Output::Gone)) => {
+            Ok(())
+        }
         (Ask::Release(id), Err(refusal)) if refusal.code == Code::UnknownHold => {
             let there = ledger.earlier_holds.get(id).filter(|_| ledger.holds.contains_key(id));
             ensure!(there.is_none(), "hold {id} is there and was said not to be");

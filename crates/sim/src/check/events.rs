@@ -28,12 +28,14 @@ pub(super) fn check(ledger: &mut Ledger, told: &Told<'_>, report: &mut Report) -
         told.recorded.len()
     );
     for (recorded, event) in told.recorded.iter().zip(written) {
-        let seq = ledger.events.len() as u64 + 1;
+        let seq = ledger.last_seq() + 1;
         ensure!(recorded.seq == seq, "an event is at position {} instead of {seq}", recorded.seq);
         same_bytes(&recorded.event, event)?;
         ensure!(event.leaf.at == told.commit.now, "an event's time is not that of its commit");
         one(ledger, told, event, report).map_err(|problem| format!("{problem}; at {event:?}"))?;
         report.leaves.push(recorded.event.leaf.bytes());
+        ledger.leaves.push(recorded.event.leaf.bytes());
+        ledger.seqs.push(seq);
         ledger.events.push(recorded.event.clone());
     }
     Ok(())

@@ -19,6 +19,7 @@ use super::registry::Registry;
 use super::settlement::Accepted;
 use super::visit::Visit;
 use super::{Checked, Seen, answers, ensure, events, explained, limits, neighbours, once, reasons, rows};
+use crate::faults::Commit;
 use crate::report::Report;
 
 const PAGE: usize = 500;
@@ -33,6 +34,10 @@ pub(crate) struct Ledger {
     pub(super) previous: HashMap<SubmissionId, Option<Submission>>,
     /// Every event, in sequence.
     pub(super) events: Vec<Event>,
+    /// Their positions.
+    pub(super) seqs: Vec<u64>,
+    /// The bytes of every act and event: position 1 first.
+    pub(super) leaves: Vec<Vec<u8>>,
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     pub(super) counts: BTreeMap<Place, u64>,
     pub(super) receipts: BTreeMap<RequestKey, Receipt>,
@@ -130,12 +135,17 @@ impl Ledger {
     }
 
     pub(crate) fn last_seq(&self) -> u64 {
-        self.events.len() as u64
+        self.leaves.len() as u64
+    }
+
+    /// The last position that was let go.
+    pub(super) fn retired_through(&self) -> u64 {
+        self.retired_before.saturating_sub(1).min(self.last_seq())
     }
 
     /// How many events were let go, oldest first.
     pub(super) fn retired(&self) -> usize {
-        usize::try_from(self.retired_before.saturating_sub(1)).unwrap_or(0).min(self.events.len())
+        self.seqs.partition_point(|seq| *seq <= self.retired_through())
     }
 
     /// One that is there, or was.
@@ -169,9 +179,11 @@ impl Ledger {
                 self.previous.entry(id).or_insert(before);
             }
             self.latest = self.latest.max(Some(commit.now));
+            self.leaves.extend(commit.changes.acts.iter().map(|act| act.leaf.clone()));
             let later = recorded.split_off(commit.changes.events.len().min(recorded.len()));
             events::check(self, &Told { seen, commit, recorded: &recorded }, report)?;
             recorded = later;
+            self.erase_salts(commit);
             neighbours::granted(self, commit, report)?;
             self.debts.take(commit, report);
             self.take_registry(commit)?;
@@ -196,16 +208,28 @@ impl Ledger {
         Ok(())
     }
 
+    /// What the digests of erased documents were salted with goes with them.
+    fn erase_salts(&mut self, commit: &Commit) {
+        let forgotten = commit.changes.forgotten.iter().map(|row| &row.id);
+        for id in commit.changes.erased.iter().chain(forgotten) {
+            let places = self.known.get(id).map_or(&[][..], |known| &known.places);
+            for place in places {
+                let salts = &mut self.events[*place].detail.salts;
+                (salts.payload, salts.output) = (None, None);
+            }
+        }
+    }
+
     /// The events after those in the book.
     fn unread(&self, store: &dyn Store) -> Result<Vec<Recorded>, String> {
         let mut unread = Vec::new();
+        let mut after = self.last_seq();
         loop {
-            let after = (self.events.len() + unread.len()) as u64;
             let feed = Feed { after, limit: PAGE, ..Feed::default() };
-            let page =
-                store.feed(&feed).map_err(|error| format!("the store cannot be read: {error}"))?.events;
-            let is_last = page.len() < PAGE;
-            unread.extend(page);
+            let page = store.feed(&feed).map_err(|error| format!("the store cannot be read: {error}"))?;
+            let is_last = page.events.len() < PAGE;
+            after = page.next;
+            unread.extend(page.events);
             if is_last {
                 return Ok(unread);
             }

@@ -14,6 +14,7 @@ mod going_on;
 mod law;
 mod ledger;
 mod limits;
+mod log;
 mod migrated;
 mod neighbours;
 mod once;

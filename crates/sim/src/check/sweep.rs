@@ -19,7 +19,7 @@ const ALL: usize = 100_000;
 impl Ledger {
     /// Reads everything. To be called when nothing is under way.
     pub(crate) fn sweep(&self, store: &dyn Store, now: Time) -> Checked {
-        let checks = [sequence, rows, histories, counts, indexes, lines, owed, slots, registry];
+        let checks = [sequence, leaves, rows, histories, counts, indexes, lines, owed, slots, registry];
         checks.into_iter().try_for_each(|check| check(self, store))?;
         clocks::listed(self, store, now)?;
         reasons::check(self, now)
@@ -32,15 +32,17 @@ fn unreadable(error: store::Error) -> String {
 
 fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut read = ledger.retired();
+    let mut after = ledger.retired_through();
     loop {
-        let feed = Feed { after: read as u64, limit: PAGE, ..Feed::default() };
-        let page = store.feed(&feed).map_err(unreadable)?;
-        let oldest = ledger.retired() as u64 + 1;
+        let page = store.feed(&Feed { after, limit: PAGE, ..Feed::default() }).map_err(unreadable)?;
+        let oldest = ledger.retired_through() + 1;
         ensure!(page.oldest == oldest, "the oldest event is at {} and not at {oldest}", page.oldest);
+        after = page.next;
         let page = page.events;
         for recorded in &page {
-            let same = recorded.seq == read as u64 + 1 && ledger.events.get(read) == Some(&recorded.event);
-            ensure!(same, "position {} holds another event than it did", read + 1);
+            let known = ledger.seqs.get(read).zip(ledger.events.get(read));
+            let same = known == Some((&recorded.seq, &recorded.event));
+            ensure!(same, "position {} holds another event than it did", recorded.seq);
             read += 1;
         }
         if page.len() < PAGE {
@@ -48,6 +50,16 @@ fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
             return Ok(());
         }
     }
+}
+
+/// Whatever was not let go is there to the letter, acts included.
+fn leaves(ledger: &Ledger, store: &dyn Store) -> Checked {
+    let page = store.leaves(0, ledger.leaves.len() + 1).map_err(unreadable)?;
+    let oldest = ledger.retired_through() + 1;
+    ensure!(page.first == oldest, "the oldest leaf is at {} and not at {oldest}", page.first);
+    let kept = &ledger.leaves[ledger.leaves.len() - page.leaves.len().min(ledger.leaves.len())..];
+    ensure!(page.leaves == kept, "the leaves are not those that were committed");
+    Ok(())
 }
 
 fn rows(ledger: &Ledger, store: &dyn Store) -> Checked {

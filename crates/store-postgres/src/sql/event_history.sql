@@ -17,5 +17,5 @@ WITH RECURSIVE walk (batch, no, prev_batch, prev_no, revision) AS (
   SELECT batch, no, revision FROM walk ORDER BY revision LIMIT $3
 )
 SELECT p.first_seq + w.no, e.leaf, e.detail
-FROM page w JOIN event e ON e.batch = w.batch AND e.no = w.no LEFT JOIN position p ON p.batch = w.batch
+FROM page w JOIN event e ON e.batch = w.batch AND e.no = w.no AND length(e.detail) > 0 LEFT JOIN position p ON p.batch = w.batch
 ORDER BY w.revision

@@ -1,6 +1,6 @@
 SELECT p.first_seq + e.no, e.leaf, e.detail
 FROM position p JOIN event e ON e.batch = p.batch
 WHERE p.last_seq > $1 AND p.first_seq <= $2 AND p.first_seq + e.no > $1 AND p.first_seq + e.no <= $2
-  AND ($3::text IS NULL OR e.pipeline = $3) AND ($4::text IS NULL OR e.state = $4)
+  AND length(e.detail) > 0 AND ($3::text IS NULL OR e.pipeline = $3) AND ($4::text IS NULL OR e.state = $4)
   AND ($5::text[] IS NULL OR e.labels @> $5)
 ORDER BY p.last_seq, e.no LIMIT $6

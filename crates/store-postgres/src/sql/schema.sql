@@ -63,9 +63,18 @@ CREATE TABLE event (
   state text COLLATE "C" NOT NULL,
   labels text[] COLLATE "C",
   leaf bytea NOT NULL,
+  -- Empty: it is no submission's event but an act, read by the audit log alone.
   detail bytea NOT NULL,
   PRIMARY KEY (batch, no)
 ) PARTITION BY RANGE (batch);
+
+-- The audit log's hashes, 256 of 32 bytes each in a full tile. The one at the end of each level grows.
+CREATE TABLE tile (
+  level smallint NOT NULL,
+  no bigint NOT NULL,
+  hashes bytea NOT NULL,
+  PRIMARY KEY (level, no)
+);
 
 -- Where the events of a submission end that has no row: events outlive rows.
 CREATE TABLE tip (

@@ -1,7 +1,8 @@
-//! What is kept beside rows and events: documents, answers, owed effects, registries.
+//! What is kept beside rows and events: documents, answers, owed effects, registries, tiles.
 
 use std::collections::{BTreeMap, HashSet};
 
+use model::Event;
 use store::{AnswerChange, Changes, OwedId};
 
 use super::Writing;
@@ -9,7 +10,7 @@ use super::columns::{column, writes};
 use crate::codec::{self, signed, target_text, text};
 use crate::error::Fault;
 use crate::pipe::Step;
-use crate::query::execute;
+use crate::query::{execute, rows};
 use crate::sql;
 
 /// How many expired answers go with a commit that brings some, beside two for each that comes: no backlog grows.
@@ -20,6 +21,8 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     write_documents(writing, steps);
     write_registry(writing, steps);
     write_owed(writing, steps);
+    write_tiles(writing, steps);
+    erase_salts(writing, steps);
     if !changes.answers.is_empty() {
         let most = codec::limit(SWEPT + 2 * changes.answers.len());
         let now = writing.now.millis();
@@ -127,4 +130,45 @@ fn write_owed<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         ];
         steps.push(writes(client, sql::OWED_DELETE, columns));
     }
+}
+
+fn write_tiles<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
+    let last: BTreeMap<_, _> =
+        writing.changes.tiles.iter().map(|tile| ((tile.level, tile.index), &tile.hashes)).collect();
+    if last.is_empty() {
+        return;
+    }
+    let columns = vec![
+        column(last.keys().map(|(level, _)| i16::from(*level))),
+        column(last.keys().map(|(_, index)| signed(*index))),
+        column(last.values().map(|hashes| hashes.as_slice())),
+    ];
+    steps.push(writes(writing.client, sql::TILE_SET, columns));
+}
+
+/// With the documents goes what their digests in the events before this commit were salted with.
+fn erase_salts<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
+    let Writing { client, changes, .. } = *writing;
+    let forgotten = changes.forgotten.iter().map(|row| row.id.0);
+    let ids: Vec<_> = changes.erased.iter().map(|id| id.0).chain(forgotten).collect();
+    if ids.is_empty() {
+        return;
+    }
+    steps.push(Box::pin(async move {
+        let (mut batches, mut numbers, mut details) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows(client, sql::EVENT_DETAIL, &[&ids]).await? {
+            let (batch, no): (i64, i32) = (row.try_get(0)?, row.try_get(1)?);
+            let stripped = Event::without_salts(row.try_get(2)?)
+                .map_err(|error| Fault::corrupt(format!("event {no} of {batch} cannot be read: {error}")))?;
+            if let Some(detail) = stripped {
+                batches.push(batch);
+                numbers.push(no);
+                details.push(detail);
+            }
+        }
+        if !batches.is_empty() {
+            execute(client, sql::EVENT_SET_DETAIL, &[&batches, &numbers, &details]).await?;
+        }
+        Ok(())
+    }));
 }

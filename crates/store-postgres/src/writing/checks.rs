@@ -41,7 +41,8 @@ impl<'w> Writing<'w> {
     fn touched(&self) -> impl Iterator<Item = SubmissionId> {
         let rows = self.changes.rows.iter().map(|change| change.after.id);
         let forgotten = self.changes.forgotten.iter().map(|row| row.id);
-        rows.chain(forgotten).chain(self.changes.events.iter().map(|event| event.leaf.submission))
+        let acts = self.changes.acts.iter().map(|act| act.series);
+        rows.chain(forgotten).chain(acts).chain(self.changes.events.iter().map(|event| event.leaf.submission))
     }
 
     /// Rows the take did not lock, and where events end that have no row. Mostly new ones: there is nothing yet.

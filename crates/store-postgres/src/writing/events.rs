@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use model::{Name, Submission, SubmissionId};
+use store::Act;
 
 use super::Writing;
 use super::columns::{column, writes};
@@ -40,20 +41,25 @@ impl Log {
         let changes = writing.changes;
         let written = changes.rows.iter().map(|change| &change.after).chain(&changes.forgotten);
         let written: HashMap<SubmissionId, &Submission> = written.map(|row| (row.id, row)).collect();
-        let mut log = Log { events: Vec::with_capacity(changes.events.len()), newest: HashMap::new() };
-        for (no, event) in (0..).zip(&changes.events) {
+        let count = changes.acts.len() + changes.events.len();
+        let mut log = Log { events: Vec::with_capacity(count), newest: HashMap::new() };
+        for (no, Act { series, revision, leaf }) in (0..).zip(&changes.acts) {
+            let (prev_batch, prev_no) = log.follow(writing, no, (*series, *revision))?;
+            log.events.push(Logged {
+                no,
+                prev_batch,
+                prev_no,
+                revision: signed(*revision),
+                pipeline: None,
+                state: String::new(),
+                labels: None,
+                leaf: leaf.clone(),
+                detail: Vec::new(),
+            });
+        }
+        for (no, event) in (log.next_no()..).zip(&changes.events) {
             let (id, revision) = (event.leaf.submission, event.leaf.revision);
-            let (prev_batch, prev_no, prev_revision) = match log.newest.get(&id) {
-                Some((no, revision)) => (None, *no, *revision),
-                None => {
-                    let Tip { batch, no, revision } = writing.tip(id);
-                    (Some(batch), no, revision)
-                }
-            };
-            // Versions fence revisions, so this means that rows and events have parted.
-            if revision <= prev_revision {
-                return Err(Fault::corrupt(format!("submission {id} has two events of revision {revision}")));
-            }
+            let (prev_batch, prev_no) = log.follow(writing, no, (id, revision))?;
             let (pipeline, labels) = match written.get(&id) {
                 Some(row) => about(row),
                 None => writing.found.borrow().get(&id).map_or((None, None), |found| about(&found.row)),
@@ -70,9 +76,34 @@ impl Log {
                 leaf,
                 detail,
             });
-            log.newest.insert(id, (no, revision));
         }
         Ok(log)
+    }
+
+    fn next_no(&self) -> i32 {
+        i32::try_from(self.events.len()).unwrap_or(i32::MAX)
+    }
+
+    /// Where the entries of a submission or series end, which this one follows.
+    fn follow(
+        &mut self,
+        writing: &Writing<'_>,
+        no: i32,
+        (id, revision): (SubmissionId, u64),
+    ) -> Result<(Option<i64>, i32)> {
+        let (prev_batch, prev_no, prev_revision) = match self.newest.get(&id) {
+            Some((no, revision)) => (None, *no, *revision),
+            None => {
+                let Tip { batch, no, revision } = writing.tip(id);
+                (Some(batch), no, revision)
+            }
+        };
+        // Versions fence revisions, so this means that rows and events have parted.
+        if revision <= prev_revision {
+            return Err(Fault::corrupt(format!("submission {id} has two events of revision {revision}")));
+        }
+        self.newest.insert(id, (no, revision));
+        Ok((prev_batch, prev_no))
     }
 
     pub(super) fn write<'s>(

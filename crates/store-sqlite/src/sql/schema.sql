@@ -33,7 +33,16 @@ CREATE TABLE event (
   state TEXT NOT NULL,
   labels TEXT,
   leaf BLOB NOT NULL,
+  -- Empty: it is no submission's event but an act, read by the audit log alone.
   detail BLOB NOT NULL
+) STRICT;
+
+-- The audit log's hashes, 256 of 32 bytes each in a full tile. The one at the end of each level grows.
+CREATE TABLE tile (
+  level INTEGER NOT NULL,
+  no INTEGER NOT NULL,
+  hashes BLOB NOT NULL,
+  PRIMARY KEY (level, no)
 ) STRICT;
 
 -- Where the events of a submission end that has no row: events outlive rows.

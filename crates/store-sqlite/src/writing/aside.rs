@@ -1,8 +1,8 @@
-//! What is kept beside rows and events: documents, answers, owed effects, registries.
+//! What is kept beside rows and events: documents, answers, owed effects, registries, tiles.
 
 use model::Time;
 use rusqlite::Connection;
-use store::{AnswerChange, Changes, DocumentChange, Owed, OwedId, RegistryChange};
+use store::{AnswerChange, Changes, DocumentChange, Owed, OwedId, RegistryChange, Tile};
 
 use crate::codec::{blob, limit, signed, target_text};
 use crate::error::Result;
@@ -17,7 +17,8 @@ pub(super) fn write(connection: &Connection, changes: &Changes, now: Time) -> Re
     write_answers(connection, &changes.answers)?;
     write_owed(connection, &changes.owed)?;
     write_paid(connection, &changes.paid)?;
-    write_registry(connection, &changes.registry)
+    write_registry(connection, &changes.registry)?;
+    write_tiles(connection, &changes.tiles)
 }
 
 fn write_documents(connection: &Connection, documents: &[DocumentChange]) -> Result<()> {
@@ -69,6 +70,13 @@ fn write_registry(connection: &Connection, registry: &[RegistryChange]) -> Resul
             ))?,
             None => connection.prepare_cached(sql::REGISTRY_DELETE)?.execute((&key.kind, &key.name))?,
         };
+    }
+    Ok(())
+}
+
+fn write_tiles(connection: &Connection, tiles: &[Tile]) -> Result<()> {
+    for Tile { level, index, hashes } in tiles {
+        connection.prepare_cached(sql::TILE_SET)?.execute((level, signed(*index), hashes))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use model::{Event, Name, Submission, SubmissionId};
 use rusqlite::Connection;
+use store::Act;
 
 use super::Tip;
 use crate::codec::{labels_text, signed};
@@ -23,21 +24,41 @@ pub(super) struct Log<'c> {
 }
 
 impl Log<'_> {
+    /// Acts have no detail, no state, and nothing feeds filter by.
+    pub(super) fn append_acts(&mut self, acts: &[Act]) -> Result<()> {
+        let mut rows = Rows::new(self.connection)?;
+        let mut insert = self.connection.prepare_cached(sql::EVENT_INSERT)?;
+        for Act { series, revision, leaf } in acts {
+            let tip = self.follow(&mut rows, *series, *revision)?;
+            let (none, empty): (Option<&str>, &[u8]) = (None, &[]);
+            let (seq, prev) = (signed(self.last_seq), signed(tip.seq));
+            insert.execute((seq, prev, signed(*revision), none, "", none, leaf, empty))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the next position for an entry that follows others of its submission or series; where those end.
+    fn follow(&mut self, rows: &mut Rows<'_>, id: SubmissionId, revision: u64) -> Result<Tip> {
+        // A row that was not taken is most often a new one.
+        let tip = match self.newest.get(&id).or_else(|| self.tips.get(&id)) {
+            Some(tip) => *tip,
+            None => rows.tip(id)?,
+        };
+        // Versions fence revisions, so this means that rows and events have parted.
+        if revision <= tip.revision {
+            return Err(Fault::corrupt(format!("submission {id} has two events of revision {revision}")));
+        }
+        self.last_seq += 1;
+        self.newest.insert(id, Tip { seq: self.last_seq, revision });
+        Ok(tip)
+    }
+
     pub(super) fn append(&mut self, events: &[Event]) -> Result<()> {
         let mut rows = Rows::new(self.connection)?;
         let mut insert = self.connection.prepare_cached(sql::EVENT_INSERT)?;
         for event in events {
             let (id, revision) = (event.leaf.submission, event.leaf.revision);
-            // A row that was not taken is most often a new one.
-            let tip = match self.newest.get(&id).or_else(|| self.tips.get(&id)) {
-                Some(tip) => *tip,
-                None => rows.tip(id)?,
-            };
-            // Versions fence revisions, so this means that rows and events have parted.
-            if revision <= tip.revision {
-                return Err(Fault::corrupt(format!("submission {id} has two events of revision {revision}")));
-            }
-            self.last_seq += 1;
+            let tip = self.follow(&mut rows, id, revision)?;
             let (leaf, detail) = event.to_stored();
             let (pipeline, labels) = match self.written.get(&id) {
                 Some(row) => about(row),
@@ -47,7 +68,6 @@ impl Log<'_> {
             let (seq, prev) = (signed(self.last_seq), signed(tip.seq));
             let state = &event.leaf.to;
             insert.execute((seq, prev, signed(revision), pipeline, state, labels, leaf, detail))?;
-            self.newest.insert(id, Tip { seq: self.last_seq, revision });
         }
         Ok(())
     }

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use model::Event;
 use rusqlite::{Connection, OptionalExtension};
 use store::{Changes, RETIRED_MAX};
 
 use crate::codec::{blob, signed, unsigned};
 use crate::error::{Fault, Result};
 use crate::reading::{self, Bounds};
+use crate::rows::Rows;
 use crate::sql;
 
 /// Removes rows and notes where their events end. Events of this commit are linked to that place afterwards.
@@ -47,6 +49,34 @@ pub(super) fn erase_documents(connection: &Connection, changes: &Changes) -> Res
     connection.pragma_update(None, "secure_delete", true)?;
     for id in changes.erased.iter().chain(changes.forgotten.iter().map(|row| &row.id)) {
         erase.execute([blob(id)])?;
+    }
+    connection.pragma_update(None, "secure_delete", false)?;
+    Ok(())
+}
+
+/// With the documents goes what their digests in the events before this commit were salted with: a digest alone says
+/// nothing.
+pub(super) fn erase_salts(connection: &Connection, changes: &Changes) -> Result<()> {
+    if changes.erased.is_empty() && changes.forgotten.is_empty() {
+        return Ok(());
+    }
+    let mut rows = Rows::new(connection)?;
+    let mut link = connection.prepare_cached(sql::EVENT_LINK)?;
+    let mut detail = connection.prepare_cached(sql::EVENT_DETAIL)?;
+    let mut set = connection.prepare_cached(sql::EVENT_SET_DETAIL)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    for id in changes.erased.iter().chain(changes.forgotten.iter().map(|row| &row.id)) {
+        let mut seq = rows.tip(*id)?.seq;
+        while let Some(prev) = link.query_row([signed(seq)], |row| unsigned(row, 0)).optional()? {
+            let kept: Option<Vec<u8>> = detail.query_row([signed(seq)], |row| row.get(0)).optional()?;
+            let stripped = kept.map(|kept| Event::without_salts(&kept)).transpose();
+            let stripped =
+                stripped.map_err(|error| Fault::corrupt(format!("event {seq} cannot be read: {error}")))?;
+            if let Some(stripped) = stripped.flatten() {
+                set.execute((signed(seq), stripped))?;
+            }
+            seq = prev;
+        }
     }
     connection.pragma_update(None, "secure_delete", false)?;
     Ok(())

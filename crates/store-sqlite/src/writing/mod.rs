@@ -36,9 +36,11 @@ pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstan
     let Circumstances { now, last_seq, tips } = with;
     let mut newest = HashMap::new();
     let mut committed = Committed::default();
-    if !changes.events.is_empty() {
+    forgetting::erase_salts(connection, changes)?;
+    if !(changes.acts.is_empty() && changes.events.is_empty()) {
         let written = changes.rows.iter().map(|change| (change.after.id, &change.after)).collect();
         let mut log = events::Log { connection, written, tips, newest, last_seq };
+        log.append_acts(&changes.acts)?;
         log.append(&changes.events)?;
         newest = log.newest;
         committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };

@@ -16,6 +16,7 @@ mod keys;
 mod lanes;
 mod late;
 mod letting_go;
+mod log;
 mod owed;
 mod random;
 mod ready;
@@ -75,6 +76,7 @@ pub fn promises() -> Vec<Promise> {
         events::PROMISES,
         feeds::PROMISES,
         letting_go::PROMISES,
+        log::PROMISES,
         documents::PROMISES,
         ready::PROMISES,
         timers::PROMISES,

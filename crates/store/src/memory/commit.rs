@@ -23,7 +23,7 @@ impl Tables {
             entries.lane.filter(|lane| lane.stand == Stand::Holds).map(|lane| lane.key)
         })?;
         check_held(rows, changed, &self.index.slots, "slot", |entries| entries.slots)?;
-        self.log.check(&changes.events)?;
+        self.log.check(&changes)?;
 
         let about = self.about(&changes);
         self.write_rows(&changes.forgotten, changes.rows, &versions);
@@ -32,6 +32,13 @@ impl Tables {
         }
         for id in changes.erased.iter().chain(changes.forgotten.iter().map(|row| &row.id)) {
             self.documents.remove(id);
+            self.log.erase_salts(*id);
+        }
+        for tile in changes.tiles {
+            let kept = self.tiles.entry((tile.level, tile.index)).or_default();
+            if tile.hashes.len() > kept.len() {
+                *kept = tile.hashes;
+            }
         }
         self.sweep(now);
         for answer in changes.answers {
@@ -50,7 +57,7 @@ impl Tables {
                 None => self.registry.remove(&entry.key),
             };
         }
-        let committed = self.log.append(changes.events, &about);
+        let committed = self.log.append(changes.acts, changes.events, &about);
         if let Some(before) = changes.retired_before {
             self.log.retire(before);
         }

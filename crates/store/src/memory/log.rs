@@ -1,4 +1,4 @@
-//! The sequence of all events, of which the oldest may be retired.
+//! The sequence of all acts and events, of which the oldest may be retired.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ops::Bound::{Excluded, Included};
@@ -6,15 +6,20 @@ use std::ops::Bound::{Excluded, Included};
 use model::event::NewDocuments;
 use model::{Event, Name, Submission, SubmissionId};
 
-use crate::{Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, RETIRED_MAX, Recorded};
+use crate::{Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded};
 
 #[derive(Default)]
 pub(super) struct Log {
-    /// How many are gone: the event at position n is at n - 1 - retired.
+    /// How many are gone: what is at position n is at n - 1 - retired.
     retired: u64,
-    events: VecDeque<Logged>,
-    /// Positions by submission and revision.
+    entries: VecDeque<Entry>,
+    /// Positions by submission and revision, or by series and revision.
     history: BTreeMap<(SubmissionId, u64), u64>,
+}
+
+enum Entry {
+    Act(Act),
+    Event(Box<Logged>),
 }
 
 struct Logged {
@@ -35,27 +40,53 @@ impl About {
     }
 }
 
+impl Entry {
+    fn at(&self) -> (SubmissionId, u64) {
+        match self {
+            Entry::Act(act) => (act.series, act.revision),
+            Entry::Event(logged) => (logged.event.leaf.submission, logged.event.leaf.revision),
+        }
+    }
+
+    fn leaf(&self) -> Vec<u8> {
+        match self {
+            Entry::Act(act) => act.leaf.clone(),
+            Entry::Event(logged) => logged.event.leaf.bytes(),
+        }
+    }
+
+    fn event(&self) -> Option<&Logged> {
+        match self {
+            Entry::Act(_) => None,
+            Entry::Event(logged) => Some(logged),
+        }
+    }
+}
+
 impl Log {
     fn last_seq(&self) -> u64 {
-        self.retired + self.events.len() as u64
+        self.retired + self.entries.len() as u64
     }
 
-    /// An event at a position that is known to be there.
-    fn at(&self, seq: u64) -> &Logged {
-        let index =
-            usize::try_from(seq - 1 - self.retired).expect("what is in memory fits the address space");
-        &self.events[index]
+    fn index(&self, seq: u64) -> usize {
+        usize::try_from(seq - 1 - self.retired).expect("what is in memory fits the address space")
     }
 
-    fn recorded(&self, seq: u64) -> Recorded {
-        Recorded { seq, event: self.at(seq).event.clone() }
+    /// What is at a position that is known to be there.
+    fn at(&self, seq: u64) -> &Entry {
+        &self.entries[self.index(seq)]
+    }
+
+    fn recorded(&self, seq: u64) -> Option<Recorded> {
+        self.at(seq).event().map(|logged| Recorded { seq, event: logged.event.clone() })
     }
 
     /// Versions fence revisions, so a revision that is already there means that rows and events have parted.
-    pub(super) fn check(&self, events: &[Event]) -> Result<(), Error> {
+    pub(super) fn check(&self, changes: &Changes) -> Result<(), Error> {
         let mut new = HashSet::new();
-        for event in events {
-            let at = (event.leaf.submission, event.leaf.revision);
+        let acts = changes.acts.iter().map(|act| (act.series, act.revision));
+        let events = changes.events.iter().map(|event| (event.leaf.submission, event.leaf.revision));
+        for at in acts.chain(events) {
             if self.history.contains_key(&at) || !new.insert(at) {
                 return Err(Error::corrupt(format!(
                     "submission {} has two events of revision {}",
@@ -66,16 +97,25 @@ impl Log {
         Ok(())
     }
 
-    pub(super) fn append(&mut self, events: Vec<Event>, about: &HashMap<SubmissionId, About>) -> Committed {
-        if events.is_empty() {
+    pub(super) fn append(
+        &mut self,
+        acts: Vec<Act>,
+        events: Vec<Event>,
+        about: &HashMap<SubmissionId, About>,
+    ) -> Committed {
+        if acts.is_empty() && events.is_empty() {
             return Committed::default();
         }
         let first_seq = self.last_seq() + 1;
-        for event in events {
-            let (id, revision) = (event.leaf.submission, event.leaf.revision);
+        let events = events.into_iter().map(|event| {
+            let about = about.get(&event.leaf.submission).cloned();
             let event = Event { documents: NewDocuments::default(), ..event };
-            self.events.push_back(Logged { event, about: about.get(&id).cloned() });
-            self.history.insert((id, revision), self.last_seq());
+            Entry::Event(Box::new(Logged { event, about }))
+        });
+        for entry in acts.into_iter().map(Entry::Act).chain(events) {
+            let at = entry.at();
+            self.entries.push_back(entry);
+            self.history.insert(at, self.last_seq());
         }
         Committed { first_seq, last_seq: self.last_seq() }
     }
@@ -85,15 +125,42 @@ impl Log {
             if self.retired + 1 >= before {
                 return;
             }
-            let Some(Logged { event, .. }) = self.events.pop_front() else { return };
+            let Some(entry) = self.entries.pop_front() else { return };
             self.retired += 1;
-            self.history.remove(&(event.leaf.submission, event.leaf.revision));
+            self.history.remove(&entry.at());
+        }
+    }
+
+    /// What the digests of a submission's documents were salted with goes with the documents.
+    pub(super) fn erase_salts(&mut self, id: SubmissionId) {
+        let seqs: Vec<u64> = self.history.range((id, 0)..=(id, u64::MAX)).map(|(_, seq)| *seq).collect();
+        for seq in seqs {
+            let index = self.index(seq);
+            if let Entry::Event(logged) = &mut self.entries[index] {
+                let salts = &mut logged.event.detail.salts;
+                (salts.payload, salts.output) = (None, None);
+            }
         }
     }
 
     pub(super) fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Vec<Recorded> {
         let later = self.history.range((Excluded((id, after)), Included((id, u64::MAX))));
-        later.take(limit).map(|(_, &seq)| self.recorded(seq)).collect()
+        later.filter_map(|(_, &seq)| self.recorded(seq)).take(limit).collect()
+    }
+
+    pub(super) fn act(&self, series: SubmissionId, revision: u64) -> Option<(u64, Vec<u8>)> {
+        let seq = *self.history.get(&(series, revision))?;
+        match self.at(seq) {
+            Entry::Act(act) => Some((seq, act.leaf.clone())),
+            Entry::Event(_) => None,
+        }
+    }
+
+    pub(super) fn leaves(&self, after: u64, limit: usize) -> LeafPage {
+        let first = after.max(self.retired) + 1;
+        let skipped = usize::try_from(first - 1 - self.retired).unwrap_or(usize::MAX);
+        let leaves = self.entries.iter().skip(skipped).take(limit).map(Entry::leaf).collect();
+        LeafPage { first, leaves }
     }
 
     pub(super) fn feed(&self, feed: &Feed) -> FeedPage {
@@ -104,8 +171,8 @@ impl Log {
                 break;
             }
             page.next = seq;
-            if self.at(seq).fits(feed) {
-                page.events.push(self.recorded(seq));
+            if self.at(seq).event().is_some_and(|logged| logged.fits(feed)) {
+                page.events.extend(self.recorded(seq));
             }
         }
         page

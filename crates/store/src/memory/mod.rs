@@ -20,8 +20,8 @@ use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Owed, OwedId, Page, Query,
-    Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Owed, OwedId,
+    Page, Query, Recorded, Store, Take, Taken,
 };
 use index::Index;
 use log::Log;
@@ -42,6 +42,8 @@ struct Tables {
     expiries: BTreeSet<(Time, RequestKey)>,
     owed: OwedQueue,
     registry: BTreeMap<RegistryKey, Json>,
+    /// The log's hashes, by level and index.
+    tiles: BTreeMap<(u8, u64), Vec<u8>>,
 }
 
 struct Answer {
@@ -104,6 +106,18 @@ impl Store for MemoryStore {
 
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
         Ok(self.tables().log.feed(feed))
+    }
+
+    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
+        Ok(self.tables().log.leaves(after, limit))
+    }
+
+    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
+        Ok(self.tables().log.act(series, revision))
+    }
+
+    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.tables().tiles.get(&(level, index)).cloned())
     }
 
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {

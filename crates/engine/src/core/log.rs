@@ -1,0 +1,180 @@
+//! What is logged besides events: definitions that come into force, and what is done to the log itself. Each is an act of
+//! a series, committed with what it tells of.
+
+use audit::leaf::{Act, Applied, Forked, KeyChange, Pruned};
+use audit::tiles::{LEAF_BYTES_MAX, check_leaf};
+use model::event::Leaf;
+use model::{Code, Digest, Json, Pipeline, Refusal, SubmissionId};
+use serde::{Deserialize, Serialize};
+use store::{RegistryChange, RegistryKey};
+
+use super::batch::Batch;
+use super::{Outcome, Output};
+
+/// Where the log keeps what it needs to know.
+pub const LOG: &str = "log";
+/// The entry that counts its acts.
+pub const ACTS: &str = "acts";
+
+/// Something done to the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// Entries below this index may go.
+    Prune {
+        minimum_index: u64,
+        reason: String,
+    },
+    /// It goes on although more was signed: that is given up, and what witnesses have seen up to `forgiven` leaves.
+    Fork {
+        size: u64,
+        root: Digest,
+        forgiven: u64,
+        reason: String,
+    },
+    /// These keys have signed from the beginning.
+    KnowKeys(Vec<String>),
+    AddKey(String),
+    RetireKey(String),
+}
+
+/// What the acts so far have come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acts {
+    /// How many there are.
+    pub revision: u64,
+    /// The keys that sign, as verifiers know them.
+    #[serde(default)]
+    pub keys: Vec<String>,
+    /// Witnesses who have seen no more than this are not believed: it was given up.
+    #[serde(default)]
+    pub forgiven: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<LoggedPrune>,
+}
+
+/// The last act that let entries go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedPrune {
+    pub minimum_index: u64,
+    pub revision: u64,
+}
+
+/// The series of a pipeline's definitions: the n-th act of it is the n-th version of the entry `applied_key` names.
+#[must_use]
+pub fn applied_series(pipeline: &str) -> SubmissionId {
+    SubmissionId::of_series(&format!("pipeline/{pipeline}"))
+}
+
+/// The versions of a pipeline, in the order they were applied.
+#[must_use]
+pub fn applied_key(pipeline: &str) -> RegistryKey {
+    RegistryKey { kind: "applied".to_owned(), name: pipeline.to_owned() }
+}
+
+/// Where the act that applied a version is kept once its place in the sequence of events is gone.
+#[must_use]
+pub fn kept_key(pipeline: &str, version: u32) -> RegistryKey {
+    RegistryKey { kind: "applied-act".to_owned(), name: format!("{pipeline}@{version}") }
+}
+
+#[must_use]
+pub fn log_series() -> SubmissionId {
+    SubmissionId::of_series("log")
+}
+
+pub(super) fn acts_key() -> RegistryKey {
+    RegistryKey { kind: LOG.to_owned(), name: ACTS.to_owned() }
+}
+
+/// Whether the log can hold an event. What cannot be logged does not happen.
+pub(super) fn check_event(leaf: &Leaf) -> Result<(), Refusal> {
+    // Everything but names is short; a letter of a name takes at most six bytes.
+    const REST: usize = 2_000;
+    let names = leaf.to.len() + leaf.trigger.len() + leaf.from.as_ref().map_or(0, |from| from.len());
+    if 6 * names + REST <= LEAF_BYTES_MAX { Ok(()) } else { fits(&leaf.bytes()) }
+}
+
+fn fits(leaf: &[u8]) -> Result<(), Refusal> {
+    check_leaf(leaf).map_err(|error| Refusal::new(Code::TooLarge, error.to_string()))
+}
+
+impl Batch<'_> {
+    /// Logs that a definition is in force from here on.
+    pub(super) fn log_applied(&mut self, pipeline: &Pipeline) -> Result<(), Refusal> {
+        let key = applied_key(&pipeline.name);
+        let known = self.taken.registry.get(&key);
+        let mut versions: Vec<u32> =
+            known.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default();
+        versions.push(pipeline.version);
+        let act = Act::Applied(Applied {
+            pipeline: pipeline.name.clone(),
+            version: pipeline.version,
+            definition: pipeline.digest,
+            at: self.now,
+        });
+        self.push_act(applied_series(&pipeline.name), versions.len() as u64, &act)?;
+        self.put(key, &versions);
+        Ok(())
+    }
+
+    pub(super) fn log(&mut self, deed: &Deed) -> Outcome {
+        let known = self.taken.registry.get(&acts_key());
+        let mut acts: Acts =
+            known.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default();
+        let revision = acts.revision + 1;
+        let at = self.now;
+        let change = |key: &String| KeyChange { key: key.clone(), at };
+        let act = match deed {
+            Deed::KnowKeys(keys) => {
+                if acts.keys.is_empty() {
+                    acts.keys = keys.clone();
+                    self.put(acts_key(), &acts);
+                }
+                return Ok(Output::Gone);
+            }
+            // Said before: a repeat changes nothing.
+            Deed::AddKey(key) if acts.keys.contains(key) => return Ok(Output::Gone),
+            Deed::RetireKey(key) if !acts.keys.contains(key) => return Ok(Output::Gone),
+            Deed::AddKey(key) => {
+                acts.keys.push(key.clone());
+                Act::KeyAdded(change(key))
+            }
+            Deed::RetireKey(key) => {
+                acts.keys.retain(|known| known != key);
+                Act::KeyRetired(change(key))
+            }
+            Deed::Prune { minimum_index, .. }
+                if acts.pruned.is_some_and(|pruned| pruned.minimum_index >= *minimum_index) =>
+            {
+                return Ok(Output::Gone);
+            }
+            Deed::Prune { minimum_index, reason } => {
+                acts.pruned = Some(LoggedPrune { minimum_index: *minimum_index, revision });
+                Act::Pruned(Pruned { minimum_index: *minimum_index, at, reason: reason.clone() })
+            }
+            Deed::Fork { size, root, forgiven, reason } => {
+                acts.forgiven = acts.forgiven.max(*forgiven);
+                Act::Forked(Forked { size: *size, root: *root, at, reason: reason.clone() })
+            }
+        };
+        acts.revision = revision;
+        self.push_act(log_series(), revision, &act)?;
+        self.put(acts_key(), &acts);
+        Ok(Output::Gone)
+    }
+
+    fn push_act(&mut self, series: SubmissionId, revision: u64, act: &Act) -> Result<(), Refusal> {
+        let leaf = act.bytes();
+        fits(&leaf)?;
+        self.changes.acts.push(store::Act { series, revision, leaf });
+        Ok(())
+    }
+
+    /// Writes an entry; what follows in the batch sees it.
+    pub(super) fn put(&mut self, key: RegistryKey, value: &impl Serialize) {
+        let body = Json::from_stored(&serde_json::to_string(value).expect("it has only string keys"));
+        self.taken.registry.insert(key.clone(), body.clone());
+        self.changes.registry.retain(|change| change.key != key);
+        self.changes.registry.push(RegistryChange { key, body: Some(body) });
+    }
+}

@@ -1,0 +1,139 @@
+//! The store as a log's folder: hashes from their table, entries from the sequence of events, definitions from the
+//! registry.
+
+use audit::follow::{Swap, TileStore, TileStoreError};
+use audit::note::{Checkpoint, Note};
+use audit::tiles::{Shelf, SourceError, TILE_WIDTH, TilePath, TileSource, push_entry};
+use audit::verify::Definitions;
+use model::{Digest, Json};
+use store::{Changes, RegistryChange, RegistryKey, Store, Take, Tile};
+
+use crate::core::LOG;
+use crate::pipelines::definition_of;
+
+/// The entry the checkpoint is kept in, as a JSON string.
+const CHECKPOINT: &str = "checkpoint";
+
+/// Nothing here is believed by whoever reads it: the signed root says whether it is right.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreTiles<'a>(pub &'a dyn Store);
+
+fn key() -> RegistryKey {
+    RegistryKey { kind: LOG.to_owned(), name: CHECKPOINT.to_owned() }
+}
+
+/// The signed note that was published last.
+pub(crate) fn checkpoint(store: &dyn Store) -> Result<Option<String>, store::Error> {
+    let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == CHECKPOINT);
+    found.map(|(_, body)| text_of(&body)).transpose()
+}
+
+fn text_of(body: &Json) -> Result<String, store::Error> {
+    serde_json::from_str(body.as_str())
+        .map_err(|error| store::Error::corrupt(format!("the log's checkpoint cannot be read: {error}")))
+}
+
+/// How many leaves a checkpoint covers.
+pub(crate) fn size_of(note: &str) -> u64 {
+    let checkpoint = Note::parse(note.as_bytes()).ok().and_then(|note| note.text.parse::<Checkpoint>().ok());
+    checkpoint.map_or(0, |checkpoint| checkpoint.size)
+}
+
+impl StoreTiles<'_> {
+    fn hashes(&self, path: &TilePath, level: u8) -> Result<Option<Vec<u8>>, store::Error> {
+        let kept = self.0.tile(level, path.index)?;
+        let length = 32 * usize::from(path.width);
+        Ok(kept.filter(|hashes| hashes.len() >= length).map(|mut hashes| {
+            hashes.truncate(length);
+            hashes
+        }))
+    }
+
+    fn entries(&self, path: &TilePath) -> Result<Option<Vec<u8>>, store::Error> {
+        let Some(after) = path.index.checked_mul(u64::from(TILE_WIDTH)) else { return Ok(None) };
+        let page = self.0.leaves(after, usize::from(path.width))?;
+        if page.first != after + 1 || page.leaves.len() < usize::from(path.width) {
+            return Ok(None);
+        }
+        let mut bundle = Vec::new();
+        let fits = page.leaves.iter().try_for_each(|leaf| push_entry(&mut bundle, leaf));
+        fits.map_err(|error| store::Error::corrupt(error.to_string()))?;
+        Ok(Some(bundle))
+    }
+
+    fn swap(&self, expected: Option<&str>, next: &str) -> Result<Swap, store::Error> {
+        let take = Take { registry: vec![key()], ..Take::nothing() };
+        let mut found = Ok(None);
+        let outcome = self.0.transact(&take, &mut |taken| {
+            found = taken.registry.get(&key()).map(text_of).transpose();
+            if found.as_ref().is_ok_and(|found| found.as_deref() == expected) {
+                let body = Some(Json::from(serde_json::json!(next)));
+                let registry = vec![RegistryChange { key: key(), body }];
+                return Changes { registry, ..Changes::default() };
+            }
+            Changes::default()
+        });
+        match outcome {
+            Err(store::Error::Conflict(_)) => Ok(Swap::Lost(None)),
+            Err(error) => Err(error),
+            Ok(_) => {
+                let found = found?;
+                Ok(if found.as_deref() == expected { Swap::Done } else { Swap::Lost(found) })
+            }
+        }
+    }
+}
+
+impl TileSource for StoreTiles<'_> {
+    fn tile(&self, path: &TilePath) -> Result<Vec<u8>, SourceError> {
+        let found = match path.shelf {
+            Shelf::Hashes(level) => self.hashes(path, level),
+            Shelf::Entries => self.entries(path),
+        };
+        let failed = |error: store::Error| SourceError::Failed { path: *path, reason: error.to_string() };
+        found.map_err(failed)?.ok_or(SourceError::Missing(*path))
+    }
+}
+
+impl Definitions for StoreTiles<'_> {
+    fn definition(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        let found = definition_of(self.0, digest).map_err(|error| error.to_string())?;
+        Ok(found.map(|definition| definition.as_str().as_bytes().to_vec()))
+    }
+}
+
+impl TileStore for StoreTiles<'_> {
+    /// Entries are in the sequence of events already. A partial tile is the beginning of the full one.
+    fn put(&self, tiles: &[(TilePath, Vec<u8>)]) -> Result<(), TileStoreError> {
+        let hashes = tiles.iter().filter_map(|(path, hashes)| match path.shelf {
+            Shelf::Hashes(level) => Some(Tile { level, index: path.index, hashes: hashes.clone() }),
+            Shelf::Entries => None,
+        });
+        let mut tiles = Some(hashes.collect());
+        let put = self.0.transact(&Take::nothing(), &mut |_| Changes {
+            tiles: tiles.take().unwrap_or_default(),
+            ..Changes::default()
+        });
+        put.map(drop).map_err(failed)
+    }
+
+    fn remove(&self, _: &[TilePath]) -> Result<(), TileStoreError> {
+        Err(TileStoreError("entries go with the events they are".to_owned()))
+    }
+
+    fn forget_partial(&self, _: &[TilePath]) -> Result<(), TileStoreError> {
+        Ok(())
+    }
+
+    fn checkpoint(&self) -> Result<Option<String>, TileStoreError> {
+        checkpoint(self.0).map_err(failed)
+    }
+
+    fn swap_checkpoint(&self, expected: Option<&str>, next: &str) -> Result<Swap, TileStoreError> {
+        self.swap(expected, next).map_err(failed)
+    }
+}
+
+fn failed(error: store::Error) -> TileStoreError {
+    TileStoreError(error.to_string())
+}

@@ -1,0 +1,59 @@
+//! The audit log, as its operators see it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Time;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditView {
+    /// What the log is called.
+    pub origin: String,
+    /// Leaves under the published checkpoint.
+    pub size: u64,
+    /// When this server published or confirmed it last; null: another one does, or it has just started.
+    pub checkpoint_at: Option<Time>,
+    /// Leaves that wait for the next checkpoint.
+    pub unpublished: u64,
+    /// `running`; `refused` while nothing is signed until it is forked; `failing` while it is tried again.
+    pub standing: String,
+    /// Why, where it does not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// As verifiers are given them.
+    pub keys: Vec<String>,
+    pub witnesses: Vec<WitnessView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessView {
+    pub name: String,
+    /// The size of the last checkpoint it cosigned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cosigned: Option<u64>,
+    /// Why it did not, the last time it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForkBody {
+    pub reason: String,
+}
+
+/// A change of the log's keys: without `retire`, one is added.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogKeyBody {
+    /// The key to retire: its line, or its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retire: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogKeyAnswer {
+    /// The key that was added or retired.
+    pub key: String,
+    /// Those that sign from now on.
+    pub keys: Vec<String>,
+}

@@ -1,0 +1,49 @@
+//! The whole log, as a stranger would check it: every leaf in the tree, every chain, every move legal.
+
+use audit::follow::{Log, MemoryStore, TileStore as _};
+use audit::note::{Algorithm, Checkpoint, SigningKey, Trust, sign_checkpoint};
+use audit::tiles::{SourceError, TilePath, TileSource};
+use audit::verify::{Definitions, LogOptions, verify_log};
+use engine::log::StoreTiles;
+use model::Digest;
+use store::Store;
+
+use super::{Checked, Ledger, ensure};
+
+const ORIGIN: &str = "sim.example/log";
+
+struct Published<'a> {
+    tiles: MemoryStore,
+    store: StoreTiles<'a>,
+}
+
+impl TileSource for Published<'_> {
+    fn tile(&self, path: &TilePath) -> Result<Vec<u8>, SourceError> {
+        self.tiles.tile(path)
+    }
+}
+
+impl Definitions for Published<'_> {
+    fn definition(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
+        self.store.definition(digest)
+    }
+}
+
+impl Ledger {
+    /// Publishes everything that ever happened, and verifies it with the public key alone.
+    pub(crate) fn verify_log(&self, store: &dyn Store) -> Checked {
+        let key = SigningKey::from_seed(ORIGIN, Algorithm::Ed25519, &[1; 32]);
+        let key = key.map_err(|error| error.to_string())?;
+        let batch = Log::new().append(&self.leaves).map_err(|error| error.to_string())?;
+        let published = Published { tiles: MemoryStore::new(), store: StoreTiles(store) };
+        published.tiles.put(&batch.tiles).map_err(|error| error.to_string())?;
+        let trust = Trust::key(key.verifier());
+        let checkpoint = Checkpoint::new(ORIGIN, batch.size, batch.root);
+        let note = sign_checkpoint(&checkpoint, &[Box::new(key)]).map_err(|error| error.to_string())?;
+        let report = verify_log(&published, &note.to_string(), &trust, &LogOptions::default());
+        let report = report.map_err(|finding| format!("the log does not verify: {finding}"))?;
+        let (events, known) = (report.events, self.events.len() as u64);
+        ensure!(events == known, "the log has {events} events and there were {known}");
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+SELECT leaf FROM event WHERE seq > ?1 ORDER BY seq LIMIT ?2

@@ -1,0 +1,1 @@
+UPDATE event SET detail = ?2 WHERE seq = ?1
