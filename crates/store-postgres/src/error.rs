@@ -123,6 +123,9 @@ fn answered(answer: &DbError) -> Error {
             "PostgreSQL does not let this user in; check user, password and pg_hba.conf: {answer}"
         ));
     }
+    if *code == SqlState::UNDEFINED_DATABASE {
+        return Error::unavailable(format!("PostgreSQL has no such database; create it: {answer}"));
+    }
     if *code == SqlState::DISK_FULL {
         return Error::unavailable(format!(
             "the disk of PostgreSQL is full; free some and writes go on: {answer}"
