@@ -12,6 +12,7 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::address;
 use crate::error::{Fault, Result};
+use crate::machines::{Machines, Socket};
 use crate::query::Client;
 use crate::sql;
 use crate::tls::Tls;
@@ -27,12 +28,16 @@ pub struct Settings {
     pub readers: usize,
     /// Connections for transactions: one for each thread that commits.
     pub writers: usize,
+    /// How long a part of a call may take before its connection is given up. Above what the database itself allows for a
+    /// statement: this is for one that does not answer at all.
+    pub patience: Duration,
 }
 
 impl Settings {
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Settings { url: url.into(), schema: "milepost".to_owned(), readers: 4, writers: 4 }
+        let (schema, patience) = ("milepost".to_owned(), Duration::from_secs(35));
+        Settings { url: url.into(), schema, readers: 4, writers: 4, patience }
     }
 
     #[must_use]
@@ -91,17 +96,17 @@ pub(crate) fn pool(
     size: usize,
     queries: &'static [&'static str],
 ) -> Result<Pool, Error> {
-    let manager = Manager::from_config(
-        config(settings)?,
-        Tls::new()?,
-        ManagerConfig { recycling_method: RecyclingMethod::Fast },
-    );
+    let config = config(settings)?;
+    let machines = machines(&config)?;
+    let how = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_connect(config, machines, how);
     let session = format!("{}SET search_path = {};", sql::SESSION, quoted(&settings.schema));
     let set_up = Hook::async_fn(move |client: &mut Client, _| {
         let session = session.clone();
         Box::pin(async move { set_up(client, &session, queries).await.map_err(HookError::Backend) })
     });
-    let timeouts = Timeouts { wait: Some(PATIENCE), create: Some(PATIENCE), recycle: Some(PATIENCE) };
+    // The last of several machines may be the one that answers.
+    let timeouts = Timeouts { wait: Some(PATIENCE), create: Some(2 * PATIENCE), recycle: Some(PATIENCE) };
     Pool::builder(manager)
         .max_size(size.max(1))
         .timeouts(timeouts)
@@ -117,12 +122,13 @@ pub(crate) async fn alone(settings: &Settings) -> Result<(tokio_postgres::Client
         Error::Unavailable { message, .. } => Fault::Unavailable(message),
         other => Fault::Unavailable(other.to_string()),
     };
-    let (config, tls) = (config(settings).map_err(unusable)?, Tls::new().map_err(unusable)?);
-    Ok(config.connect(tls).await?)
+    Ok(machines(&config(settings).map_err(unusable)?).map_err(unusable)?.connect().await?)
 }
 
-pub(crate) type Socket =
-    tokio_postgres::Connection<tokio_postgres::Socket, crate::tls::Stream<tokio_postgres::Socket>>;
+fn machines(config: &Config) -> Result<Machines, Error> {
+    let within = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
+    Ok(Machines::new(config, Tls::new()?, within))
+}
 
 async fn set_up(client: &Client, session: &str, queries: &[&str]) -> Result<(), tokio_postgres::Error> {
     client.batch_execute(session).await?;

@@ -1,6 +1,7 @@
 //! What the database's errors mean to the engine: try again, wait, or stop.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use deadpool_postgres::PoolError;
 use store::Error;
@@ -16,6 +17,8 @@ pub(crate) enum Fault {
     Conflict(String),
     Corrupt(String),
     Unavailable(String),
+    /// No answer within so much.
+    Silent(Duration),
 }
 
 impl From<tokio_postgres::Error> for Fault {
@@ -44,6 +47,7 @@ impl Fault {
             Fault::Conflict(message) => Error::Conflict(message),
             Fault::Corrupt(message) => Error::Corrupt(message),
             Fault::Unavailable(message) => Error::unavailable(message),
+            Fault::Silent(patience) => Error::unavailable(silent(patience)),
             Fault::Pool(PoolError::Timeout(_)) => Error::unavailable(
                 "every connection to PostgreSQL is busy, or none could be made in time; check the server",
             ),
@@ -60,9 +64,16 @@ impl Fault {
                 message: format!("the connection was lost while committing: {}", words(&error)),
                 outcome_unknown: true,
             },
+            Fault::Silent(patience) => {
+                Error::Unavailable { message: silent(patience), outcome_unknown: true }
+            }
             other => other.before_commit(),
         }
     }
+}
+
+fn silent(patience: Duration) -> String {
+    format!("PostgreSQL has not answered for {} s", patience.as_secs())
 }
 
 impl Fault {
@@ -122,6 +133,9 @@ fn answered(answer: &DbError) -> Error {
         return Error::unavailable(format!(
             "PostgreSQL does not let this user in; check user, password and pg_hba.conf: {answer}"
         ));
+    }
+    if *code == SqlState::UNDEFINED_DATABASE {
+        return Error::unavailable(format!("PostgreSQL has no such database; create it: {answer}"));
     }
     if *code == SqlState::DISK_FULL {
         return Error::unavailable(format!(

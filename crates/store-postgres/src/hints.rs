@@ -11,12 +11,13 @@ use futures_util::stream::{self, StreamExt};
 use store::Hint;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_postgres::{AsyncMessage, Client};
 
 use crate::connection::{self, Settings};
-use crate::error::{Fault, Result};
+use crate::error::Result;
 use crate::gate;
+use crate::writer::within;
 
 /// Between two hints: others look a little later, and a busy server sends hundreds a second, not thousands.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -66,7 +67,7 @@ impl Hints {
             };
             let hint = self.take();
             let sent = match open {
-                Ok(open) => notify(&open, &channel, hint).await.map(|()| open),
+                Ok(open) => within(STILL_THERE, notify(&open, &channel, hint)).await.map(|()| open),
                 Err(fault) => Err(fault),
             };
             client = sent.ok();
@@ -107,14 +108,14 @@ impl Hints {
                 }
             }
         }));
-        client.batch_execute(&format!("{SESSION}; LISTEN {}", channel(&settings.schema))).await?;
+        let listen = format!("{SESSION}; LISTEN {}", channel(&settings.schema));
+        within(STILL_THERE, async { Ok(client.batch_execute(&listen).await?) }).await?;
         loop {
             tokio::select! {
                 _ = &mut reading.0 => return Ok(()),
                 () = sleep(STILL_THERE) => {}
             }
-            let there = timeout(STILL_THERE, client.simple_query("")).await;
-            there.map_err(|_| Fault::Unavailable("the database does not answer".to_owned()))??;
+            within(STILL_THERE, async { Ok(client.simple_query("").await?) }).await?;
         }
     }
 }

@@ -14,6 +14,7 @@ mod find;
 mod gate;
 mod hints;
 mod log;
+mod machines;
 mod partition;
 mod pipe;
 mod query;
@@ -41,6 +42,7 @@ use tokio::runtime::{Builder, Runtime};
 use clock::Now;
 use error::{Fault, Result};
 use hints::Hints;
+use writer::{Ways, within};
 
 pub struct PostgresStore {
     readers: Pool,
@@ -110,7 +112,7 @@ impl PostgresStore {
     }
 
     fn read<T>(&self, reading: impl Future<Output = Result<T>>) -> Result<T, Error> {
-        self.wait(reading).map_err(Fault::before_commit)
+        self.wait(within(self.settings.patience, reading)).map_err(Fault::before_commit)
     }
 }
 
@@ -152,7 +154,8 @@ impl Store for PostgresStore {
         take: &Take<'_>,
         decide: &mut dyn FnMut(Taken) -> Changes,
     ) -> Result<Committed, Error> {
-        self.wait(writer::transact(&self.writers, &self.now, take, decide))
+        let ways = Ways { pool: &self.writers, now: &self.now, patience: self.settings.patience };
+        self.wait(writer::transact(&ways, take, decide))
     }
 
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {

@@ -44,7 +44,7 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
         check(&client).await?;
     } else {
-        create(&client, &schema).await?;
+        create(&client, &settings.schema).await?;
     }
     partition::provide(&client).await?;
     client.batch_execute("COMMIT").await?;
@@ -92,9 +92,14 @@ async fn meta(client: &Client, name: &str) -> Result<i64> {
 }
 
 async fn create(client: &Client, schema: &str) -> Result<()> {
-    client
-        .batch_execute(&format!("CREATE SCHEMA IF NOT EXISTS {schema}; SET LOCAL search_path = {schema}"))
-        .await?;
+    // Whoever may not make schemas is given one; making it "if it does not exist" would be refused all the same.
+    let known = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)";
+    let known: bool = client.query_one(known, &[&schema]).await?.try_get(0)?;
+    let schema = quoted(schema);
+    if !known {
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await?;
+    }
+    client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
     client.batch_execute(sql::SCHEMA).await?;
     client.batch_execute(sql::SCHEMA_SEQUENCE).await?;
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";

@@ -1,6 +1,8 @@
 //! Transactions.
 
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
 
 use deadpool_postgres::{Object, Pool};
 use store::{Changes, Committed, Error, RETIRED_MAX, Take, Taken};
@@ -16,6 +18,9 @@ use crate::taking;
 use crate::writing::Writing;
 
 pub(crate) type Decide<'d> = &'d mut dyn FnMut(Taken) -> Changes;
+
+/// After this a connection is closed, which rolls back as well.
+const ROLL_BACK: Duration = Duration::from_secs(5);
 
 /// A connection that is closed unless it is known to be as it was: the server then rolls back what was left open.
 pub(crate) struct Loan {
@@ -38,13 +43,15 @@ impl Loan {
     }
 
     async fn roll_back_after(self, fault: &Fault) {
-        if !fault.is_by_a_reader() {
+        // Neither a reader nor one that says nothing is asked for anything more.
+        if !fault.is_by_a_reader() && !matches!(fault, Fault::Silent(_)) {
             self.roll_back().await;
         }
     }
 
     async fn roll_back(self) {
-        if self.client().batch_execute("ROLLBACK").await.is_ok() {
+        let rolled_back = async { Ok(self.client().batch_execute("ROLLBACK").await?) };
+        if within(ROLL_BACK, rolled_back).await.is_ok() {
             self.give_back();
         }
     }
@@ -58,14 +65,27 @@ impl Drop for Loan {
     }
 }
 
+/// What transactions are made with.
+pub(crate) struct Ways<'a> {
+    pub(crate) pool: &'a Pool,
+    pub(crate) now: &'a Now,
+    pub(crate) patience: Duration,
+}
+
+/// A database that does not answer is one that is away. What was waited for is dropped, and its connection with it.
+pub(crate) async fn within<T>(patience: Duration, work: impl Future<Output = Result<T>>) -> Result<T> {
+    let answered = tokio::time::timeout(patience, work).await;
+    answered.unwrap_or_else(|_| Err(Fault::Silent(patience)))
+}
+
 pub(crate) async fn transact(
-    pool: &Pool,
-    now: &Now,
+    ways: &Ways<'_>,
     take: &Take<'_>,
     decide: Decide<'_>,
 ) -> Result<Committed, Error> {
-    let loan = Loan::of(pool).await.map_err(Fault::before_commit)?;
-    let reading = match taking::read(loan.client(), take, now).await {
+    let patience = ways.patience;
+    let loan = within(patience, Loan::of(ways.pool)).await.map_err(Fault::before_commit)?;
+    let reading = match within(patience, taking::read(loan.client(), take, ways.now)).await {
         Ok(reading) => reading,
         Err(fault) => {
             loan.roll_back_after(&fault).await;
@@ -85,14 +105,15 @@ pub(crate) async fn transact(
     let mut batch = None;
     if changes.is_empty() {
         // What was locked is let go. A commit would be synced to the disk for it.
-        loan.client().batch_execute("ROLLBACK").await.map_err(|error| Fault::from(error).before_commit())?;
+        let rolled_back = async { Ok(loan.client().batch_execute("ROLLBACK").await?) };
+        within(patience, rolled_back).await.map_err(Fault::before_commit)?;
     } else {
         let writing = Writing::new(loan.client(), &changes, &known, time);
-        if let Err(fault) = writing.prepare().await {
+        if let Err(fault) = within(patience, writing.prepare()).await {
             loan.roll_back_after(&fault).await;
             return Err(fault.before_commit());
         }
-        batch = match writing.commit().await {
+        batch = match within(patience, writing.commit()).await {
             Ok(batch) => batch,
             Err(fault) => {
                 loan.roll_back_after(&fault).await;
@@ -100,9 +121,13 @@ pub(crate) async fn transact(
             }
         };
     }
-    let committed = sequenced(loan.client(), batch, changes.acts.len() + changes.events.len()).await;
+    let count = changes.acts.len() + changes.events.len();
+    let Ok(committed) = within(patience, sequenced(loan.client(), batch, count)).await else {
+        // What was committed stands, and somebody else sees to its place.
+        return Ok(Committed::default());
+    };
     if let Some(before) = retired_before {
-        let retired = retire(loan.client(), before).await;
+        let retired = within(patience, retire(loan.client(), before)).await;
         if changes.is_empty() {
             retired.map_err(Fault::before_commit)?;
         }
@@ -115,16 +140,16 @@ pub(crate) async fn transact(
 
 /// Where the events of a batch came to be. What was committed stands whatever happens here: if the sequencer cannot be
 /// reached, there is no position yet, and whoever reads events next, or commits next, sees to it.
-async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Committed {
-    let Some(batch) = batch else { return Committed::default() };
+async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Result<Committed> {
+    let Some(batch) = batch else { return Ok(Committed::default()) };
     if partition::is_due(batch) {
         // If this fails, those that follow or the next server that starts will do it: there are two ahead.
         let _ = partition::provide_safely(client).await;
     }
-    match sequence(client, batch).await {
+    Ok(match sequence(client, batch).await {
         Ok(Some(first_seq)) => Committed { first_seq, last_seq: first_seq + events as u64 - 1 },
         Ok(None) | Err(_) => Committed::default(),
-    }
+    })
 }
 
 /// Asks for the place of no batch, so that only what is new is looked at.

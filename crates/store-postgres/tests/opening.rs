@@ -52,6 +52,20 @@ fn schema_that_is_there_and_empty_is_used() {
 }
 
 #[test]
+fn user_needs_no_right_but_to_its_own_schema() {
+    let settings = support::fresh();
+    let (session, name) = (Session::open(&settings), &settings.schema);
+    session.run(&format!("CREATE ROLE \"{name}\" LOGIN"));
+    let url = settings.url.replacen("milepost@", &format!("{name}@"), 1);
+    let plain = Settings { url, ..settings.clone() };
+    let error = refusal(&plain);
+    assert!(error.to_string().contains("check the user's rights"), "it may not make a schema: {error}");
+    session.run(&format!("CREATE SCHEMA \"{name}\" AUTHORIZATION \"{name}\""));
+    insert(&PostgresStore::open(&plain).unwrap(), 1);
+    assert!(PostgresStore::open(&plain).unwrap().submission(id(1)).unwrap().is_some());
+}
+
+#[test]
 fn schema_may_have_any_name() {
     let fresh = support::fresh();
     let settings = Settings { schema: format!("{} it's \"odd\"; --", fresh.schema), ..fresh };

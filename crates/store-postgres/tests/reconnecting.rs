@@ -6,9 +6,10 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use store::conformance::sample::{Sample, id, submitted};
 use store::{Changes, Committed, Error, Feed, Store, Take};
@@ -90,6 +91,99 @@ struct Cutter {
     port: u16,
 }
 
+/// Stands between them, too, and lets nothing through any more from when it hears a word: as if the server's machine
+/// had stopped, with every connection to it still open.
+struct Muffler {
+    word: Arc<Mutex<Option<&'static [u8]>>>,
+    port: u16,
+}
+
+impl Muffler {
+    fn open(server: String) -> Muffler {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let word: Arc<Mutex<Option<&'static [u8]>>> = Arc::default();
+        let muffler = Muffler { word: word.clone(), port };
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let silent = Arc::new(AtomicBool::new(false));
+                let ways = [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)];
+                for (from, to) in ways {
+                    let (silent, word) = (silent.clone(), word.clone());
+                    thread::spawn(move || pass(from, to, &silent, &word));
+                }
+            }
+        });
+        muffler
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, silent: &AtomicBool, word: &Mutex<Option<&'static [u8]>>) {
+    let mut bytes = [0; 65_536];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        let word = *word.lock().unwrap();
+        if word.is_some_and(|word| bytes[..count].windows(word.len()).any(|part| part == word)) {
+            silent.store(true, Ordering::SeqCst);
+        }
+        if !silent.load(Ordering::SeqCst) && to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    if !silent.load(Ordering::SeqCst) {
+        let _ = to.shutdown(Shutdown::Both);
+    }
+}
+
+fn host(settings: &Settings) -> String {
+    settings.url.split(['@', '/']).find(|part| part.contains("127.0.0.1")).unwrap().to_owned()
+}
+
+#[test]
+fn server_that_falls_silent_is_given_up_and_nobody_waits_for_ever() {
+    let settings = support::fresh();
+    let address = host(&settings);
+    let muffler = Muffler::open(address.clone());
+    let url = settings.url.replace(&address, &format!("127.0.0.1:{}", muffler.port));
+    let store = PostgresStore::open(&Settings { url, patience: Duration::from_secs(1), ..settings }).unwrap();
+    insert(&store, 1).unwrap();
+    let hear = |word: Option<&'static [u8]>| *muffler.word.lock().unwrap() = word;
+    hear(Some(b"BEGIN"));
+    let outcome = insert(&store, 2);
+    assert_lost(&outcome);
+    assert!(outcome.unwrap_err().to_string().contains("has not answered"));
+    hear(Some(b"COMMIT\0"));
+    let outcome = in_the_end_or_unknown(&store, 2);
+    assert!(matches!(outcome, Err(Error::Unavailable { outcome_unknown: true, .. })), "{outcome:?}");
+    hear(Some(b"BEGIN ISOLATION"));
+    assert_lost(&store.submission(id(1)));
+    hear(None);
+    in_the_end(|| store.submission(id(1))).unwrap();
+    in_the_end(|| insert(&store, 3));
+}
+
+/// The first outcome that is not about a connection that was lost before the commit.
+fn in_the_end_or_unknown(store: &PostgresStore, n: u64) -> Result<Committed, Error> {
+    for _ in 0..20 {
+        let outcome = insert(store, n);
+        if !matches!(outcome, Err(Error::Unavailable { outcome_unknown: false, .. })) {
+            return outcome;
+        }
+    }
+    panic!("the store does not come back by itself");
+}
+
+#[test]
+fn machine_that_takes_connections_and_says_nothing_is_passed_over() {
+    let settings = support::fresh();
+    let frozen = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, port) = (host(&settings), frozen.local_addr().unwrap().port());
+    let both = settings.url.replace(&address, &format!("127.0.0.1:{port},{address}"));
+    let url = format!("{both}?connect_timeout=1&target_session_attrs=read-write");
+    let store = PostgresStore::open(&Settings { url, ..settings }).unwrap();
+    insert(&store, 1).unwrap();
+}
+
 impl Cutter {
     /// After the word was passed on, or before.
     fn open(server: String, word: &'static [u8], passed_on: bool) -> Cutter {
@@ -140,7 +234,7 @@ fn listen(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, word
 
 fn cut_at_commit(passed_on: bool) {
     let settings = support::fresh();
-    let address = settings.url.split(['@', '/']).find(|part| part.contains("127.0.0.1")).unwrap().to_owned();
+    let address = host(&settings);
     let cutter = Cutter::open(address.clone(), b"COMMIT\0", passed_on);
     let url = settings.url.replace(&address, &format!("127.0.0.1:{}", cutter.port));
     let store = PostgresStore::open(&Settings { url, ..settings.clone() }).unwrap();

@@ -144,16 +144,15 @@ impl Access {
         {
             return Ok(tokens.clone());
         }
-        match (Tokens::read(&self.engine).await, &*known) {
-            (Ok(tokens), _) => {
-                let tokens = Arc::new(tokens);
-                *known = Some((now, tokens.clone()));
-                Ok(tokens)
-            }
-            // While the store cannot be reached nobody can have changed a token either.
-            (Err(_), Some((_, tokens))) => Ok(tokens.clone()),
-            (Err(refusal), None) => Err(refusal),
-        }
+        let (read_at, tokens) = match (Tokens::read(&self.engine).await, known.take()) {
+            (Ok(tokens), _) => (now, Arc::new(tokens)),
+            // While the store cannot be reached nobody can have changed a token either. It may take seconds to find
+            // out that it cannot, and everybody waits here: not once for each of them.
+            (Err(_), Some((_, tokens))) => (clock::instant(), tokens),
+            (Err(refusal), None) => return Err(refusal),
+        };
+        *known = Some((read_at, tokens.clone()));
+        Ok(tokens)
     }
 }
 
