@@ -30,8 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 
 use folder::Folder;
