@@ -83,7 +83,8 @@ impl World {
 
     /// What a stranger would say to the log of this run.
     pub(crate) fn verify_log(&self) -> Checked {
-        self.ledger.verify_log(self.process().store.truth())
+        let set_back = self.report.of("fault/clock-set-back") > 0;
+        self.ledger.verify_log(self.process().store.truth(), set_back)
     }
 
     /// A process starts: it knows what the store knows, and nothing else.
