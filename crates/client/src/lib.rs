@@ -45,6 +45,7 @@ mod stats;
 mod submissions;
 mod tasks;
 mod wait;
+pub mod webhooks;
 mod worker;
 
 pub use client::Client;
