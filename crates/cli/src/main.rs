@@ -7,6 +7,7 @@ mod exit;
 mod logging;
 mod node;
 mod output;
+mod program;
 mod remote;
 mod report;
 mod scenario;
@@ -39,6 +40,7 @@ Examples:
   milepost submit skill-review skill.json --wait  submit, and wait for the end
   milepost list --status dead                     what got stuck
   milepost act ID escalate                        make a move that people make
+  milepost worker run --task report.send -- ./send.sh       let a program do the work
   milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.

@@ -23,6 +23,7 @@ mod tail;
 mod test;
 mod torture;
 mod why;
+mod worker;
 
 use clap::Subcommand;
 
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Operations(operations::Operations),
     Status(status::Status),
+    Worker(worker::Worker),
 }
 
 impl Command {
@@ -84,6 +86,7 @@ impl Command {
             Command::Migrate(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Worker(worker) => worker.run(),
         }
     }
 }
