@@ -92,6 +92,26 @@ class Calls(unittest.TestCase):
             self.assertTrue(has_at_least(error.members, expected.get("members", {})))
 
 
+class Feeds(unittest.TestCase):
+    def check(self, case: dict[str, Any]) -> None:
+        with ScriptedServer(case["exchanges"]) as server, Client(server.url) as client:
+            feed = client.feed(**case["arguments"])
+            self.assertEqual([next(feed)["seq"] for _ in case["events"]], case["events"])
+            self.assertEqual(server.left(), [])
+            self.assertFalse(server.more.is_set(), "more was asked for than was taken")
+
+    def check_async(self, case: dict[str, Any]) -> None:
+        async def read(url: str) -> list[int]:
+            async with AsyncClient(url) as client:
+                feed = client.feed(**case["arguments"])
+                return [(await feed.__anext__())["seq"] for _ in case["events"]]
+
+        with ScriptedServer(case["exchanges"]) as server:
+            self.assertEqual(asyncio.run(read(server.url)), case["events"])
+            self.assertEqual(server.left(), [])
+            self.assertFalse(server.more.is_set(), "more was asked for than was taken")
+
+
 class Workers(unittest.TestCase):
     def check_threads(self, case: dict[str, Any]) -> None:
         answers = iter(case["answers"])
@@ -177,6 +197,9 @@ def named(case: dict[str, Any], suffix: str = "") -> str:
 for case in CASES["calls"]:
     setattr(Calls, named(case), test(Calls.check, case, in_threads))
     setattr(Calls, named(case, "_async"), test(Calls.check, case, in_a_loop))
+for case in CASES["feeds"]:
+    setattr(Feeds, named(case), test(Feeds.check, case))
+    setattr(Feeds, named(case, "_async"), test(Feeds.check_async, case))
 for case in CASES["workers"]:
     setattr(Workers, named(case), test(Workers.check_threads, case))
     setattr(Workers, named(case, "_async"), test(Workers.check_loop, case))

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from scripted import ScriptedServer
+from scripted import CASES, ScriptedServer
 
 from milepost import (
     AsyncClient,
@@ -91,18 +91,6 @@ class Iterators(unittest.TestCase):
         with ScriptedServer(script) as server, Client(server.url) as client:
             self.assertEqual(len(list(client.list(pipeline="p", page_size=1))), 2)
             self.assertEqual(server.left(), [])
-
-    def test_a_feed_keeps_its_cursor_only_when_a_page_was_taken(self) -> None:
-        cursor = {"name": "c", "position": 3, "moved_at": "2026-11-15T22:16:04.307Z"}
-        script = [
-            exchange("GET", "/v1/feed/cursors/c", cursor),
-            exchange("GET", "/v1/feed", feed_page(4, 5, next=5), {"after": "3", "wait": "20s"}),
-        ]
-        with ScriptedServer(script) as server, Client(server.url) as client:
-            feed = client.feed(cursor="c")
-            self.assertEqual([next(feed)["seq"], next(feed)["seq"]], [4, 5])
-            self.assertEqual(server.left(), [])
-            self.assertFalse(server.more.is_set(), "the cursor was moved too early")
 
     def feed_of_what_there_is(self) -> list[dict[str, Any]]:
         ahead = problem(409, "cursor-ahead")
@@ -230,6 +218,17 @@ class Workers(unittest.TestCase):
                 Worker(client).run()
         with self.assertRaises(SetupError):
             AsyncWorker(AsyncClient("http://127.0.0.1:1")).handle("t", lambda task: Outcome("x"))  # type: ignore[arg-type, return-value]
+
+    def test_a_task_that_comes_too_late_is_given_back(self) -> None:
+        view: Any = CASES["bodies"]["task"]
+        answer = {"results": [{"token": "t-1", "status": 200}]}
+        sent = {"tasks": [{"token": "t-1", "for": "1ms"}]}
+        with ScriptedServer([exchange("POST", "/v1/tasks:snooze", answer, sent=sent)]) as server:
+            with Client(server.url) as client:
+                worker = Worker(client)
+                worker.stop()
+                worker._begin([view])
+            self.assertEqual(server.left(), [])
 
     def test_a_worker_that_is_refused_ends(self) -> None:
         script = [exchange("POST", "/v1/tasks:claim", problem(403, "role-required"))]

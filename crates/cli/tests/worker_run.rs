@@ -235,6 +235,26 @@ async fn a_lost_lease_ends_the_program_and_all_it_started() {
 }
 
 #[tokio::test]
+async fn a_program_that_does_not_end_in_time_ends_with_its_worker() {
+    for mode in ["once", "lines"] {
+        let scene = Scene::new();
+        let alive = scene.fifo("alive");
+        let script = r#"trap '' TERM; exec 3> "$FOLDER/alive"; echo begun >&3; sleep 1000 & wait; wait"#;
+        let mut working = scene.work(&["--grace", "0s", "--mode", mode], script);
+        scene.submit().await;
+        let mut lines =
+            tokio::task::spawn_blocking(move || BufReader::new(File::open(alive).unwrap())).await.unwrap();
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        working.terminate();
+        let status = tokio::task::spawn_blocking(move || working.0.wait().unwrap()).await.unwrap();
+        assert!(status.success(), "{mode}: {status}");
+        let ended = tokio::task::spawn_blocking(move || lines.read_to_string(&mut String::new()).unwrap());
+        tokio::time::timeout(PATIENCE.unwrap(), ended).await.expect("all of them end").unwrap();
+    }
+}
+
+#[tokio::test]
 async fn what_a_program_leaves_behind_does_not_hold_up_its_answer() {
     let scene = Scene::new();
     let _working = scene.work(&[], r#"sleep 1000 & echo '{"outcome": "done"}'"#);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use client::webhooks::{HeaderMap, Verifier};
-use client::{Client, Error, Failure, Outcome, Retries, Task, Worker};
+use client::{Client, Error, Failure, FeedFilter, Outcome, Position, Retries, Task, Worker};
 use model::api::ChildBody;
 use model::{Json, Millis};
 use serde_json::{Value, json};
@@ -59,6 +59,33 @@ fn told(error: &Error) -> Value {
         Error::Unreachable { .. } => json!({ "kind": "unreachable" }),
         Error::Protocol(_) => json!({ "kind": "protocol" }),
         Error::Setup(_) => json!({ "kind": "setup" }),
+    }
+}
+
+#[tokio::test]
+async fn feeds_are_followed_and_their_cursors_kept() {
+    for case in cases("feeds") {
+        let name = &case["name"];
+        let server = ScriptedServer::start(&case["exchanges"]).await;
+        let client = Client::new(&server.url, None).unwrap();
+        let arguments = &case["arguments"];
+        let text = |name: &str| arguments[name].as_str().map(str::to_owned);
+        let mut follow = client.follow(FeedFilter {
+            pipeline: text("pipeline"),
+            state: text("state"),
+            ..FeedFilter::default()
+        });
+        if let Some(after) = arguments["after"].as_u64() {
+            follow = follow.from(Position::After(after));
+        }
+        if let Some(cursor) = text("cursor") {
+            follow = follow.cursor(cursor);
+        }
+        for seq in case["events"].as_array().unwrap() {
+            assert_eq!(json!(follow.next().await.unwrap().seq), *seq, "{name}");
+        }
+        assert_eq!(server.left(), [""; 0], "{name}");
+        assert!(!server.was_asked_for_more(), "{name}: more was asked for than was taken");
     }
 }
 

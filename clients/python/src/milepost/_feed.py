@@ -52,12 +52,12 @@ class FeedReader:
         return None if is_end and not self._follows else page["events"]
 
     def _keep(self, retries: Retries) -> Flow[None]:
-        position, self._owed = self._owed, None
-        if self._cursor is None or position is None:
+        if self._cursor is None or self._owed is None:
             return
         try:
-            yield from send(_routes.move_cursor(self._cursor, position, False), retries)
+            yield from send(_routes.move_cursor(self._cursor, self._owed, False), retries)
         except Problem as problem:
             # Another reader of the same name is further on, and has kept that.
             if problem.code != "cursor-ahead":
                 raise
+        self._owed = None
