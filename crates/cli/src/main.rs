@@ -10,6 +10,7 @@ mod logging;
 mod node;
 mod output;
 mod place;
+mod program;
 mod remote;
 mod report;
 mod scenario;
@@ -43,6 +44,7 @@ Examples:
   milepost list --status dead                     what got stuck
   milepost act ID escalate                        make a move that people make
   milepost verify evidence.json --key @log.vkey   check a history without believing the server
+  milepost worker run --task report.send -- ./send.sh       let a program do the work
   milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.

@@ -12,6 +12,7 @@ use crate::exit::{Exit, Stop};
 use crate::output::say;
 
 pub(crate) const SERVER: &str = "http://127.0.0.1:8080";
+pub(crate) const TOKEN_VARIABLE: &str = "MILEPOST_TOKEN";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
@@ -21,7 +22,7 @@ pub(crate) struct ServerArgs {
     server: String,
 
     /// The token that says who you are
-    #[arg(long, env = "MILEPOST_TOKEN", hide_env_values = true)]
+    #[arg(long, env = TOKEN_VARIABLE, hide_env_values = true)]
     token: Option<String>,
 }
 

@@ -92,12 +92,12 @@ impl Client {
     pub(crate) async fn send(&self, call: Call) -> Result<Answer, Error> {
         let mut failed = 0;
         loop {
-            let (error, wish) = match self.once(&call).await {
+            let Unanswered { error, passing, wish } = match self.once(&call).await {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
+                Err(unanswered) => unanswered,
             };
             failed += 1;
-            if failed > self.retries.times || !call.repeatable || !is_worth_repeating(&error) {
+            if failed > self.retries.times || !call.repeatable || !passing {
                 return Err(error);
             }
             let pause = self.retries.pause_after(failed);
@@ -107,22 +107,23 @@ impl Client {
         }
     }
 
-    async fn once(&self, call: &Call) -> Result<Answer, (Error, Option<Duration>)> {
+    async fn once(&self, call: &Call) -> Result<Answer, Unanswered> {
         let mut request = self.http.request(call.method.clone(), call.url.clone());
         request = request.timeout(call.waits + PATIENCE).headers(call.headers.clone());
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
-        let mut response = request.send().await.map_err(|error| (self.unreachable(&error), None))?;
+        let mut response = request.send().await.map_err(|error| self.unreachable(&error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let is_missing = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
         if is_missing && call.may_be_missing {
             return Ok(Answer { body: Vec::new(), is_missing });
         }
         let mut body = Vec::new();
-        while let Some(part) = response.chunk().await.map_err(|error| (self.unreachable(&error), None))? {
+        while let Some(part) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
             if body.len() + part.len() > call.bytes_max {
-                return Err((Error::TooLarge { bytes_max: call.bytes_max }, None));
+                let error = Error::TooLarge { bytes_max: call.bytes_max };
+                return Err(Unanswered { error, passing: false, wish: None });
             }
             body.extend_from_slice(&part);
         }
@@ -130,12 +131,23 @@ impl Client {
             return Ok(Answer { body, is_missing: false });
         }
         let wish = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        Err((refusal(status, &body), wish.map(Duration::from_secs)))
+        let wish = wish.map(Duration::from_secs);
+        Err(Unanswered { error: refusal(status, &body), passing: is_passing(status), wish })
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Error {
-        Error::Unreachable { server: self.server().to_owned(), reason: chain(error) }
+    fn unreachable(&self, error: &reqwest::Error) -> Unanswered {
+        let error = Error::Unreachable { server: self.server().to_owned(), reason: chain(error) };
+        Unanswered { error, passing: true, wish: None }
     }
+}
+
+/// A try that came to nothing.
+struct Unanswered {
+    error: Error,
+    /// The same call may be answered the next time.
+    passing: bool,
+    /// The pause the server wished for.
+    wish: Option<Duration>,
 }
 
 pub(crate) struct Answer {
@@ -170,13 +182,9 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-/// No answer, or one that says "later". Other refusals would come again.
-fn is_worth_repeating(error: &Error) -> bool {
-    match error {
-        Error::Unreachable { .. } => true,
-        Error::Problem(problem) => problem.status == 503,
-        Error::Protocol(_) | Error::TooLarge { .. } | Error::Setup(_) => false,
-    }
+/// Whether a refusal says "later", be it the server's or that of a proxy before it. Others would come again.
+fn is_passing(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
 
 fn base(text: &str) -> Result<Url, Error> {

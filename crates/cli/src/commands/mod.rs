@@ -29,6 +29,7 @@ mod torture;
 mod verify;
 mod why;
 mod witness;
+mod worker;
 
 use clap::Subcommand;
 use model::Millis;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Monitor(monitor::Monitor),
     Witness(witness::Witness),
     Servers(servers::Servers),
+    Worker(worker::Worker),
 }
 
 impl Command {
@@ -103,6 +105,7 @@ impl Command {
             Command::Monitor(monitor) => monitor.run(format),
             Command::Witness(witness) => witness.run(),
             Command::Servers(servers) => servers.run(format),
+            Command::Worker(worker) => worker.run(),
         }
     }
 }

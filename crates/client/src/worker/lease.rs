@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::Millis;
 use model::api::{RenewBody, TaskView};
+use tokio::sync::watch;
 
 use crate::client::Client;
 
@@ -17,11 +18,18 @@ pub(super) struct Lease {
     client: Client,
     token: String,
     pause: Duration,
+    /// The revision that last changed the payload, as far as renewals have said.
+    newest: watch::Sender<u64>,
 }
 
 impl Lease {
     pub(super) fn new(client: Client, task: &TaskView) -> Lease {
-        Lease { client, token: task.token.clone(), pause: pause(task.lease) }
+        let newest = watch::Sender::new(task.payload_revision);
+        Lease { client, token: task.token.clone(), pause: pause(task.lease), newest }
+    }
+
+    pub(super) fn newest(&self) -> watch::Receiver<u64> {
+        self.newest.subscribe()
     }
 
     /// Renews, and ends only when the lease is lost.
@@ -39,7 +47,10 @@ impl Lease {
             };
             let Some(result) = answer.results.into_iter().next() else { continue };
             match (result.lease_expires_at, result.problem) {
-                (Some(_), None) => pause = self.pause,
+                (Some(_), None) => {
+                    pause = self.pause;
+                    self.hear(result.payload_revision);
+                }
                 // The submission's time is over, but what is running may still end well.
                 (_, Some(problem)) if problem.code == "expired" => std::future::pending().await,
                 (_, Some(problem)) if problem.status < 500 => {
@@ -49,6 +60,15 @@ impl Lease {
                 _ => pause = self.pause.min(PAUSE_UNREACHABLE),
             }
         }
+    }
+
+    fn hear(&self, payload_revision: Option<u64>) {
+        let said = payload_revision.unwrap_or_default();
+        self.newest.send_if_modified(|newest| {
+            let is_news = said > *newest;
+            *newest = said.max(*newest);
+            is_news
+        });
     }
 }
 

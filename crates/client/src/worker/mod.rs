@@ -168,7 +168,8 @@ impl Worker {
                 return None;
             };
             let lease = Lease::new(self.client.clone(), &view);
-            Some(Run { handler: handler.clone(), task: Task::new(view), lease, client: self.client.clone() })
+            let task = Task::new(view, lease.newest());
+            Some(Run { handler: handler.clone(), task, lease, client: self.client.clone() })
         });
         Ok(runs.collect())
     }

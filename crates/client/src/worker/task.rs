@@ -6,36 +6,63 @@ use std::ops::Deref;
 use model::Json;
 use model::api::TaskView;
 use serde::de::DeserializeOwned;
+use tokio::sync::watch;
 
 use super::answer::Failure;
 
 /// A task under lease: the fields of [`TaskView`], and its documents as types of your own.
 #[derive(Clone)]
-pub struct Task(TaskView);
+pub struct Task {
+    view: TaskView,
+    newest: watch::Receiver<u64>,
+}
 
 impl Task {
-    pub(super) fn new(view: TaskView) -> Task {
-        Task(view)
+    pub(super) fn new(view: TaskView, newest: watch::Receiver<u64>) -> Task {
+        Task { view, newest }
+    }
+
+    /// Whether the payload was amended since the task was claimed: a renewal has said so. [`crate::Client::submission`]
+    /// has the new one.
+    #[must_use]
+    pub fn is_amended(&self) -> bool {
+        *self.newest.borrow() > self.view.payload_revision
+    }
+
+    /// Waits until the payload is amended.
+    pub async fn amended(&self) {
+        self.amended_after(self.view.payload_revision).await;
+    }
+
+    /// Waits until the payload was changed by a later revision than this one, and gives that.
+    pub async fn amended_after(&self, revision: u64) -> u64 {
+        let mut newest = self.newest.clone();
+        let found = newest.wait_for(|newest| *newest > revision).await.map(|newest| *newest).ok();
+        match found {
+            Some(newest) => newest,
+            // Nobody renews the lease any more, so nobody will say.
+            None => std::future::pending().await,
+        }
     }
 
     /// The submission's payload. One that does not fit `T` will not fit the next time either: the failure is permanent.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        read("payload", &self.0.payload)
+        read("payload", &self.view.payload)
     }
 
     /// The state's static configuration; `null` where the pipeline file has none.
     pub fn with<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        read("configuration", self.0.with.as_ref().unwrap_or(&Json::null()))
+        read("configuration", self.view.with.as_ref().unwrap_or(&Json::null()))
     }
 
     /// The pipeline's parameters.
     pub fn params<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        read("parameters", &self.0.params)
+        read("parameters", &self.view.params)
     }
 
     /// The last output of a state's task, if it has run.
     pub fn output_of<T: DeserializeOwned>(&self, state: &str) -> Result<Option<T>, Failure> {
-        self.0.outputs.get(state).map(|output| read("outputs", output)).transpose()
+        self.view.outputs.get(state).map(|output| read("outputs", output)).transpose()
     }
 }
 
@@ -48,7 +75,7 @@ impl Deref for Task {
     type Target = TaskView;
 
     fn deref(&self) -> &TaskView {
-        &self.0
+        &self.view
     }
 }
 
@@ -56,10 +83,10 @@ impl Deref for Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task")
-            .field("task", &self.0.task)
-            .field("submission", &self.0.submission)
-            .field("state", &self.0.state)
-            .field("attempt", &self.0.attempt)
+            .field("task", &self.view.task)
+            .field("submission", &self.view.submission)
+            .field("state", &self.view.state)
+            .field("attempt", &self.view.attempt)
             .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,190 @@
+"""The shapes of answers. They are plain dictionaries: members that this version does not know are kept."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, TypedDict
+
+Json = Any
+
+
+class Submitted(TypedDict, total=False):
+    id: str
+    pipeline: str
+    version: int
+    state: str
+    revision: int
+    created_at: str
+    duplicate: bool
+
+
+class ManyResult(TypedDict, total=False):
+    """One of many: a submission or a problem, with the status it would have had alone."""
+
+    status: int
+    submission: Submitted
+    problem: dict[str, Any]
+
+
+class Failed(TypedDict):
+    code: str
+    message: str
+
+
+class Children(TypedDict):
+    total: int
+    open: int
+    succeeded: int
+    failed: int
+    cancelled: int
+
+
+class Submission(TypedDict, total=False):
+    """A submission. Documents (payload, outputs, result) are there when one is asked for by id, not in lists."""
+
+    id: str
+    pipeline: str
+    version: int
+    state: str
+    phase: Optional[str]
+    status: str
+    revision: int
+    attempt: int
+    requeues: int
+    priority: int
+    key: Optional[str]
+    key_waits: bool
+    lane: Optional[dict[str, Any]]
+    labels: dict[str, str]
+    parent: Optional[str]
+    children: Children
+    failed_from: Optional[str]
+    last_good: Optional[str]
+    error: Optional[Failed]
+    waits_for: str
+    wake_at: Optional[str]
+    lease: Optional[dict[str, Any]]
+    holds: list[dict[str, Any]]
+    parked: Optional[str]
+    actions: list[str]
+    approvals: list[dict[str, Any]]
+    sla: list[dict[str, Any]]
+    created_at: str
+    entered_at: str
+    finished_at: Optional[str]
+    payload: Json
+    outputs: dict[str, Json]
+    result: Json
+
+
+class SubmissionPage(TypedDict):
+    submissions: list[Submission]
+    next: Optional[str]
+
+
+#: `from` cannot be written as a name in a class.
+Event = TypedDict(
+    "Event",
+    {
+        "id": str,
+        "seq": int,
+        "submission": str,
+        "revision": int,
+        "kind": str,
+        "from": Optional[str],
+        "to": str,
+        "trigger": str,
+        "actor": dict[str, str],
+        "attempt": int,
+        "at": str,
+        "error": Failed,
+        "metadata": Json,
+    },
+    total=False,
+)
+
+
+class EventPage(TypedDict):
+    events: list[Event]
+    next: Optional[int]
+
+
+class FeedPage(TypedDict):
+    events: list[Event]
+    next: int
+
+
+class Cursor(TypedDict):
+    name: str
+    position: int
+    moved_at: str
+
+
+class Reason(TypedDict):
+    code: str
+    sentence: str
+    details: dict[str, Any]
+
+
+class Why(TypedDict):
+    submission: str
+    state: str
+    status: str
+    reasons: list[Reason]
+
+
+class Hold(TypedDict, total=False):
+    id: str
+    pipeline: Optional[str]
+    labels: dict[str, str]
+    lane: Optional[str]
+    submission: Optional[str]
+    reason: str
+    owner: dict[str, str]
+    created_at: str
+    expires_at: Optional[str]
+
+
+class Child(TypedDict, total=False):
+    """A submission that a task makes. The same name is the same child, made once."""
+
+    payload: Json
+    key: str
+    priority: int
+    not_before: str
+    name: str
+
+
+#: `with` cannot be written as a name in a class.
+TaskView = TypedDict(
+    "TaskView",
+    {
+        "token": str,
+        "submission": str,
+        "pipeline": str,
+        "state": str,
+        "task": str,
+        "with": Json,
+        "params": dict[str, Json],
+        "attempt": int,
+        "payload": Json,
+        "payload_revision": int,
+        "outputs": dict[str, Json],
+        "labels": dict[str, str],
+        "lease": str,
+        "lease_expires_at": str,
+    },
+)
+
+
+class Settled(TypedDict, total=False):
+    """What became of one settlement, renewal or spawn."""
+
+    token: str
+    status: int
+    state: str
+    submission_status: str
+    children: Children
+    repeated: bool
+    lease_expires_at: str
+    payload_revision: int
+    problem: dict[str, Any]

@@ -1,0 +1,101 @@
+"""What both workers are told before they run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from typing import Any, Callable, Generic, Mapping, Sequence, TypeVar
+
+from .. import spans
+from ..errors import SetupError
+from ..retries import Retries
+from ..spans import Span
+
+log = logging.getLogger("milepost.worker")
+
+#: How long a claim waits for work.
+POLL = "20s"
+#: Tasks that one claim may ask for.
+_CLAIM_MAX = 1_000
+#: Between tries while the server cannot be reached.
+OUTAGE = Retries(times=0, pause=0.2, pause_max=10.0)
+#: Gives back what came when the worker was stopping already: no attempt is counted.
+AT_ONCE = "1ms"
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class Loop(Generic[Handler]):
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        concurrency: int = 1,
+        grace: Span = "30s",
+        pipelines: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        #: What leases and events show.
+        self.name = name or f"{socket.gethostname()}-{os.getpid()}"
+        self.concurrency = max(concurrency, 1)
+        #: How long running tasks may go on when the worker is to stop. Those that do not end in time are given to others.
+        self.grace = spans.seconds(grace)
+        self._pipelines = pipelines
+        self._labels = labels
+        self._handlers: dict[str, Handler] = {}
+
+    def task(self, name: str) -> Callable[[Handler], Handler]:
+        """Takes a kind of task: `@worker.task("photos.resize")`."""
+
+        def take(handler: Handler) -> Handler:
+            self.handle(name, handler)
+            return handler
+
+        return take
+
+    def handle(self, name: str, handler: Handler) -> None:
+        self._handlers[name] = handler
+
+    def _asks(self, running: int) -> dict[str, Any]:
+        """The arguments of a claim."""
+        return {
+            "worker": self.name,
+            "tasks": sorted(self._handlers),
+            "pipelines": self._pipelines,
+            "labels": self._labels,
+            "max": min(self.concurrency - running, _CLAIM_MAX),
+            "wait": POLL,
+        }
+
+    def _must_have_tasks(self) -> None:
+        if not self._handlers:
+            raise SetupError("the worker has no tasks; give it some with `task`")
+
+
+class StopSignals:
+    """Calls `stop` at SIGTERM and SIGINT. Asked once more, the process ends as if nobody listened."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        # Only the main thread may listen; elsewhere somebody else calls `stop`.
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._heard)
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _heard(self, *_: object) -> None:
+        self._restore()
+        self._stop()
+
+    def _restore(self) -> None:
+        while self._before:
+            number, before = self._before.popitem()
+            signal.signal(number, before)

@@ -1,0 +1,195 @@
+"""The worker for handlers that block: each task has a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Callable, Mapping, Optional, Sequence
+
+from .. import spans
+from ..client import Client
+from ..errors import MilepostError
+from ..spans import Span
+from ..views import TaskView
+from .answers import Answer, LeaseLost, failure_of
+from .leases import Leases
+from .loop import AT_ONCE, OUTAGE, Loop, StopSignals, log
+from .settling import settle, settlement
+from .tasks import Task
+
+Handler = Callable[[Task], Answer]
+
+
+class Worker(Loop[Handler]):
+    """Runs tasks in threads.
+
+    worker = Worker(Client("http://127.0.0.1:8080"), concurrency=4)
+
+    @worker.task("photos.resize")
+    def resize(task: Task) -> Outcome:
+        return Outcome("resized", output={"width": 1024})
+
+    worker.run()
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        name: str | None = None,
+        *,
+        concurrency: int = 1,
+        grace: Span = "30s",
+        pipelines: Sequence[str] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(name, concurrency=concurrency, grace=grace, pipelines=pipelines, labels=labels)
+        self._client = client
+        self._stopping = threading.Event()
+        self._changed = threading.Condition()
+        self._running = 0
+        self._refused: Optional[MilepostError] = None
+        self._heart = _Heart(client)
+
+    def stop(self) -> None:
+        """Takes nothing more and ends `run` when what is running has ended. From any thread."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Works until it is told to stop, by `stop`, SIGTERM or SIGINT, then ends what is running. A server that cannot
+        be reached is waited for; one that refuses the worker is not, for waiting would not change that."""
+        self._must_have_tasks()
+        with StopSignals(self.stop):
+            # A thread that nobody waits for: a claim that waits for work must not hold up the end.
+            threading.Thread(target=self._claim_until_stopped, daemon=True).start()
+            threading.Thread(target=self._heart.beat, daemon=True).start()
+            self._stopping.wait()
+            with self._changed:
+                if not self._changed.wait_for(lambda: self._running == 0, self.grace):
+                    log.warning("stopping before all tasks ended: %s still run", self._running)
+            self._heart.stop()
+        if self._refused is not None:
+            raise self._refused
+
+    def _claim_until_stopped(self) -> None:
+        failed = 0
+        while not self._stopping.is_set():
+            with self._changed:
+                self._changed.wait_for(lambda: self._running < self.concurrency)
+                asks = self._asks(self._running)
+            if self._stopping.is_set():
+                return
+            try:
+                views = self._client.claim(**asks)
+                failed = 0
+            except Exception as error:
+                if self._stopping.is_set():
+                    return
+                if not (isinstance(error, MilepostError) and error.is_passing):
+                    self._refused = error if isinstance(error, MilepostError) else MilepostError(repr(error))
+                    self._stopping.set()
+                    return
+                failed += 1
+                pause = OUTAGE.pause_after(failed)
+                log.warning("cannot claim; trying again in %.1f s: %s", pause, error)
+                self._stopping.wait(pause)
+            else:
+                self._begin(views)
+
+    def _begin(self, views: Sequence[TaskView]) -> None:
+        if self._stopping.is_set():
+            self._give_back(views)
+            return
+        for view in views:
+            if view["task"] not in self._handlers:
+                log.warning("was given %s, which was not asked for; its lease will expire", view["task"])
+                continue
+            task = Task(view, self._client)
+            with self._changed:
+                self._running += 1
+            self._heart.keep(task)
+            threading.Thread(target=self._work, args=(task,), name=f"task {task.name}", daemon=True).start()
+
+    def _give_back(self, views: Sequence[TaskView]) -> None:
+        if views:
+            try:
+                self._client.snooze([{"token": view["token"], "for": spans.text(AT_ONCE)} for view in views])
+            except Exception as error:
+                log.warning("tasks came too late and cannot be given back; their leases will expire: %s", error)
+
+    def _work(self, task: Task) -> None:
+        try:
+            answer: object
+            try:
+                answer = self._handlers[task.name](task)
+            except BaseException as error:
+                if not isinstance(error, LeaseLost):
+                    log.info("task %s failed", task, exc_info=error)
+                answer = failure_of(error)
+            self._heart.let_go(task)
+            # Without a lease there is nothing to say: somebody else has the task.
+            if not task.lost:
+                self._client._drive(settle(settlement(task.token, answer), self._client._retries))
+        except Exception:
+            log.exception("the end of task %s cannot be told; its lease will expire", task)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+
+class _Heart:
+    """Renews the leases of all running tasks, many in one call."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._changed = threading.Condition()
+        self._leases = Leases()
+        self._tasks: dict[str, Task] = {}
+        self._over = False
+
+    def keep(self, task: Task) -> None:
+        with self._changed:
+            self._tasks[task.token] = task
+            self._leases.keep(task.view, time.monotonic())
+            self._changed.notify_all()
+
+    def let_go(self, task: Task) -> None:
+        with self._changed:
+            self._leases.let_go(task.token)
+            self._tasks.pop(task.token, None)
+
+    def stop(self) -> None:
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def beat(self) -> None:
+        while True:
+            tokens = self._wait_for_due()
+            if tokens is None:
+                return
+            try:
+                results = self._client.renew(tokens)
+            except Exception as error:
+                log.warning("cannot renew leases; trying again: %s", error)
+                with self._changed:
+                    self._leases.unheard(tokens, time.monotonic())
+                continue
+            with self._changed:
+                for token, result in zip(tokens, results):
+                    news = self._leases.heard(token, result, time.monotonic())
+                    task = self._tasks.get(token)
+                    if task is not None and news == "lost":
+                        task._tell(lost=True)
+                    elif task is not None and isinstance(news, int):
+                        task._tell(newest=news)
+
+    def _wait_for_due(self) -> list[str] | None:
+        """The leases that are due; None when it is over."""
+        with self._changed:
+            while not self._over:
+                due, now = self._leases.next_due(), time.monotonic()
+                if due is not None and due <= now:
+                    return self._leases.due(now)
+                self._changed.wait(None if due is None else due - now)
+            return None
