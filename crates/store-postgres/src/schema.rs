@@ -53,6 +53,7 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     if is_there(&client, &settings.schema).await? {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
         check(&client).await?;
+        expand(&client, &schema).await?;
     } else {
         create(&client, &schema).await?;
     }
@@ -94,11 +95,25 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
         .await?;
     client.batch_execute(sql::SCHEMA).await?;
     client.batch_execute(sql::SCHEMA_SEQUENCE).await?;
+    expand(client, schema).await?;
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";
     client.execute(gates, &[&gate::SEQUENCER, &(gate::LINES + gate::ENTRIES - 1)]).await?;
     // The last position whose event was retired is one of them.
     for (name, value) in [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0)] {
         client.execute(sql::META_INSERT, &[&name, &value]).await?;
     }
+    Ok(())
+}
+
+/// What came later. It is only added: a server of an older release goes on as if it were not there.
+async fn expand(client: &Client, schema: &str) -> Result<()> {
+    let there = "SELECT to_regclass('inbox') IS NOT NULL";
+    if client.query_one(there, &[]).await?.try_get(0)? {
+        return Ok(());
+    }
+    // Functions keep the path they are made under, with the session's own tables last.
+    client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
+    client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
+    client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
     Ok(())
 }

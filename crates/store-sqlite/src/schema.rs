@@ -26,7 +26,8 @@ pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     if new {
         create(writer).map_err(Fault::while_syncing)?;
     }
-    Ok(())
+    // Only added to: an older release goes on as if it were not there.
+    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())
 }
 
 fn is_empty(connection: &Connection) -> Result<bool> {

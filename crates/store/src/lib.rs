@@ -8,6 +8,7 @@ pub mod changes;
 pub mod conformance;
 pub mod entries;
 pub mod error;
+pub mod inbox;
 pub mod memory;
 pub mod query;
 pub mod take;
@@ -18,6 +19,7 @@ pub use changes::{
 };
 pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
+pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use memory::MemoryStore;
 pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Line, Page, Query, Recorded};
 pub use take::{

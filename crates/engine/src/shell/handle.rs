@@ -1,6 +1,6 @@
 //! The engine as its callers see it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::admit::{Application, admit};
@@ -17,7 +17,7 @@ use super::queue::{Job, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{
-    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Server,
+    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Server, Tally,
 };
 use crate::duty::{Duty, Housekeeping, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
@@ -57,6 +57,7 @@ pub struct Engine {
     queues: Arc<Queues>,
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
+    received: Arc<Mutex<Tally>>,
     condition: watch::Receiver<Condition>,
 }
 
@@ -82,10 +83,12 @@ impl Engine {
             queues: queues.clone(),
             hints: hints.clone(),
             duties: Arc::default(),
+            received: Arc::default(),
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
-        let thread = Thread { core, queues, hints, condition, others };
+        let received = engine.received.clone();
+        let thread = Thread { core, queues, hints, condition, others, received };
         std::thread::Builder::new().name("milepost-engine".to_owned()).spawn(move || thread.run())?;
         let keep_events = options.keep_events;
         let mut duties: Vec<Box<dyn Duty>> = vec![
@@ -120,6 +123,12 @@ impl Engine {
             started_at: Time::EPOCH,
             seen_at: Time::EPOCH,
         }
+    }
+
+    /// What became of what this server decided of the inbox since it started.
+    #[must_use]
+    pub fn received(&self) -> Tally {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     #[must_use]
@@ -294,14 +303,7 @@ impl Engine {
     }
 
     pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
-        let versions = self.pipelines.current();
-        versions.latest(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
-            Refusal::new(
-                Code::UnknownPipeline,
-                format!("no pipeline `{name}`; there is {}", known.join(", ")),
-            )
-        })
+        self.pipelines.current().latest_or_refuse(name).cloned()
     }
 
     /// The claimed tasks that some pipeline declares.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use model::Time;
 use store::{AnswerChange, Changes, OwedId};
 
 use super::Writing;
@@ -20,6 +21,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     write_documents(writing, steps);
     write_registry(writing, steps);
     write_owed(writing, steps);
+    write_inbox(writing, steps);
     if !changes.answers.is_empty() {
         let most = codec::limit(SWEPT + 2 * changes.answers.len());
         let now = writing.now.millis();
@@ -126,5 +128,33 @@ fn write_owed<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
             column(paid.iter().map(|id| i64::from(id.no))),
         ];
         steps.push(writes(client, sql::OWED_DELETE, columns));
+    }
+}
+
+/// What was decided must still be there: whoever has it locked decides it, and nobody else.
+fn write_inbox<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
+    let Writing { client, changes, .. } = *writing;
+    if !changes.decided.is_empty() {
+        steps.push(Box::pin(async move {
+            let ids = codec::ids(&changes.decided);
+            if execute(client, sql::INBOX_DELETE, &[&ids]).await? < ids.len() as u64 {
+                return Err(Fault::Conflict("something of the inbox was decided already".to_owned()));
+            }
+            Ok(())
+        }));
+    }
+    let received = &changes.received;
+    if !received.is_empty() {
+        let columns = vec![
+            column(received.iter().map(|sent| sent.id.0)),
+            column(received.iter().map(|sent| &*sent.submitter)),
+            column(received.iter().map(|sent| &*sent.pipeline)),
+            column(received.iter().map(|sent| sent.payload.as_str())),
+            column(received.iter().map(|sent| sent.key.as_deref())),
+            column(received.iter().map(|sent| sent.priority)),
+            column(received.iter().map(|sent| sent.not_before.map(Time::millis))),
+            column(received.iter().map(|sent| sent.reason.as_deref())),
+        ];
+        steps.push(writes(client, sql::INBOX_INSERT, columns));
     }
 }

@@ -12,6 +12,7 @@ mod documents;
 mod events;
 mod feeds;
 mod find;
+mod inbox;
 mod keys;
 mod lanes;
 mod late;
@@ -80,6 +81,7 @@ pub fn promises() -> Vec<Promise> {
         timers::PROMISES,
         late::PROMISES,
         owed::PROMISES,
+        inbox::PROMISES,
         answers::PROMISES,
         registry::PROMISES,
         counts::PROMISES,

@@ -33,6 +33,10 @@ impl About {
     pub(super) fn of(row: &Submission) -> Self {
         About { pipeline: row.pipeline.clone(), labels: row.labels.clone() }
     }
+
+    fn unborn(event: &Event) -> Option<Self> {
+        event.unborn_pipeline().map(|pipeline| About { pipeline: pipeline.clone(), labels: BTreeMap::new() })
+    }
 }
 
 impl Log {
@@ -73,8 +77,9 @@ impl Log {
         let first_seq = self.last_seq() + 1;
         for event in events {
             let (id, revision) = (event.leaf.submission, event.leaf.revision);
+            let about = about.get(&id).cloned().or_else(|| About::unborn(&event));
             let event = Event { documents: NewDocuments::default(), ..event };
-            self.events.push_back(Logged { event, about: about.get(&id).cloned() });
+            self.events.push_back(Logged { event, about });
             self.history.insert((id, revision), self.last_seq());
         }
         Committed { first_seq, last_seq: self.last_seq() }
