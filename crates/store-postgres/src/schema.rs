@@ -1,5 +1,6 @@
 //! What is in the database, and whether this release can work with it.
 
+use deadpool_postgres::Pool;
 use store::Error;
 use tokio_postgres::{Client, NoTls};
 
@@ -7,8 +8,10 @@ use crate::connection::{Settings, config, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
 use crate::partition;
+use crate::query::rows;
 use crate::sql;
 use crate::tls::Tls;
+use crate::writer::Loan;
 
 /// The schema this release writes.
 const VERSION: i64 = 1;
@@ -18,6 +21,9 @@ const MIN_COMPATIBLE: i64 = 1;
 
 /// Held while tables are made, so that servers that start together make them once. The only advisory lock there is.
 pub(crate) const MAKING: i32 = 0x4d69_6c65;
+
+/// There while another store is moved into this one; what it is says which.
+pub(crate) const MIGRATING: &str = "migrating";
 
 /// Makes the tables, or checks that they are those this release understands.
 pub(crate) async fn migrate(settings: &Settings) -> Result<(), Error> {
@@ -116,4 +122,11 @@ async fn expand(client: &Client, schema: &str) -> Result<()> {
     client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
     client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
     Ok(())
+}
+
+pub(crate) async fn is_moving(pool: &Pool) -> Result<bool> {
+    let loan = Loan::of(pool).await?;
+    let found = rows(loan.client(), sql::META_VALUE, &[&MIGRATING]).await?;
+    loan.give_back();
+    Ok(!found.is_empty())
 }

@@ -12,6 +12,7 @@ pub mod inbox;
 pub mod memory;
 pub mod query;
 pub mod take;
+pub mod transfer;
 
 pub use changes::{
     AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,

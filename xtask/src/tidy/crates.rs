@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),
     ("sim", &["model", "store", "store-sqlite", "engine"]),
-    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim"]),
+    ("cli", &["model", "store", "store-sqlite", "store-postgres", "engine", "server", "client", "sim"]),
     ("xtask", &[]),
 ];
 

@@ -11,6 +11,7 @@ mod hold;
 mod holds;
 mod list;
 mod migrate;
+mod migrate_store;
 mod operations;
 mod overdue;
 mod release;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Dead(dead::Dead),
     Overdue(overdue::Overdue),
     Migrate(migrate::Migrate),
+    MigrateStore(migrate_store::MigrateStore),
     Operations(operations::Operations),
     Status(status::Status),
 }
@@ -82,6 +84,7 @@ impl Command {
             Command::Dead(dead) => dead.run(format),
             Command::Overdue(overdue) => overdue.run(format),
             Command::Migrate(migrate) => migrate.run(format),
+            Command::MigrateStore(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
         }

@@ -33,6 +33,7 @@ mod whole;
 
 pub use clock::TestClock;
 pub use differential::{Differential, Seen, differential};
+pub use sight::assert_same_store;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -67,6 +67,14 @@ pub(super) fn look(store: &dyn Store) -> Sight {
     }
 }
 
+/// Checks that two stores show the same.
+///
+/// # Panics
+/// When they do not.
+pub fn assert_same_store(a: &dyn Store, b: &dyn Store) {
+    assert_same(&look(a), &look(b), "two stores");
+}
+
 /// Takes all there is under the names of this module.
 pub(super) fn everything() -> Take<'static> {
     let ready = TASKS.map(|task| Ready {
