@@ -57,7 +57,7 @@ fn told(error: &Error) -> Value {
             "members": problem.more,
         }),
         Error::Unreachable { .. } => json!({ "kind": "unreachable" }),
-        Error::Protocol(_) => json!({ "kind": "protocol" }),
+        Error::Protocol(_) | Error::TooLarge { .. } => json!({ "kind": "protocol" }),
         Error::Setup(_) => json!({ "kind": "setup" }),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
 
 use model::pipeline::Source;
-use model::{Digest, Json, Name, Pipeline};
+use model::{Code, Digest, Json, Name, Pipeline, Refusal};
 use store::{RegistryKey, Store};
 use thiserror::Error;
 
@@ -35,6 +35,15 @@ impl Versions {
     #[must_use]
     pub fn latest(&self, name: &str) -> Option<&Arc<Pipeline>> {
         self.by_name.get(name)?.last_key_value().map(|(_, pipeline)| pipeline)
+    }
+
+    /// The newest version, or that there is none of this name.
+    pub(crate) fn latest_or_refuse(&self, name: &str) -> Result<&Arc<Pipeline>, Refusal> {
+        self.latest(name).ok_or_else(|| {
+            let known: Vec<&str> = self.all().map(|pipeline| &*pipeline.name).collect();
+            let message = format!("no pipeline `{name}`; there is {}", known.join(", "));
+            Refusal::new(Code::UnknownPipeline, message)
+        })
     }
 
     #[must_use]

@@ -52,6 +52,8 @@ pub struct Admission {
     pub(crate) edge: usize,
     /// A child that is there already: its maker repeats itself.
     pub(crate) made: bool,
+    /// The id it was promised, where its sender did not wait for one.
+    pub(crate) promised: Option<SubmissionId>,
 }
 
 impl Admission {
@@ -73,6 +75,13 @@ impl Admission {
     #[must_use]
     pub fn payload(&self) -> &Json {
         &self.application.payload
+    }
+
+    /// It gets this id: whoever sent it knows it already.
+    #[must_use]
+    pub fn promised(mut self, id: SubmissionId) -> Self {
+        self.promised = Some(id);
+        self
     }
 
     /// The id it must have, where its parent has named it.
@@ -118,7 +127,7 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
     let seat = door.seat()?;
     let edge = door.way_in(&application)?;
     let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
-    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made: false })
+    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made: false, promised: None })
 }
 
 fn check_bounds(application: &Application) -> Result<(), Refusal> {

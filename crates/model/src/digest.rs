@@ -12,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
+    /// Where there is nothing to digest.
+    pub const NONE: Digest = Digest([0; 32]);
+
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Digest::of_parts(&[bytes])

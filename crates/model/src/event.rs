@@ -118,6 +118,10 @@ pub enum Kind {
     Approved,
     /// It follows another version of its pipeline from here on.
     Migrated,
+    /// What was sent never became a submission.
+    Refused,
+    /// What was sent never became a submission: one that was there stands for it.
+    Merged,
 }
 
 impl Kind {
@@ -139,7 +143,15 @@ impl Kind {
             Kind::Late => "late",
             Kind::Approved => "approved",
             Kind::Migrated => "migrated",
+            Kind::Refused => "refused",
+            Kind::Merged => "merged",
         }
+    }
+
+    /// Whether it is the only event there is under its id, because there never was a submission.
+    #[must_use]
+    pub fn is_unborn(self) -> bool {
+        matches!(self, Kind::Refused | Kind::Merged)
     }
 }
 
@@ -218,6 +230,15 @@ pub enum Change {
     },
     Approved(Approval),
     Migrated(Box<Migrated>),
+    Refused {
+        /// The one that was named: it may not exist.
+        pipeline: Name,
+        error: Failure,
+    },
+    Merged {
+        pipeline: Name,
+        into: SubmissionId,
+    },
 }
 
 impl Change {
@@ -239,6 +260,8 @@ impl Change {
             Change::Late { .. } => Kind::Late,
             Change::Approved(_) => Kind::Approved,
             Change::Migrated(_) => Kind::Migrated,
+            Change::Refused { .. } => Kind::Refused,
+            Change::Merged { .. } => Kind::Merged,
         }
     }
 }
@@ -357,10 +380,20 @@ impl Event {
     #[must_use]
     pub fn error(&self) -> Option<&Failure> {
         match &self.detail.change {
-            Change::Retried { error, .. } | Change::Died { error, .. } | Change::Abandoned { error, .. } => {
-                Some(error)
-            }
+            Change::Retried { error, .. }
+            | Change::Died { error, .. }
+            | Change::Abandoned { error, .. }
+            | Change::Refused { error, .. } => Some(error),
             Change::Moved(moved) => moved.error.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The pipeline something named that never became a submission: there is no row to ask.
+    #[must_use]
+    pub fn unborn_pipeline(&self) -> Option<&Name> {
+        match &self.detail.change {
+            Change::Refused { pipeline, .. } | Change::Merged { pipeline, .. } => Some(pipeline),
             _ => None,
         }
     }

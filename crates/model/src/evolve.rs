@@ -62,6 +62,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
     }
     match &event.detail.change {
         Change::Submitted(_) => panic!("a submission is submitted once"),
+        Change::Refused { .. } | Change::Merged { .. } => panic!("what never was a submission has no row"),
         Change::Moved(moved) => row.leave(event, moved),
         Change::Retried { error, rule, until } => {
             *row.failures.entry(rule.clone()).or_default() += 1;

@@ -78,6 +78,7 @@ codes! {
     UnknownHold = "unknown-hold", NotFound, "no such hold";
     UnknownCursor = "unknown-cursor", NotFound, "no such cursor";
     UnknownSubmission = "unknown-submission", NotFound, "no such submission";
+    Refused = "refused", Gone, "what was sent under this id was refused and never became a submission";
     FeedRetired = "feed-retired", Gone, "the feed no longer goes back that far";
     MethodNotAllowed = "method-not-allowed", Invalid, "this address does not take this method";
     UnsupportedMediaType = "unsupported-media-type", Invalid, "the body's media type is not taken here";

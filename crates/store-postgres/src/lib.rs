@@ -23,6 +23,7 @@ mod schema;
 mod sql;
 mod taking;
 mod tls;
+mod transfer;
 mod writer;
 mod writing;
 
@@ -62,6 +63,14 @@ impl PostgresStore {
     /// When the database cannot be reached, and when what is in the schema is not a store or was written by a release
     /// this one does not understand.
     pub fn open(settings: &Settings) -> Result<PostgresStore, Error> {
+        PostgresStore::open_at(settings, None)?.moved()
+    }
+
+    /// The same for a store that is about to be moved into, or was in the middle of that.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::open`].
+    pub fn open_to_move(settings: &Settings) -> Result<PostgresStore, Error> {
         PostgresStore::open_at(settings, None)
     }
 
@@ -70,7 +79,17 @@ impl PostgresStore {
     /// # Errors
     /// As [`PostgresStore::open`].
     pub fn open_with_clock(settings: &Settings, clock: Arc<dyn Clock>) -> Result<PostgresStore, Error> {
-        PostgresStore::open_at(settings, Some(clock))
+        PostgresStore::open_at(settings, Some(clock))?.moved()
+    }
+
+    /// Refuses a store that another one was not moved into to the end.
+    fn moved(self) -> Result<PostgresStore, Error> {
+        match self.read(schema::is_moving(&self.readers))? {
+            false => Ok(self),
+            true => Err(Error::unavailable(
+                "another store is being moved into this one; run `milepost migrate-store` again to the end",
+            )),
+        }
     }
 
     fn open_at(settings: &Settings, clock: Option<Arc<dyn Clock>>) -> Result<PostgresStore, Error> {

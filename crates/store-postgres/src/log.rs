@@ -38,7 +38,7 @@ pub(crate) async fn act(pool: &Pool, series: SubmissionId, revision: u64) -> Res
 
 pub(crate) async fn tile(pool: &Pool, level: u8, index: u64) -> Result<Option<Vec<u8>>> {
     let loan = Loan::of(pool).await?;
-    let found = rows(loan.client(), sql::TILE_GET, &[&i16::from(level), &signed(index)]).await?;
+    let found = rows(loan.client(), sql::TILE_GET, &[&i64::from(level), &signed(index)]).await?;
     let hashes = found.first().map(|row| row.try_get(0)).transpose()?;
     loan.give_back();
     Ok(hashes)

@@ -1,5 +1,6 @@
 //! What is in the database, and whether this release can work with it.
 
+use deadpool_postgres::Pool;
 use store::Error;
 use tokio_postgres::Client;
 
@@ -7,7 +8,9 @@ use crate::connection::{self, Settings, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
 use crate::partition;
+use crate::query::rows;
 use crate::sql;
+use crate::writer::Loan;
 
 /// The schema this release writes.
 const VERSION: i64 = 1;
@@ -17,6 +20,9 @@ const MIN_COMPATIBLE: i64 = 1;
 
 /// Held while tables are made, so that servers that start together make them once. The only advisory lock there is.
 pub(crate) const MAKING: i32 = 0x4d69_6c65;
+
+/// There while another store is moved into this one; what it is says which.
+pub(crate) const MIGRATING: &str = "migrating";
 
 /// Makes the tables, or checks that they are those this release understands.
 pub(crate) async fn migrate(settings: &Settings) -> Result<(), Error> {
@@ -43,6 +49,7 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     if is_there(&client, &settings.schema).await? {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
         check(&client).await?;
+        expand(&client, &schema).await?;
     } else {
         create(&client, &settings.schema).await?;
     }
@@ -102,6 +109,7 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
     client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
     client.batch_execute(sql::SCHEMA).await?;
     client.batch_execute(sql::SCHEMA_SEQUENCE).await?;
+    expand(client, &schema).await?;
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";
     client.execute(gates, &[&gate::SEQUENCER, &(gate::LINES + gate::ENTRIES - 1)]).await?;
     // The last position whose event was retired is one of them.
@@ -109,4 +117,24 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
         client.execute(sql::META_INSERT, &[&name, &value]).await?;
     }
     Ok(())
+}
+
+/// What came later. It is only added: a server of an older release goes on as if it were not there.
+async fn expand(client: &Client, schema: &str) -> Result<()> {
+    let there = "SELECT to_regclass('inbox') IS NOT NULL";
+    if client.query_one(there, &[]).await?.try_get(0)? {
+        return Ok(());
+    }
+    // Functions keep the path they are made under, with the session's own tables last.
+    client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
+    client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
+    client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
+    Ok(())
+}
+
+pub(crate) async fn is_moving(pool: &Pool) -> Result<bool> {
+    let loan = Loan::of(pool).await?;
+    let found = rows(loan.client(), sql::META_VALUE, &[&MIGRATING]).await?;
+    loan.give_back();
+    Ok(!found.is_empty())
 }

@@ -30,6 +30,10 @@ pub(crate) const FIND_EVERY: &str = include_str!("sql/find_every.sql");
 pub(crate) const GATE_LOCK: &str = include_str!("sql/gate_lock.sql");
 pub(crate) const GATE_SHARE: &str = include_str!("sql/gate_share.sql");
 pub(crate) const GATE_SHARE_NOW: &str = include_str!("sql/gate_share_now.sql");
+pub(crate) const INBOX_DELETE: &str = include_str!("sql/inbox_delete.sql");
+pub(crate) const INBOX_FIRST: &str = include_str!("sql/inbox_first.sql");
+pub(crate) const INBOX_INSERT: &str = include_str!("sql/inbox_insert.sql");
+pub(crate) const INBOX_PAGE: &str = include_str!("sql/inbox_page.sql");
 pub(crate) const KEY_WAIT_DELETE: &str = include_str!("sql/key_wait_delete.sql");
 pub(crate) const KEY_WAIT_FIRST: &str = include_str!("sql/key_wait_first.sql");
 pub(crate) const KEY_WAIT_INSERT: &str = include_str!("sql/key_wait_insert.sql");
@@ -72,6 +76,7 @@ pub(crate) const PARKED_NEXT: &str = include_str!("sql/parked_next.sql");
 pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");
 pub(crate) const REGISTRY_SET: &str = include_str!("sql/registry_set.sql");
 pub(crate) const SCHEMA: &str = include_str!("sql/schema.sql");
+pub(crate) const SCHEMA_INBOX: &str = include_str!("sql/schema_inbox.sql");
 pub(crate) const SCHEMA_SEQUENCE: &str = include_str!("sql/schema_sequence.sql");
 pub(crate) const SESSION: &str = include_str!("sql/session.sql");
 pub(crate) const SLOT_DELETE: &str = include_str!("sql/slot_delete.sql");
@@ -138,6 +143,10 @@ pub(crate) const WRITES: &[&str] = &[
     GATE_LOCK,
     GATE_SHARE,
     GATE_SHARE_NOW,
+    INBOX_DELETE,
+    INBOX_FIRST,
+    INBOX_INSERT,
+    INBOX_PAGE,
     KEY_WAIT_DELETE,
     KEY_WAIT_FIRST,
     KEY_WAIT_INSERT,

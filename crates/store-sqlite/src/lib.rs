@@ -18,6 +18,7 @@ mod schema;
 mod sql;
 mod standing;
 mod taking;
+mod transfer;
 mod walk;
 mod writer;
 mod writing;
@@ -26,7 +27,7 @@ mod writing;
 mod tests;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
@@ -54,6 +55,16 @@ impl SqliteStore {
     /// When the folder is in use by another process or cannot be written, and when what is in it is not a store or was
     /// written by a release this one does not understand.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>) -> Result<SqliteStore, Error> {
+        let store = SqliteStore::open_to_move(folder, clock)?;
+        schema::check_moved(&store.writer().connection)?;
+        Ok(store)
+    }
+
+    /// The same for a store that is about to be moved into, or was in the middle of that.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub fn open_to_move(folder: &Path, clock: Arc<dyn Clock>) -> Result<SqliteStore, Error> {
         let folder = Folder::open(folder)?;
         let database = folder.database();
         let writer = Writer::open(&database)?;
@@ -67,15 +78,20 @@ impl SqliteStore {
     }
 }
 
+impl SqliteStore {
+    /// A panic of `decide` rolled its transaction back: poison says nothing.
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Store for SqliteStore {
     fn transact(
         &self,
         take: &Take<'_>,
         decide: &mut dyn FnMut(Taken) -> Changes,
     ) -> Result<Committed, Error> {
-        // A panic of `decide` rolled its transaction back: poison says nothing.
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.transact(&*self.clock, take, decide)
+        self.writer().transact(&*self.clock, take, decide)
     }
 
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {

@@ -15,6 +15,9 @@ const VERSION: i64 = 1;
 /// The oldest release, by its `VERSION`, that can work with what this one writes.
 const MIN_COMPATIBLE: i64 = 1;
 
+/// There while another store is moved into this one; what it is says which.
+pub(crate) const MIGRATING: &str = "migrating";
+
 /// Makes the file a store, or checks that it is one this release understands.
 pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     // Looked at before anything is set: a file of somebody else's stays as it is.
@@ -26,7 +29,8 @@ pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     if new {
         create(writer).map_err(Fault::while_syncing)?;
     }
-    Ok(())
+    // Only added to: an older release goes on as if it were not there.
+    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())
 }
 
 fn is_empty(connection: &Connection) -> Result<bool> {
@@ -67,5 +71,21 @@ fn create(connection: &mut Connection) -> Result<()> {
     // The last position whose event was retired.
     transaction.execute(sql::META_INSERT, ("retired", 0))?;
     transaction.commit()?;
+    Ok(())
+}
+
+/// Refuses a store that another one was not moved into to the end.
+pub(crate) fn check_moved(connection: &Connection) -> Result<(), Error> {
+    let moving = connection.query_row(sql::META_VALUE, [MIGRATING], |row| row.get::<_, i64>(0)).optional();
+    match moving.map_err(|error| Fault::from(error).before_commit())? {
+        None => Ok(()),
+        Some(_) => Err(Error::unavailable(
+            "another store is being moved into this one; run `milepost migrate-store` again to the end",
+        )),
+    }
+}
+
+pub(crate) fn end_move(connection: &Connection) -> Result<()> {
+    connection.execute("DELETE FROM meta WHERE name = ?1", [MIGRATING])?;
     Ok(())
 }

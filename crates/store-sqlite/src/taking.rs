@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use model::{SubmissionId, Time};
 use rusqlite::Connection;
 use store::entries::{unheld_key, unheld_lane};
-use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Stored, Take, Taken};
+use store::{
+    LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Received, Stored, Take, Taken, inbox,
+};
 
 use crate::codec;
 use crate::error::Result;
@@ -30,6 +32,7 @@ pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Resul
     (taken.due, taken.next_timer) = read_due(connection, false, now, take.due)?;
     (taken.idle, taken.next_idle) = read_due(connection, true, now, take.idle)?;
     read_owed(connection, take, &mut taken)?;
+    read_inbox(connection, take, &mut taken)?;
     let mut dealer = Dealer::new(connection);
     for ready in &take.ready {
         taken.ready.push(dealer.deal(ready)?);
@@ -101,6 +104,39 @@ fn read_owed(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Res
     Ok(())
 }
 
+/// Looks at what each would stand in, too.
+fn read_inbox(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<()> {
+    if take.inbox == 0 {
+        return Ok(());
+    }
+    let mut first = connection.prepare_cached(sql::INBOX_FIRST)?;
+    let sizes = first.query_map([codec::limit(take.inbox)], |row| codec::unsigned(row, 1))?;
+    let sizes = sizes.collect::<rusqlite::Result<Vec<_>>>()?;
+    let fitting = inbox::fitting(sizes.into_iter().map(|size| usize::try_from(size).unwrap_or(usize::MAX)));
+    if fitting == 0 {
+        return Ok(());
+    }
+    let mut all = connection.prepare_cached(sql::INBOX_PAGE)?;
+    let mut rows = all.query([codec::limit(fitting)])?;
+    while let Some(row) = rows.next()? {
+        let received = Received {
+            id: codec::id(row, 0)?,
+            submitter: row.get(1)?,
+            pipeline: row.get(2)?,
+            payload: row.get(3)?,
+            key: row.get(4)?,
+            priority: row.get(5)?,
+            not_before: row.get::<_, Option<i64>>(6)?.map(Time::from_millis),
+            reason: row.get(7)?,
+        };
+        let arrival = (take.arrival)(&received);
+        standing::read_holders(connection, arrival.key.iter(), taken)?;
+        standing::read_lanes(connection, arrival.lane.iter(), taken)?;
+        taken.inbox.push(received);
+    }
+    Ok(())
+}
+
 /// The rows of everything named, then of whoever stands in relation to them. Those that go to a worker come first:
 /// they always bring their documents.
 fn read_rows(
@@ -127,7 +163,8 @@ fn read_rows(
     let limits: BTreeSet<_> = taken.rows.values().flat_map(|stored| (take.limits)(&stored.row)).collect();
     standing::read_slots(connection, limits, taken)?;
     let owed = read_targets(connection, taken)?;
-    for &id in take.ids.iter().chain(&taken.due).chain(&taken.idle).chain(&owed) {
+    let promised = taken.inbox.iter().map(|received| &received.id);
+    for &id in take.ids.iter().chain(&taken.due).chain(&taken.idle).chain(&owed).chain(promised) {
         reader.read(id, &mut taken.rows)?;
     }
     let (keys, lanes) = unheld(taken);

@@ -73,6 +73,13 @@ impl Writer {
         Ok(committed)
     }
 
+    /// Something was committed behind the writer's back.
+    pub(crate) fn moved_in(&mut self) -> Result<(), Error> {
+        self.last_seq = reading::bounds(&self.connection).map_err(Fault::before_commit)?.last;
+        self.move_log();
+        Ok(())
+    }
+
     /// The commit stands whatever happens here, so an error is the answer to the next one.
     fn move_log(&mut self) {
         if let Err(fault) = self.checkpoint.run(&self.connection)

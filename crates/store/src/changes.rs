@@ -4,6 +4,7 @@ use model::event::Event;
 use model::{Json, Name, Submission, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::inbox::Received;
 use crate::take::{LaneKey, OpenKey, RegistryKey, RequestKey};
 
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,11 @@ pub struct Changes {
     pub owed: Vec<Owed>,
     /// Owed rows this commit has applied. One that is gone already is no fault.
     pub paid: Vec<OwedId>,
+    /// Put into the inbox. One that is there already stays as it was.
+    pub received: Vec<Received>,
+    /// Taken out of the inbox: this commit has decided them. One that is gone already is a conflict, because somebody
+    /// else has.
+    pub decided: Vec<SubmissionId>,
     /// An entry that was taken must still be as it was taken.
     pub registry: Vec<RegistryChange>,
     /// Entries of the registry that must still be as they were taken, though nothing is written to them. Whoever
@@ -53,6 +59,8 @@ impl Changes {
             && self.answers.is_empty()
             && self.owed.is_empty()
             && self.paid.is_empty()
+            && self.received.is_empty()
+            && self.decided.is_empty()
             && self.registry.is_empty()
             && self.erased.is_empty()
             && self.forgotten.is_empty()

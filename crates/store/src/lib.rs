@@ -8,9 +8,11 @@ pub mod changes;
 pub mod conformance;
 pub mod entries;
 pub mod error;
+pub mod inbox;
 pub mod memory;
 pub mod query;
 pub mod take;
+pub mod transfer;
 
 pub use changes::{
     Act, AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
@@ -18,6 +20,7 @@ pub use changes::{
 };
 pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
+pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use memory::MemoryStore;
 pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Page, Query, Recorded};
 pub use take::{

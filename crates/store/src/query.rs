@@ -69,7 +69,7 @@ pub struct Feed {
     /// The state the event leads to.
     pub state: Option<Name>,
     /// Labels of the submission, as of the event: as the commit left them that recorded it. An event of a submission
-    /// without a row has neither labels nor a pipeline.
+    /// without a row has no labels, and no pipeline unless it names one itself.
     pub labels: BTreeMap<Name, Name>,
     pub limit: usize,
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::changes::Owed;
+use crate::inbox::{Arrival, Received};
 
 /// Everything a batch needs, named up front, so that deciding needs no I/O.
 pub struct Take<'a> {
@@ -24,6 +25,8 @@ pub struct Take<'a> {
     pub idle: usize,
     /// At most so many owed rows, oldest first.
     pub owed: usize,
+    /// At most so much of the inbox, smallest id first.
+    pub inbox: usize,
     pub registry: Vec<RegistryKey>,
     /// Lanes whose holder and first in line are wanted, rows included.
     pub lanes: Vec<LaneKey>,
@@ -31,6 +34,8 @@ pub struct Take<'a> {
     pub documents: &'a dyn Fn(&Submission) -> bool,
     /// The limits a ready row counts under once it is leased.
     pub limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
+    /// What each of the inbox would stand in: its key and its lane are looked at as if they had been asked for.
+    pub arrival: &'a dyn Fn(&Received) -> Arrival,
 }
 
 impl std::fmt::Debug for Take<'_> {
@@ -51,10 +56,12 @@ impl Take<'_> {
             due: 0,
             idle: 0,
             owed: 0,
+            inbox: 0,
             registry: Vec::new(),
             lanes: Vec::new(),
             documents: &|_| true,
             limits: &|_| Vec::new(),
+            arrival: &|_| Arrival::default(),
         }
     }
 }
@@ -132,8 +139,8 @@ pub const PARKED_MAX: usize = 256;
 #[derive(Debug, PartialEq)]
 pub struct Taken {
     pub now: Time,
-    /// Every row any part of the take named, by id: by id itself, as ready, due or idle, or by an owed row (a
-    /// submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
+    /// Every row any part of the take named, by id: by id itself, as ready, due or idle, as the id something of the
+    /// inbox was promised, or by an owed row (a submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
     /// else along.
     pub rows: HashMap<SubmissionId, Stored>,
     /// Of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold theirs (they
@@ -156,6 +163,8 @@ pub struct Taken {
     pub due: Vec<SubmissionId>,
     pub idle: Vec<SubmissionId>,
     pub owed: Vec<Owed>,
+    /// Fewer than asked for where their payloads are `INBOX_BYTES_MAX` or more: the rest is there for the next take.
+    pub inbox: Vec<Received>,
     pub registry: HashMap<RegistryKey, Json>,
     /// The earliest timer that was not taken, of those that have not ended.
     pub next_timer: Option<Time>,
@@ -179,6 +188,7 @@ impl Default for Taken {
             due: Vec::new(),
             idle: Vec::new(),
             owed: Vec::new(),
+            inbox: Vec::new(),
             registry: HashMap::new(),
             next_timer: None,
             next_idle: None,

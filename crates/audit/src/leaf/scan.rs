@@ -167,6 +167,8 @@ fn kind(text: &str) -> Option<Kind> {
         "late" => Kind::Late,
         "approved" => Kind::Approved,
         "migrated" => Kind::Migrated,
+        "refused" => Kind::Refused,
+        "merged" => Kind::Merged,
         _ => return None,
     })
 }

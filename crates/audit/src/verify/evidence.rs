@@ -9,6 +9,7 @@ use super::chain::{Judge, Tip, follow};
 use super::finding::{Fault, Finding, Place};
 use super::guards::{Shown, Sight};
 use super::rules::Rules;
+use super::unborn;
 use crate::leaf::{Act, Applied, Entry, EventLeaf};
 use crate::note::{Distrust, Opened, Trust, hash_from_base64};
 use crate::proof::{Consistency, Document, Evidence, EvidenceError, EvidenceEvent, TlogProof};
@@ -132,6 +133,8 @@ struct Verifier<'a> {
     judges: Vec<Judge>,
     definitions: HashMap<Digest, Logged>,
     tip: Option<Tip>,
+    /// The one leaf of what never became a submission.
+    unborn: Option<Digest>,
     last_index: Option<u64>,
     state: String,
     sight: Sight,
@@ -148,6 +151,7 @@ impl<'a> Verifier<'a> {
             judges: Vec::new(),
             definitions: HashMap::new(),
             tip: None,
+            unborn: None,
             last_index: None,
             state: String::new(),
             sight: Sight::default(),
@@ -225,16 +229,25 @@ impl<'a> Verifier<'a> {
                 "the event was logged before the one it follows, or twice",
             ));
         }
+        if self.unborn.is_some() || leaf.kind.is_unborn() && self.tip.is_some() {
+            return Err(unborn::goes_on());
+        }
         let unlogged = || {
             let message = format!("definition {} was not logged before it was used", leaf.definition);
             Finding::new(Fault::Definition, message)
         };
+        if leaf.kind.is_unborn() && unborn::definition(leaf).is_none() {
+            return self.never((leaf, hash), None, index, event);
+        }
         let logged = self.definitions.get_mut(&leaf.definition).ok_or_else(unlogged)?;
         if logged.index >= index {
             return Err(unlogged());
         }
         logged.used = true;
         let judge = logged.judge;
+        if leaf.kind.is_unborn() {
+            return self.never((leaf, hash), Some(judge), index, event);
+        }
         let step = follow(&mut self.tip, (leaf, hash), (&mut self.judges[judge], judge), false)?;
         self.last_index = Some(index);
         self.state = leaf.to.clone().into_owned();
@@ -252,6 +265,22 @@ impl<'a> Verifier<'a> {
         let count = self.sight.look(rules, leaf, &step, shown)?;
         self.guards_checked += count.checked;
         self.guards_unknown += count.unknown;
+        Ok(())
+    }
+
+    /// What was sent and never became a submission: its one event, and the documents it speaks of.
+    fn never(
+        &mut self,
+        (leaf, hash): (&EventLeaf<'_>, Digest),
+        judge: Option<usize>,
+        index: u64,
+        event: &EvidenceEvent,
+    ) -> Result<(), Finding> {
+        unborn::check(leaf, judge.map(|judge| &self.judges[judge].rules))?;
+        self.shown(leaf, event)?;
+        self.unborn = Some(hash);
+        self.last_index = Some(index);
+        self.state = leaf.to.clone().into_owned();
         Ok(())
     }
 
@@ -282,8 +311,9 @@ impl<'a> Verifier<'a> {
     fn finish(self) -> Result<EvidenceReport, Finding> {
         let Evidence { submission, state, revision, .. } = self.evidence;
         let place = Place { submission: Some(*submission), ..Place::default() };
-        let found = self.tip.as_ref().map_or(0, |tip| tip.revision);
-        let Some(tip) = self.tip.filter(|tip| tip.revision == *revision) else {
+        let tip = self.unborn.map(|hash| (1, hash)).or(self.tip.map(|tip| (tip.revision, tip.hash)));
+        let found = tip.map_or(0, |(found, _)| found);
+        let Some((events, tip)) = tip.filter(|(found, _)| found == revision) else {
             let message = format!("revision {revision} is claimed and {found} events are there");
             return Err(Finding::new(Fault::Incomplete, message).at(place));
         };
@@ -299,8 +329,8 @@ impl<'a> Verifier<'a> {
             checkpoint: self.opened.clone(),
             submission: *submission,
             state: self.state,
-            events: tip.revision,
-            tip: tip.hash,
+            events,
+            tip,
             documents: self.documents,
             guards_checked: self.guards_checked,
             guards_unknown: self.guards_unknown,

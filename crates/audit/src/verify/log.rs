@@ -1,6 +1,6 @@
 //! A whole log, bundle by bundle: every entry against the signed root, every chain, every move.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use model::{Digest, SubmissionId};
 
@@ -8,6 +8,7 @@ use super::chain::{Judge, Tip, follow};
 use super::evidence::{load, open};
 use super::finding::{Fault, Finding, Place};
 use super::rules::Rules;
+use super::unborn;
 use crate::leaf::{Act, Applied, Entry, EventLeaf};
 use crate::note::{Opened, Trust};
 use crate::tiles::{
@@ -118,6 +119,8 @@ struct Audit<'a> {
     /// The definition of the event before: mostly it is this one's too.
     recent: Option<(Digest, usize)>,
     tips: HashMap<SubmissionId, Option<Tip>>,
+    /// What was sent and never became a submission: nothing follows.
+    unborn: HashSet<SubmissionId>,
     /// Entries below are not there.
     gone: u64,
     pruned_below: u64,
@@ -133,6 +136,7 @@ impl<'a> Audit<'a> {
             logged: HashMap::new(),
             recent: None,
             tips: HashMap::new(),
+            unborn: HashSet::new(),
             gone: 0,
             pruned_below: 0,
             events: 0,
@@ -168,6 +172,12 @@ impl<'a> Audit<'a> {
     }
 
     fn event(&mut self, leaf: &EventLeaf<'_>, hash: Digest) -> Result<(), Finding> {
+        if leaf.kind.is_unborn() {
+            return self.unborn(leaf);
+        }
+        if self.unborn.contains(&leaf.submission) {
+            return Err(unborn::goes_on());
+        }
         let judge = match self.recent {
             Some((digest, judge)) if digest == leaf.definition => judge,
             _ => self.judge_of(&leaf.definition)?,
@@ -175,6 +185,16 @@ impl<'a> Audit<'a> {
         self.recent = Some((leaf.definition, judge));
         let tip = self.tips.entry(leaf.submission).or_default();
         follow(tip, (leaf, hash), (&mut self.judges[judge], judge), self.gone > 0)?;
+        self.events += 1;
+        Ok(())
+    }
+
+    fn unborn(&mut self, leaf: &EventLeaf<'_>) -> Result<(), Finding> {
+        let judge = unborn::definition(leaf).map(|digest| self.judge_of(digest)).transpose()?;
+        unborn::check(leaf, judge.map(|judge| &self.judges[judge].rules))?;
+        if self.tips.contains_key(&leaf.submission) || !self.unborn.insert(leaf.submission) {
+            return Err(unborn::goes_on());
+        }
         self.events += 1;
         Ok(())
     }

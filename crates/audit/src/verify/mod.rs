@@ -8,6 +8,7 @@ mod guards;
 mod log;
 mod rules;
 mod stand;
+mod unborn;
 
 pub use evidence::{EvidenceOptions, EvidenceReport, verify_evidence};
 pub use finding::{Fault, Finding, Place};

@@ -235,7 +235,12 @@ impl Rules {
                 let may = several.iter().any(|edge| covers(leaf.right, state.role_of(edge)));
                 (!several.is_empty(), Some("approve"), may)
             }
-            Kind::Submitted | Kind::Moved | Kind::Requested | Kind::Migrated => {
+            Kind::Submitted
+            | Kind::Moved
+            | Kind::Requested
+            | Kind::Migrated
+            | Kind::Refused
+            | Kind::Merged => {
                 return Err(illegal("it is no note"));
             }
         };
@@ -303,7 +308,7 @@ fn actor_by(right: Right) -> ActorKind {
     }
 }
 
-fn check_actor(leaf: &EventLeaf<'_>) -> Result<(), Finding> {
+pub(super) fn check_actor(leaf: &EventLeaf<'_>) -> Result<(), Finding> {
     if leaf.actor == actor_by(leaf.right) {
         return Ok(());
     }

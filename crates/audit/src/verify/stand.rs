@@ -104,7 +104,7 @@ impl Stand {
         let state = rules.state(self.state);
         let working = !self.dead && (state.task().is_some() || self.pending.is_some());
         let allowed = match leaf.kind {
-            Kind::Submitted => false,
+            Kind::Submitted | Kind::Refused | Kind::Merged => false,
             Kind::Retried | Kind::Crashed => working,
             Kind::Sealed => working && self.pending.is_none(),
             Kind::Abandoned => self.pending.is_some(),
@@ -194,7 +194,14 @@ impl Stand {
                 // Whether it goes on waiting as it did is not in the leaf: its next move tells.
                 (self.known, self.pending, self.state) = (false, None, verdict.to);
             }
-            Kind::Crashed | Kind::Amended | Kind::Erased | Kind::Forgotten | Kind::Late | Kind::Approved => {}
+            Kind::Crashed
+            | Kind::Amended
+            | Kind::Erased
+            | Kind::Forgotten
+            | Kind::Late
+            | Kind::Approved
+            | Kind::Refused
+            | Kind::Merged => {}
         }
     }
 }

@@ -13,6 +13,7 @@ mod hold;
 mod holds;
 mod list;
 mod migrate;
+mod migrate_store;
 mod monitor;
 mod operations;
 mod overdue;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Dead(dead::Dead),
     Overdue(overdue::Overdue),
     Migrate(migrate::Migrate),
+    MigrateStore(migrate_store::MigrateStore),
     Operations(operations::Operations),
     Status(status::Status),
     Evidence(evidence::Evidence),
@@ -97,6 +99,7 @@ impl Command {
             Command::Dead(dead) => dead.run(format),
             Command::Overdue(overdue) => overdue.run(format),
             Command::Migrate(migrate) => migrate.run(format),
+            Command::MigrateStore(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
             Command::Evidence(evidence) => evidence.run(),

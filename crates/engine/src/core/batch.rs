@@ -19,7 +19,7 @@ use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
 
 use super::input::Receipt;
-use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, open_key};
+use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
 use crate::pipelines::{Versions, definition_key};
 
@@ -57,6 +57,7 @@ pub(super) struct Batch<'a> {
     /// In the order they were first changed: stores see the same order for the same inputs.
     changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
+    pub(super) tally: Tally,
 }
 
 /// What a batch has to say besides its answers.
@@ -67,6 +68,7 @@ pub(super) struct News {
     /// Set when holds were placed or ended.
     pub(super) holds: Option<InForce>,
     pub(super) epoch: u64,
+    pub(super) received: Tally,
 }
 
 impl<'a> Batch<'a> {
@@ -86,6 +88,7 @@ impl<'a> Batch<'a> {
             before: HashMap::new(),
             changed: Vec::new(),
             changes: Changes::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -190,15 +193,16 @@ impl<'a> Batch<'a> {
             let before = self.before.remove(id).flatten();
             self.changes.rows.push(RowChange { before, after: row.clone() });
         }
-        // Owed rows, new or left over, are looked at in the next step, which comes at once.
-        if !self.changes.owed.is_empty() || self.taken.owed.len() > self.changes.paid.len() {
+        // Owed rows, new or left over, and what may be left of the inbox are looked at in the next step, which comes at once.
+        let left = self.taken.owed.len() > self.changes.paid.len() || !self.changes.decided.is_empty();
+        if !self.changes.owed.is_empty() || left {
             next_timer = Some(self.now);
         }
         let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
         next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
         let epoch = self.epoch;
-        (self.changes, News { now: self.now, ready, next_timer, holds, epoch })
+        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally })
     }
 
     pub(super) fn pipeline_of(&self, row: &Submission) -> Option<&'a Arc<Pipeline>> {
@@ -207,6 +211,10 @@ impl<'a> Batch<'a> {
 
     pub(super) fn version(&self, name: &str, version: u32) -> Option<&'a Arc<Pipeline>> {
         self.rules.versions.version(name, version)
+    }
+
+    pub(super) fn latest(&self, name: &str) -> Option<&'a Pipeline> {
+        self.rules.versions.latest(name).map(|pipeline| &**pipeline)
     }
 
     pub(super) fn secret(&self) -> [u8; 32] {

@@ -4,6 +4,7 @@ mod batch;
 mod cursors;
 mod epoch;
 mod fleet;
+mod inbox;
 mod input;
 mod log;
 mod operations;
@@ -14,6 +15,7 @@ mod surroundings;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
 pub use fleet::{Server, Shift, servers, shifts};
+pub use inbox::Tally;
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
 pub use log::{
     ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_key, applied_series, kept_key, log_series,
@@ -30,7 +32,7 @@ use std::sync::Arc;
 use model::admit::Admission;
 use model::decide::{Current, Decision};
 use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
-use store::{LaneKey, LimitKey, OpenKey, Store};
+use store::{LaneKey, LimitKey, OpenKey, Store, Take};
 
 use crate::holds::{Holds, InForce};
 use crate::pipelines::Pipelines;
@@ -44,6 +46,8 @@ pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Resu
 pub const DUE_MAX: usize = 256;
 /// Owed rows one step applies.
 pub const OWED_MAX: usize = 256;
+/// How much of the inbox one step decides.
+pub const INBOX_MAX: usize = 256;
 /// Ended rows one step erases or forgets: few, because nobody waits for it.
 const IDLE_MAX: usize = 64;
 /// How often a batch that lost a race is decided anew before it is split.
@@ -72,6 +76,8 @@ pub struct Step {
     pub ready: BTreeMap<Name, usize>,
     /// The position of the last event, if there was one.
     pub last_seq: Option<u64>,
+    /// What became of the inbox.
+    pub received: Tally,
     /// When something is due next. A time in the past means: at once.
     pub next_timer: Option<Time>,
     /// The store's time, if something was committed or looked at.
@@ -167,7 +173,9 @@ impl Core {
             plan.wants_documents(row.id) || version(row).is_none_or(|pipeline| pipeline.reads.any())
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
-        let take = plan.take(due, &wants_documents, &limits);
+        let door = inbox::Door::new(&versions);
+        let arrival = |received: &store::Received| door.arrival(received);
+        let take = Take { documents: &wants_documents, limits: &limits, arrival: &arrival, ..plan.take(due) };
         let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
         let holds = self.holds.current();
         let mut decided = None;
@@ -184,6 +192,7 @@ impl Core {
             batch.wake_due(seed);
             batch.wake_idle(seed);
             batch.pay_owed(seed);
+            batch.receive(&door, seed);
             let (changes, news) = batch.finish(due);
             decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
             changes
@@ -262,6 +271,7 @@ impl Step {
         }
         self.last_seq = (last_seq > 0).then_some(last_seq).or(self.last_seq);
         self.next_timer = [self.next_timer, news.next_timer].into_iter().flatten().min();
+        self.received.add(&news.received);
         self.now = Some(news.now);
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use model::admit::Admission;
-use model::{Command, Submission, SubmissionId};
-use store::{LaneKey, LimitKey, OpenKey, Ready, RegistryKey, Take};
+use model::{Command, SubmissionId};
+use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, log, open_key,
-    operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, log,
+    open_key, operations,
 };
 use crate::pipelines::definition_key;
 
@@ -116,12 +116,7 @@ impl Plan {
         self.groups.len() - 1
     }
 
-    pub(super) fn take<'a>(
-        &self,
-        due: usize,
-        documents: &'a dyn Fn(&Submission) -> bool,
-        limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
-    ) -> Take<'a> {
+    pub(super) fn take(&self, due: usize) -> Take<'static> {
         Take {
             ids: self.ids.clone(),
             keys: self.keys.clone(),
@@ -130,10 +125,10 @@ impl Plan {
             due,
             idle: due.min(IDLE_MAX),
             owed: if due > 0 { OWED_MAX } else { 0 },
+            inbox: due.min(INBOX_MAX),
             registry: self.registry.clone(),
             lanes: self.lanes.clone(),
-            documents,
-            limits,
+            ..Take::nothing()
         }
     }
 

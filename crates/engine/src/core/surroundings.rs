@@ -10,16 +10,7 @@ use super::batch::Batch;
 
 impl Batch<'_> {
     pub(super) fn context(&self, row: Option<SubmissionId>, command: &Command, seed: [u8; 32]) -> Context {
-        let mut context = Context {
-            now: self.now,
-            reachable_since: self.reachable_since,
-            hold: None,
-            lane_free: false,
-            key_holder: None,
-            slots: BTreeMap::new(),
-            seed,
-            pseudonyms: self.secret(),
-        };
+        let mut context = self.bare_context(seed);
         if let Command::Submit(admission) = command {
             context.hold =
                 self.holds.all().find(|hold| hold.covers_new(admission)).map(|hold| hold.id.clone());
@@ -35,6 +26,20 @@ impl Batch<'_> {
             }
         }
         context
+    }
+
+    /// What is so whatever a decision is about.
+    pub(super) fn bare_context(&self, seed: [u8; 32]) -> Context {
+        Context {
+            now: self.now,
+            reachable_since: self.reachable_since,
+            hold: None,
+            lane_free: false,
+            key_holder: None,
+            slots: BTreeMap::new(),
+            seed,
+            pseudonyms: self.secret(),
+        }
     }
 
     /// Of each limit it counts under that was looked at: the slots others have.

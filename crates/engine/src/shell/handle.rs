@@ -1,6 +1,6 @@
 //! The engine as its callers see it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::admit::{Application, admit};
@@ -17,7 +17,7 @@ use super::queue::{Job, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{
-    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output,
+    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Tally,
 };
 use crate::duty::{Duty, Housekeeping, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
@@ -70,6 +70,7 @@ pub struct Engine {
     claim_sweep: Duration,
     /// The audit log, where it is published.
     pub(super) log: Option<Arc<LogState>>,
+    received: Arc<Mutex<Tally>>,
     condition: watch::Receiver<Condition>,
 }
 
@@ -102,10 +103,12 @@ impl Engine {
             duties: Arc::default(),
             claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
             log,
+            received: Arc::default(),
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
-        let thread = Thread { core, queues, hints, condition, others };
+        let received = engine.received.clone();
+        let thread = Thread { core, queues, hints, condition, others, received };
         std::thread::Builder::new().name("milepost-engine".to_owned()).spawn(move || thread.run())?;
         let keep_events = options.keep_events;
         let mut duties: Vec<Box<dyn Duty>> = vec![
@@ -141,6 +144,12 @@ impl Engine {
             hints.ready(&hint.ready);
             hint.seq.into_iter().for_each(|seq| hints.recorded(seq));
         }));
+    }
+
+    /// What became of what this server decided of the inbox since it started.
+    #[must_use]
+    pub fn received(&self) -> Tally {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     #[must_use]
@@ -315,14 +324,7 @@ impl Engine {
     }
 
     pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
-        let versions = self.pipelines.current();
-        versions.latest(name).cloned().ok_or_else(|| {
-            let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
-            Refusal::new(
-                Code::UnknownPipeline,
-                format!("no pipeline `{name}`; there is {}", known.join(", ")),
-            )
-        })
+        self.pipelines.current().latest_or_refuse(name).cloned()
     }
 
     /// The claimed tasks that some pipeline declares.

@@ -1,6 +1,6 @@
 //! The thread that commits: takes what is queued, steps the core, answers, keeps time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::command::Snooze;
@@ -11,12 +11,14 @@ use tokio::sync::watch;
 use super::hints::Hints;
 use super::queue::Queues;
 use crate::clock;
-use crate::core::{Ask, Core, DUE_MAX, Input, Output};
+use crate::core::{Ask, Core, DUE_MAX, Input, Output, Tally};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
 /// The slow sweep: what a lost hint or a clock that stepped would have missed is found after this long.
 const SWEEP: Duration = Duration::from_secs(1);
+/// How often a shared store is looked at all the same: what others put into its inbox comes without a hint.
+const LOOK: Duration = Duration::from_millis(200);
 /// Pause between tries while the store cannot be reached.
 const BACK_OFF: Duration = Duration::from_millis(250);
 
@@ -39,6 +41,7 @@ pub(super) struct Thread {
     pub(super) condition: watch::Sender<Condition>,
     /// The way to other servers, where there may be some.
     pub(super) others: Option<Arc<dyn Store>>,
+    pub(super) received: Arc<Mutex<Tally>>,
 }
 
 impl Thread {
@@ -60,6 +63,9 @@ impl Thread {
             self.hints.ready(&step.ready);
             if let Some(now) = step.now {
                 self.hints.stepped(now);
+            }
+            if step.received != Tally::default() {
+                self.received.lock().unwrap_or_else(PoisonError::into_inner).add(&step.received);
             }
             if let Some(seq) = step.last_seq {
                 self.hints.recorded(seq);
@@ -103,8 +109,9 @@ impl Thread {
             changed
         });
         let Some(now) = now.filter(|_| !trouble) else { return BACK_OFF };
-        let until = next_timer.map_or(SWEEP, |at| Duration::from_millis(at.since(now).millis()));
-        until.min(SWEEP)
+        let sweep = if self.others.is_some() { LOOK } else { SWEEP };
+        let until = next_timer.map_or(sweep, |at| Duration::from_millis(at.since(now).millis()));
+        until.min(sweep)
     }
 
     /// Everyone who still waits is told, rather than left waiting.

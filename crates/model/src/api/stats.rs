@@ -1,5 +1,7 @@
 //! How a server is doing.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
@@ -15,6 +17,18 @@ pub struct StatsView {
     /// As they are kept, by pipeline, state and status; places without any are not listed.
     pub counts: Vec<PlaceCount>,
     pub duties: Vec<DutyView>,
+    /// What this server decided of what applications submitted in transactions of their own, since it started.
+    #[serde(default)]
+    pub received: ReceivedView,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedView {
+    pub submitted: u64,
+    /// An open submission with the same key stands for them.
+    pub merged: u64,
+    /// By the code of the refusal.
+    pub refused: BTreeMap<Name, u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

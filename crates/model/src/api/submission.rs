@@ -84,6 +84,9 @@ pub struct ManyResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubmissionView {
     pub id: SubmissionId,
+    /// The id it was asked for by, where it stands for what was sent under that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<SubmissionId>,
     pub pipeline: Name,
     pub version: u32,
     pub state: Name,
@@ -181,6 +184,7 @@ impl SubmissionView {
         });
         SubmissionView {
             id: row.id,
+            stands_for: None,
             pipeline: row.pipeline.clone(),
             version: row.version,
             state: row.state.clone(),
@@ -222,6 +226,13 @@ impl SubmissionView {
             outputs: None,
             result: None,
         }
+    }
+
+    /// As it is shown to somebody who asked for this id.
+    #[must_use]
+    pub fn standing_for(mut self, asked: SubmissionId) -> Self {
+        self.stands_for = Some(asked).filter(|asked| *asked != self.id);
+        self
     }
 
     #[must_use]

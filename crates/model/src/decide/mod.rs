@@ -17,6 +17,7 @@ mod settle;
 pub(crate) mod sight;
 mod snooze;
 mod submit;
+mod unborn;
 mod wake;
 mod walk;
 
@@ -25,6 +26,7 @@ pub use claim::{AGE_STEP, rank};
 pub use error::CRASHES_MAX;
 pub use sight::NAMES;
 pub use snooze::SNOOZE_MAX;
+pub use unborn::{Fate, MERGED, REFUSED, Unborn, unborn};
 pub use wake::GRACE;
 
 use crate::Name;

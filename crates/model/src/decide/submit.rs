@@ -24,7 +24,7 @@ pub(super) fn decide(
     let application = &admission.application;
     let documents = Documents { payload: application.payload.clone(), ..Documents::default() };
     let mut walk = Walk::unborn(pipeline, documents, context);
-    walk.id = admission.child_id();
+    walk.id = admission.child_id().or(admission.promised);
     let edge = &pipeline.start[admission.edge];
     let to = only(edge);
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
+use engine::core::Tally;
 use engine::{Condition, DutyReport};
 use model::Millis;
-use model::api::{DutyView, PlaceCount, StatsView};
+use model::api::{DutyView, PlaceCount, ReceivedView, StatsView};
 use store::Count;
 
 use super::{Asking, feed};
@@ -25,7 +26,9 @@ pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> An
     counts.sort();
     let duties = app.engine.duties().into_iter().map(duty).collect();
     let condition = condition(&app.engine.condition().borrow()).to_owned();
-    Ok(Json(StatsView { condition, last_event, counts, duties }))
+    let Tally { submitted, merged, refused } = app.engine.received();
+    let received = ReceivedView { submitted, merged, refused };
+    Ok(Json(StatsView { condition, last_event, counts, duties, received }))
 }
 
 fn condition(condition: &Condition) -> &'static str {

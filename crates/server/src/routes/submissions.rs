@@ -2,12 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
 use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
-use model::{Code, Refusal, Status, Submission};
-use store::Query;
+use model::event::Change;
+use model::{Code, Documents, Event, Refusal, Status, Submission, SubmissionId};
+use serde_json::json;
+use store::{Query, Store};
 
 use super::{Asking, At, etag, id, no_submission};
 use crate::access::Visitor;
@@ -23,11 +25,45 @@ pub(crate) async fn show(
 ) -> Answer<Response> {
     Params::read(&uri, &[])?;
     let id = id(&text)?;
-    let found = app.engine.read(move |store| store.submission(id)).await?;
-    let (row, documents) =
-        found.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
-    let view = view(&app, &row).with_documents(documents);
-    Ok(([etag(row.revision)], Json(view)).into_response())
+    let (found, end) = app.engine.read(move |store| lookup(store, id)).await?;
+    let seen = found.filter(|(row, _)| asking.sees(&row.pipeline));
+    let Some((row, documents)) = seen else {
+        let end = end.filter(|event| event.unborn_pipeline().is_some_and(|name| asking.sees(name)));
+        return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(&text)).into());
+    };
+    let view = view(&app, &row).with_documents(documents).standing_for(id);
+    let path = format!("/v1/submissions/{}", row.id);
+    let path = HeaderValue::try_from(path).expect("an id is plain ASCII");
+    Ok(([etag(row.revision), (header::CONTENT_LOCATION, path)], Json(view)).into_response())
+}
+
+type Found = Option<(Submission, Documents)>;
+
+/// A submission, or the one that stands for it; and the event of what never became one.
+fn lookup(store: &dyn Store, id: SubmissionId) -> Result<(Found, Option<Event>), store::Error> {
+    if let Some(found) = store.submission(id)? {
+        return Ok((Some(found), None));
+    }
+    let end = store.history(id, 0, 1)?.pop().map(|recorded| recorded.event);
+    let found = match end.as_ref().map(|event| &event.detail.change) {
+        Some(Change::Merged { into, .. }) => store.submission(*into)?,
+        _ => None,
+    };
+    Ok((found, end))
+}
+
+/// Why what was sent under an id is no submission.
+fn refusal(event: &Event) -> Option<Refusal> {
+    let Change::Refused { pipeline, error } = &event.detail.change else { return None };
+    let message = format!("what was sent under this id was refused: {}", error.message);
+    let refusal = Refusal::new(Code::Refused, message);
+    Some(
+        refusal
+            .with("submission", event.leaf.submission.to_string())
+            .with("pipeline", &**pipeline)
+            .with("refused_at", event.leaf.at.to_string())
+            .with("error", json!({ "code": &*error.code, "message": error.message })),
+    )
 }
 
 pub(super) fn view(app: &App, row: &Submission) -> SubmissionView {
@@ -131,9 +167,13 @@ pub(crate) async fn events(
     let (after, limit) = (params.parse("after")?.unwrap_or(0), params.limit()?);
     let id = id(&text)?;
     let found = app.engine.read(move |store| {
-        let Some((row, _)) = store.submission(id)? else { return Ok(None) };
         // One more than wanted tells whether there is more.
-        Ok(Some((row.pipeline, store.history(id, after, limit + 1)?)))
+        let events = store.history(id, after, limit + 1)?;
+        let pipeline = match store.submission(id)? {
+            Some((row, _)) => Some(row.pipeline),
+            None => events.first().and_then(|first| first.event.unborn_pipeline().cloned()),
+        };
+        Ok(pipeline.map(|pipeline| (pipeline, events)))
     });
     let (_, mut recorded) =
         found.await?.filter(|(pipeline, _)| asking.sees(pipeline)).ok_or_else(|| no_submission(&text))?;

@@ -11,6 +11,7 @@ mod errors_doc;
 mod feed;
 mod health;
 mod holds;
+mod inbox;
 mod limits;
 mod log;
 mod look;

@@ -69,7 +69,9 @@ impl Visit {
             | Change::Forgotten
             | Change::Late { .. }
             | Change::Approved(_)
-            | Change::Migrated(_) => {}
+            | Change::Migrated(_)
+            | Change::Refused { .. }
+            | Change::Merged { .. } => {}
         }
         let goes_on = match (&moment.event.detail.change, leaf.kind) {
             (Change::Migrated(migrated), _) => migrated.stays,

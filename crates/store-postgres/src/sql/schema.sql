@@ -70,7 +70,7 @@ CREATE TABLE event (
 
 -- The audit log's hashes, 256 of 32 bytes each in a full tile. The one at the end of each level grows.
 CREATE TABLE tile (
-  level smallint NOT NULL,
+  level bigint NOT NULL,
   no bigint NOT NULL,
   hashes bytea NOT NULL,
   PRIMARY KEY (level, no)

@@ -10,12 +10,13 @@
 
 mod aside;
 mod dealing;
+mod inbox;
 mod standing;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Documents, SubmissionId, Time};
-use store::{LimitKey, OwedId, OwedTo, RegistryKey, RequestKey, Stored, Take, Taken};
+use store::{Arrival, LimitKey, OwedId, OwedTo, RegistryKey, RequestKey, Stored, Take, Taken};
 
 use crate::clock::Now;
 use crate::codec::{self, Found, Tip};
@@ -61,8 +62,11 @@ pub(crate) async fn read(client: &Client, take: &Take<'_>, now: &Now) -> Result<
         taken: Taken::default(),
         known: Known::default(),
         soon: false,
+        sizes: Vec::new(),
+        arrivals: Vec::new(),
     };
     let (mut lines, mut due, mut idle) = taker.begin().await?;
+    taker.receive().await?;
     taker.deal(&mut lines, &mut due, &mut idle).await?;
     taker.park().await?;
     taker.bring_ready(lines).await?;
@@ -82,6 +86,10 @@ struct Taker<'t> {
     known: Known,
     /// Something was left for later because somebody else has it in hand.
     soon: bool,
+    /// What is first in the inbox, with the sizes of the payloads.
+    sizes: Vec<(SubmissionId, usize)>,
+    /// What those that are taken would stand in.
+    arrivals: Vec<Arrival>,
 }
 
 impl<'t> Taker<'t> {
@@ -90,11 +98,12 @@ impl<'t> Taker<'t> {
         let (client, take) = (self.client, self.take);
         let ids: BTreeSet<_> = take.ids.iter().copied().collect();
         let lines = futures_util::future::join_all(take.ready.iter().map(|ready| Line::read(client, ready)));
-        let (begun, found, owed, due, idle, lines, answers, entries, now) = tokio::join!(
+        let (begun, found, owed, inbox, due, idle, lines, answers, entries, now) = tokio::join!(
             biased;
             client.batch_execute("BEGIN"),
             wait_for(client, &ids),
             aside::owed(client, take.owed),
+            inbox::first(client, take.inbox),
             Timers::read(client, false, take.due),
             Timers::read(client, true, take.idle),
             lines,
@@ -106,6 +115,7 @@ impl<'t> Taker<'t> {
         self.keep(found?);
         self.taken.owed = owed?;
         self.known.owed = self.taken.owed.iter().map(|owed| owed.id.clone()).collect();
+        self.sizes = inbox?;
         self.taken.now = now?;
         let live = answers?.into_iter().filter(|(_, (_, expires_at))| *expires_at > self.taken.now);
         self.taken.answers = live.map(|(key, (body, _))| (key, body)).collect();
@@ -157,7 +167,8 @@ impl<'t> Taker<'t> {
         let timed = taken.due.iter().chain(&taken.idle);
         let ids = self.take.ids.iter().chain(taken.ready.iter().flatten()).chain(timed);
         let parked = taken.parked.values().flatten();
-        ids.chain(parked).copied().chain(owed).filter(|id| self.is_locked(*id)).collect()
+        let promised = taken.inbox.iter().map(|received| &received.id);
+        ids.chain(parked).chain(promised).copied().chain(owed).filter(|id| self.is_locked(*id)).collect()
     }
 
     /// The documents that are wanted, and the time: the last thing read, so that it is not before anything that was.

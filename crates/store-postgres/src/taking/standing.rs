@@ -76,10 +76,11 @@ impl Taker<'_> {
 
     fn lines(&self, named: &BTreeSet<SubmissionId>) -> Lines {
         let rows = || named.iter().filter_map(|id| self.rows.get(id)).map(|found| &found.row);
-        let joined_keys: BTreeSet<_> =
-            self.take.keys.iter().cloned().chain(rows().filter_map(unheld_key)).collect();
-        let joined_lanes: BTreeSet<_> =
-            self.take.lanes.iter().cloned().chain(rows().filter_map(unheld_lane)).collect();
+        let arriving = || self.arrivals.iter();
+        let asked = self.take.keys.iter().chain(arriving().filter_map(|arrival| arrival.key.as_ref()));
+        let joined_keys: BTreeSet<_> = asked.cloned().chain(rows().filter_map(unheld_key)).collect();
+        let asked = self.take.lanes.iter().chain(arriving().filter_map(|arrival| arrival.lane.as_ref()));
+        let joined_lanes: BTreeSet<_> = asked.cloned().chain(rows().filter_map(unheld_lane)).collect();
         let (mut owed_keys, mut owed_lanes) = (BTreeSet::new(), BTreeSet::new());
         for owed in &self.taken.owed {
             match &owed.to {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use model::Event;
+use model::{Event, Time};
 use store::{AnswerChange, Changes, OwedId};
 
 use super::Writing;
@@ -23,6 +23,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     write_owed(writing, steps);
     write_tiles(writing, steps);
     erase_salts(writing, steps);
+    write_inbox(writing, steps);
     if !changes.answers.is_empty() {
         let most = codec::limit(SWEPT + 2 * changes.answers.len());
         let now = writing.now.millis();
@@ -139,7 +140,7 @@ fn write_tiles<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         return;
     }
     let columns = vec![
-        column(last.keys().map(|(level, _)| i16::from(*level))),
+        column(last.keys().map(|(level, _)| i64::from(*level))),
         column(last.keys().map(|(_, index)| signed(*index))),
         column(last.values().map(|hashes| hashes.as_slice())),
     ];
@@ -171,4 +172,32 @@ fn erase_salts<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         }
         Ok(())
     }));
+}
+
+/// What was decided must still be there: whoever has it locked decides it, and nobody else.
+fn write_inbox<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
+    let Writing { client, changes, .. } = *writing;
+    if !changes.decided.is_empty() {
+        steps.push(Box::pin(async move {
+            let ids = codec::ids(&changes.decided);
+            if execute(client, sql::INBOX_DELETE, &[&ids]).await? < ids.len() as u64 {
+                return Err(Fault::Conflict("something of the inbox was decided already".to_owned()));
+            }
+            Ok(())
+        }));
+    }
+    let received = &changes.received;
+    if !received.is_empty() {
+        let columns = vec![
+            column(received.iter().map(|sent| sent.id.0)),
+            column(received.iter().map(|sent| &*sent.submitter)),
+            column(received.iter().map(|sent| &*sent.pipeline)),
+            column(received.iter().map(|sent| sent.payload.as_str())),
+            column(received.iter().map(|sent| sent.key.as_deref())),
+            column(received.iter().map(|sent| sent.priority)),
+            column(received.iter().map(|sent| sent.not_before.map(Time::millis))),
+            column(received.iter().map(|sent| sent.reason.as_deref())),
+        ];
+        steps.push(writes(client, sql::INBOX_INSERT, columns));
+    }
 }

@@ -62,7 +62,10 @@ impl Log {
             let (prev_batch, prev_no) = log.follow(writing, no, (id, revision))?;
             let (pipeline, labels) = match written.get(&id) {
                 Some(row) => about(row),
-                None => writing.found.borrow().get(&id).map_or((None, None), |found| about(&found.row)),
+                None => {
+                    let unborn = (event.unborn_pipeline().cloned(), None);
+                    writing.found.borrow().get(&id).map_or(unborn, |found| about(&found.row))
+                }
             };
             let (leaf, detail) = event.to_stored();
             log.events.push(Logged {

@@ -55,6 +55,14 @@ impl<'w> Writing<'w> {
         in_order(steps).await
     }
 
+    /// The index entries of rows that are there already, and nothing else.
+    pub(crate) async fn write_entries(&self) -> Result<()> {
+        let mut steps: Vec<Step<'_>> = Vec::new();
+        entries::write(self, &mut steps);
+        entries::count(self, &mut steps);
+        in_order(steps).await
+    }
+
     /// The second one. The number of the batch, if there were events.
     pub(crate) async fn commit(&self) -> Result<Option<i64>> {
         let log = events::Log::of(self)?;

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use store::{AnswerChange, Changes, DocumentChange, Owed, OwedId, RegistryChange, Tile};
 
 use crate::codec::{blob, limit, signed, target_text};
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::sql;
 
 /// How many expired answers go with a commit, beside two for each that comes: a few at a time, and no backlog.
@@ -17,6 +17,7 @@ pub(super) fn write(connection: &Connection, changes: &Changes, now: Time) -> Re
     write_answers(connection, &changes.answers)?;
     write_owed(connection, &changes.owed)?;
     write_paid(connection, &changes.paid)?;
+    write_inbox(connection, changes)?;
     write_registry(connection, &changes.registry)?;
     write_tiles(connection, &changes.tiles)
 }
@@ -55,6 +56,32 @@ fn write_paid(connection: &Connection, paid: &[OwedId]) -> Result<()> {
     let mut delete = connection.prepare_cached(sql::OWED_DELETE)?;
     for OwedId { submission, revision, no } in paid {
         delete.execute((blob(submission), signed(*revision), *no))?;
+    }
+    Ok(())
+}
+
+fn write_inbox(connection: &Connection, changes: &Changes) -> Result<()> {
+    if changes.received.is_empty() && changes.decided.is_empty() {
+        return Ok(());
+    }
+    let mut delete = connection.prepare_cached(sql::INBOX_DELETE)?;
+    for id in &changes.decided {
+        if delete.execute([blob(id)])? == 0 {
+            return Err(Fault::Conflict(format!("what was promised the id {id} was decided already")));
+        }
+    }
+    let mut insert = connection.prepare_cached(sql::INBOX_INSERT)?;
+    for received in &changes.received {
+        insert.execute((
+            blob(&received.id),
+            &received.submitter,
+            &received.pipeline,
+            &received.payload,
+            &received.key,
+            received.priority,
+            received.not_before.map(Time::millis),
+            &received.reason,
+        ))?;
     }
     Ok(())
 }

@@ -63,7 +63,9 @@ impl Log<'_> {
             let (pipeline, labels) = match self.written.get(&id) {
                 Some(row) => about(row),
                 // Most often it has no row.
-                None => rows.get(id)?.map_or((None, None), |found| about(&found.row)),
+                None => {
+                    rows.get(id)?.map_or((event.unborn_pipeline().cloned(), None), |found| about(&found.row))
+                }
             };
             let (seq, prev) = (signed(self.last_seq), signed(tip.seq));
             let state = &event.leaf.to;

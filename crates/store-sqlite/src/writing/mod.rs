@@ -32,6 +32,11 @@ pub(crate) struct Tip {
     pub(crate) revision: u64,
 }
 
+/// The entries of rows that are there already.
+pub(crate) fn write_entries(connection: &Connection, changes: &Changes) -> Result<()> {
+    entries::write(connection, changes)
+}
+
 pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Committed> {
     let Circumstances { now, last_seq, tips } = with;
     let mut newest = HashMap::new();

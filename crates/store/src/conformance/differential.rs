@@ -30,6 +30,7 @@ pub struct Seen {
     pub due: usize,
     pub idle: usize,
     pub owed: usize,
+    pub inbox: usize,
     pub answers: usize,
     pub holders: usize,
     pub waiters: usize,
@@ -142,6 +143,7 @@ impl Seen {
         self.due += taken.due.len();
         self.idle += taken.idle.len();
         self.owed += taken.owed.len();
+        self.inbox += taken.inbox.len();
         self.answers += taken.answers.len();
         self.holders += taken.holders.len();
         self.waiters += taken.waiters.len();

@@ -12,6 +12,7 @@ mod documents;
 mod events;
 mod feeds;
 mod find;
+mod inbox;
 mod keys;
 mod lanes;
 mod late;
@@ -33,6 +34,7 @@ mod whole;
 
 pub use clock::TestClock;
 pub use differential::{Differential, Seen, differential};
+pub use sight::assert_same_store;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,6 +84,7 @@ pub fn promises() -> Vec<Promise> {
         timers::PROMISES,
         late::PROMISES,
         owed::PROMISES,
+        inbox::PROMISES,
         answers::PROMISES,
         registry::PROMISES,
         counts::PROMISES,

@@ -8,15 +8,17 @@ use model::{Status, Submission, SubmissionId, Time, evolve};
 
 use super::TestClock;
 use super::chance::Chance;
+use super::inbox::received;
 use super::sample::{
     PIPELINES, Sample, TASKS, at, clocks, entry, id, json, labels, lease_with, moved, names, submitted,
 };
 use super::sight::{
-    HOLDS, KEYS, LANES, OWNERS, REQUESTS, lane_keys, limit_key, open_keys, registry_keys, request,
+    HOLDS, KEYS, LANES, OWNERS, REQUESTS, lane_key, lane_keys, limit_key, open_key, open_keys, registry_keys,
+    request,
 };
 use crate::{
-    AnswerChange, Changes, Clock, DocumentChange, Feed, LaneKey, Late, LimitKey, Owed, OwedId, OwedTo, Query,
-    Ready, RegistryChange, RegistryKey, RowChange, Take, Taken,
+    AnswerChange, Arrival, Changes, Clock, DocumentChange, Feed, LaneKey, Late, LimitKey, Owed, OwedId,
+    OwedTo, Query, Ready, Received, RegistryChange, RegistryKey, RowChange, Take, Taken,
 };
 
 const ENDS: [Status; 3] = [Status::Succeeded, Status::Failed, Status::Cancelled];
@@ -45,6 +47,12 @@ fn reads_documents(row: &Submission) -> bool {
 fn counts_under(row: &Submission) -> Vec<LimitKey> {
     let limited = row.labels.iter().filter(|_| &*row.state != STATES[0]);
     limited.map(|(label, value)| limit_key(&row.pipeline, label, value)).collect()
+}
+
+/// What was sent names a key; the lane is that of the key's name, for some.
+fn stands_in(received: &Received) -> Arrival {
+    let key = received.key.as_ref().map(|key| open_key(&received.pipeline, key));
+    Arrival { key, lane: received.priority.map(|_| lane_key(&received.pipeline, LANES[0])) }
 }
 
 impl<'a> Random<'a> {
@@ -87,10 +95,12 @@ impl<'a> Random<'a> {
             due: self.size(),
             idle: self.size(),
             owed: self.size(),
+            inbox: self.size(),
             registry: self.named.clone(),
             lanes: self.chance.some(&lane_keys()),
             documents: &reads_documents,
             limits: &counts_under,
+            arrival: &stands_in,
         }
     }
 
@@ -129,6 +139,8 @@ impl<'a> Random<'a> {
         }
         changes.paid =
             taken.owed.iter().filter(|_| self.chance.one_in(2)).map(|owed| owed.id.clone()).collect();
+        changes.decided = taken.inbox.iter().filter(|_| self.chance.one_in(2)).map(|sent| sent.id).collect();
+        changes.received = (0..self.chance.below(2)).map(|_| received(self.chance.below(40))).collect();
         self.change_the_rest(&mut changes);
         self.events += changes.events.len() as u64;
         if self.chance.one_in(30) {

@@ -22,6 +22,7 @@ fn everything_is_there(fixture: &dyn Fixture) {
     assert!(!before.rows.is_empty() && !before.events.is_empty() && !before.registry.is_empty());
     let taken = &before.taken;
     assert!(!taken.holders.is_empty() && !taken.answers.is_empty() && !taken.owed.is_empty());
+    assert_eq!(taken.inbox.len(), 2);
     assert!(!taken.waiters.is_empty() && !taken.parked.is_empty());
     assert!(taken.lanes.values().any(|view| view.holder.is_some() && view.first.is_some()));
     assert!(taken.slots.values().any(|slots| !slots.is_empty()));

@@ -276,6 +276,21 @@ fn event(submission: SubmissionId, change: Change) -> Event {
     }
 }
 
+/// Circumstances of a decision, the same every time.
+#[must_use]
+pub fn context() -> model::Context {
+    model::Context {
+        now: at(0),
+        reachable_since: at(0),
+        hold: None,
+        lane_free: false,
+        key_holder: None,
+        slots: BTreeMap::new(),
+        seed: [7; 32],
+        pseudonyms: [3; 32],
+    }
+}
+
 /// Labels as rows and queries have them.
 #[must_use]
 pub fn labels(labels: &[(&str, &str)]) -> BTreeMap<Name, Name> {

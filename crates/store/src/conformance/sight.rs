@@ -7,7 +7,9 @@ use model::{Documents, Json, Submission, SubmissionId, Time};
 use super::sample::{PIPELINES, TASKS, names};
 use super::steps;
 use crate::take::{LaneKey, LimitKey, OpenKey, RegistryKey, RequestKey};
-use crate::{Count, Feed, FeedPage, Late, Line, Query, Ready, Recorded, Store, Take, Taken, registry_all};
+use crate::{
+    Arrival, Count, Feed, FeedPage, Late, Line, Query, Ready, Recorded, Store, Take, Taken, registry_all,
+};
 
 /// More than any check writes.
 pub(super) const ALL: usize = 100_000;
@@ -65,6 +67,14 @@ pub(super) fn look(store: &dyn Store) -> Sight {
     }
 }
 
+/// Checks that two stores show the same.
+///
+/// # Panics
+/// When they do not.
+pub fn assert_same_store(a: &dyn Store, b: &dyn Store) {
+    assert_same(&look(a), &look(b), "two stores");
+}
+
 /// Takes all there is under the names of this module.
 pub(super) fn everything() -> Take<'static> {
     let ready = TASKS.map(|task| Ready {
@@ -81,10 +91,12 @@ pub(super) fn everything() -> Take<'static> {
         due: ALL,
         idle: ALL,
         owed: ALL,
+        inbox: ALL,
         registry: registry_keys(),
         lanes: lane_keys(),
         documents: &|_| true,
         limits: &|_| limit_keys(),
+        arrival: &|_| Arrival::default(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use model::submission::Seat;
 use model::{Status, Submission, evolve};
 
+use super::inbox::received;
 use super::sample::{Sample, entry, id, json, lease_with, moved, submitted};
 use super::sight::{assert_same, lane_key, look, open_key, registry_key, request};
 use super::steps::{assert_conflict, change, commit, read, take, try_commit};
@@ -69,6 +70,7 @@ pub(super) fn furnish(fixture: &dyn Fixture, store: &dyn Store) {
         answers: vec![AnswerChange { key: request("r1"), body: json("{\"id\": 1}"), expires_at }],
         owed: owed.map(|(no, to)| Owed { id: owed_id(no), to, body: json("{\"end\":true}") }).collect(),
         registry: vec![RegistryChange { key: registry_key("hold", "first"), body: Some(json("{}")) }],
+        received: vec![received(30), received(31)],
         ..Changes::default()
     };
     commit(store, changes);
@@ -103,6 +105,8 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
         ],
         owed: vec![Owed { id: owed_id(9), to: OwedTo::Submission(id(1)), body: json("{}") }],
         paid: vec![owed_id(0)],
+        received: vec![received(32)],
+        decided: vec![id(30)],
         registry: vec![
             RegistryChange { key: registry_key("hold", "first"), body: None },
             RegistryChange { key: registry_key("hold", "second"), body: Some(json("2")) },

@@ -24,6 +24,7 @@ impl Tables {
         })?;
         check_held(rows, changed, &self.index.slots, "slot", |entries| entries.slots)?;
         self.log.check(&changes)?;
+        self.check_decided(&changes.decided)?;
 
         let about = self.about(&changes);
         self.write_rows(&changes.forgotten, changes.rows, &versions);
@@ -49,6 +50,12 @@ impl Tables {
         }
         for id in &changes.paid {
             self.owed.remove(id);
+        }
+        for id in &changes.decided {
+            self.inbox.remove(id);
+        }
+        for received in changes.received {
+            self.inbox.entry(received.id).or_insert(received);
         }
         // Nobody else has written since the take: what was taken of the registry, and what is relied on, still stands.
         for entry in changes.registry {
@@ -79,6 +86,14 @@ impl Tables {
             }
         }
         Ok(versions)
+    }
+
+    fn check_decided(&self, decided: &[SubmissionId]) -> Result<(), Error> {
+        let mut all = HashSet::new();
+        match decided.iter().find(|id| !self.inbox.contains_key(id) || !all.insert(**id)) {
+            None => Ok(()),
+            Some(id) => Err(Error::Conflict(format!("what was promised the id {id} was decided already"))),
+        }
     }
 
     /// What the feed filters the events of each submission by.

@@ -38,6 +38,10 @@ impl About {
     pub(super) fn of(row: &Submission) -> Self {
         About { pipeline: row.pipeline.clone(), labels: row.labels.clone() }
     }
+
+    fn unborn(event: &Event) -> Option<Self> {
+        event.unborn_pipeline().map(|pipeline| About { pipeline: pipeline.clone(), labels: BTreeMap::new() })
+    }
 }
 
 impl Entry {
@@ -108,7 +112,7 @@ impl Log {
         }
         let first_seq = self.last_seq() + 1;
         let events = events.into_iter().map(|event| {
-            let about = about.get(&event.leaf.submission).cloned();
+            let about = about.get(&event.leaf.submission).cloned().or_else(|| About::unborn(&event));
             let event = Event { documents: NewDocuments::default(), ..event };
             Entry::Event(Box::new(Logged { event, about }))
         });

@@ -21,7 +21,7 @@ use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
     Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Owed, OwedId,
-    Page, Query, Recorded, Store, Take, Taken,
+    Page, Query, Received, Recorded, Store, Take, Taken,
 };
 use index::Index;
 use log::Log;
@@ -41,6 +41,7 @@ struct Tables {
     /// When answers expire, the next one first.
     expiries: BTreeSet<(Time, RequestKey)>,
     owed: OwedQueue,
+    inbox: BTreeMap<SubmissionId, Received>,
     registry: BTreeMap<RegistryKey, Json>,
     /// The log's hashes, by level and index.
     tiles: BTreeMap<(u8, u64), Vec<u8>>,

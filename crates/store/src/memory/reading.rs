@@ -8,6 +8,7 @@ use model::{Name, Submission, SubmissionId, Time};
 use super::Tables;
 use super::merge::merge;
 use crate::entries::{unheld_key, unheld_lane};
+use crate::inbox;
 use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
 
 impl Tables {
@@ -32,6 +33,8 @@ impl Tables {
         (taken.due, taken.next_timer) = self.due(false, now, take.due);
         (taken.idle, taken.next_idle) = self.due(true, now, take.idle);
         taken.owed = self.owed.by_age.values().take(take.owed).cloned().collect();
+        let inbox = inbox::fitting(self.inbox.values().map(|received| received.payload.len()));
+        taken.inbox = self.inbox.values().take(take.inbox.min(inbox)).cloned().collect();
         let named = self.named(take, &mut taken);
         for &id in named.iter().chain(&come_along(&taken)) {
             if let Some(row) = self.rows.get(&id) {
@@ -79,6 +82,12 @@ impl Tables {
         let mut named: BTreeSet<_> = take.ids.iter().chain(ready).chain(timed).copied().collect();
         let mut keys: BTreeSet<_> = take.keys.iter().cloned().collect();
         let mut lanes: BTreeSet<_> = take.lanes.iter().cloned().collect();
+        for received in &taken.inbox {
+            let arrival = (take.arrival)(received);
+            named.insert(received.id);
+            keys.extend(arrival.key);
+            lanes.extend(arrival.lane);
+        }
         let mut parked: BTreeMap<&Name, usize> = BTreeMap::new();
         for owed in &taken.owed {
             match &owed.to {

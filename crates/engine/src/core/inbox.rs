@@ -1,0 +1,130 @@
+//! The inbox: what applications submitted in transactions of their own is decided here like anything else, and whatever
+//! does not become a submission leaves an event that says why.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use model::admit::{Admission, Application, admit};
+use model::decide::{Fate, Unborn, unborn};
+use model::{Caller, Code, Json, Name, Refusal, Role, SubmissionId};
+use store::{Arrival, Received};
+
+use super::batch::Batch;
+use super::{Output, lane_key, open_key};
+use crate::pipelines::Versions;
+
+/// What became of things that were received.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub submitted: u64,
+    /// An open submission with the same key stands for them.
+    pub merged: u64,
+    /// By the code of the refusal.
+    pub refused: BTreeMap<Name, u64>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.submitted += other.submitted;
+        self.merged += other.merged;
+        for (code, count) in &other.refused {
+            *self.refused.entry(code.clone()).or_default() += count;
+        }
+    }
+}
+
+/// Admits what a take finds: the store asks where each would stand, and the batch decides it after.
+pub(super) struct Door<'a> {
+    versions: &'a Versions,
+    admitted: RefCell<HashMap<SubmissionId, Result<Admission, Refusal>>>,
+}
+
+impl<'a> Door<'a> {
+    pub(super) fn new(versions: &'a Versions) -> Self {
+        Door { versions, admitted: RefCell::default() }
+    }
+
+    pub(super) fn arrival(&self, received: &Received) -> Arrival {
+        let admitted = self.admit(received);
+        let arrival = admitted.as_ref().map_or_else(
+            |_| Arrival::default(),
+            |admission| Arrival { key: open_key(admission), lane: lane_key(admission) },
+        );
+        self.admitted.borrow_mut().insert(received.id, admitted);
+        arrival
+    }
+
+    fn take(&self, received: &Received) -> Result<Admission, Refusal> {
+        let admitted = self.admitted.borrow_mut().remove(&received.id);
+        admitted.unwrap_or_else(|| self.admit(received))
+    }
+
+    /// A panic is this one's alone, as with any command.
+    fn admit(&self, received: &Received) -> Result<Admission, Refusal> {
+        let admitted = catch_unwind(AssertUnwindSafe(|| admitted(self.versions, received)));
+        admitted.unwrap_or_else(|_| {
+            tracing::error!(submission = %received.id, "something received made the door panic");
+            Err(Refusal::new(Code::Internal, "this could not be looked at; nothing was submitted"))
+        })
+    }
+}
+
+fn admitted(versions: &Versions, received: &Received) -> Result<Admission, Refusal> {
+    let pipeline = versions.latest_or_refuse(&received.pipeline)?;
+    let payload = Json::parse(&received.payload).map_err(|error| {
+        Refusal::new(Code::InvalidJson, format!("the payload is not strict JSON: {error}"))
+    })?;
+    let application = Application {
+        caller: sender(received),
+        payload,
+        key: received.key.clone(),
+        priority: received.priority,
+        not_before: received.not_before,
+        reason: received.reason.clone(),
+        parent: None,
+    };
+    Ok(admit(pipeline, application)?.promised(received.id))
+}
+
+/// Whoever has the right to put something there may submit, and nothing else.
+fn sender(received: &Received) -> Caller {
+    Caller::new(received.submitter.clone(), Role::Submitter)
+}
+
+impl Batch<'_> {
+    /// Decides what was received, each once: the commit that does takes it out of the inbox.
+    pub(super) fn receive(&mut self, door: &Door<'_>, seed: &mut dyn FnMut() -> [u8; 32]) {
+        for received in std::mem::take(&mut self.taken.inbox) {
+            self.changes.decided.push(received.id);
+            if self.taken.rows.contains_key(&received.id) {
+                tracing::error!(submission = %received.id, "what was received has the id of a submission; dropped");
+                continue;
+            }
+            let outcome = door.take(&received).and_then(|admission| self.submit(&admission, seed()));
+            match outcome {
+                Ok(Output::Submission(answered)) if answered.duplicate => {
+                    self.tally.merged += 1;
+                    self.record_unborn(&received, Fate::Merged(answered.row.id), seed());
+                }
+                Ok(_) => self.tally.submitted += 1,
+                Err(refusal) => {
+                    *self.tally.refused.entry(refusal.code.as_str().into()).or_default() += 1;
+                    self.record_unborn(&received, Fate::Refused(&refusal), seed());
+                }
+            }
+        }
+    }
+
+    fn record_unborn(&mut self, received: &Received, fate: Fate<'_>, seed: [u8; 32]) {
+        let context = self.bare_context(seed);
+        let sent = Unborn {
+            id: received.id,
+            caller: &sender(received),
+            pipeline: &received.pipeline,
+            definition: self.latest(&received.pipeline),
+            payload: &received.payload,
+        };
+        self.changes.events.push(unborn(sent, fate, &context));
+    }
+}

@@ -1,0 +1,1 @@
+DELETE FROM inbox WHERE id = ?1
