@@ -5,8 +5,8 @@
 mod common;
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -124,11 +124,32 @@ fn output(submission: &SubmissionView) -> Value {
     serde_json::from_str(submission.outputs.as_ref().unwrap()["WORK"].as_str()).unwrap()
 }
 
-/// Waits for whoever writes, and reads until the last of them has ended.
-async fn read(fifo: &Path) -> String {
-    let path = fifo.to_owned();
-    let reading = tokio::task::spawn_blocking(move || fs::read_to_string(path).unwrap());
-    tokio::time::timeout(PATIENCE.unwrap(), reading).await.expect("somebody writes and ends").unwrap()
+/// Does something that blocks, in a thread that nobody waits for: what never ends fails the test instead of hanging it.
+async fn in_time<T: Send + 'static>(what: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, ended) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || done.send(what()));
+    tokio::time::timeout(PATIENCE.unwrap(), ended).await.expect("it ends in time").unwrap()
+}
+
+type Lines = BufReader<File>;
+
+/// Waits for whoever writes into a pipe.
+async fn opened(fifo: PathBuf) -> Lines {
+    in_time(move || BufReader::new(File::open(fifo).unwrap())).await
+}
+
+async fn next_line(mut lines: Lines) -> (String, Lines) {
+    in_time(move || {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        (line, lines)
+    })
+    .await
+}
+
+/// Waits until the last of those who hold the other end of a pipe has ended.
+async fn let_go(mut lines: Lines) {
+    in_time(move || lines.read_to_string(&mut String::new()).unwrap()).await;
 }
 
 #[tokio::test]
@@ -223,14 +244,10 @@ async fn a_lost_lease_ends_the_program_and_all_it_started() {
     let script = r#"exec 3> "$FOLDER/alive"; echo begun >&3; sleep 1000 & wait"#;
     let _working = scene.work(&[], script);
     let id = scene.submit().await;
-    let mut lines =
-        tokio::task::spawn_blocking(move || BufReader::new(File::open(alive).unwrap())).await.unwrap();
-    let mut line = String::new();
-    lines.read_line(&mut line).unwrap();
+    let (line, lines) = next_line(opened(alive).await).await;
     assert_eq!(line, "begun\n");
     scene.client.act(id, "cancel", &ActBody::default(), &ActOptions::default()).await.unwrap();
-    let ended = tokio::task::spawn_blocking(move || lines.read_to_string(&mut String::new()).unwrap());
-    tokio::time::timeout(PATIENCE.unwrap(), ended).await.expect("all of them end").unwrap();
+    let_go(lines).await;
     assert_eq!(scene.rested(id).await.status, Status::Cancelled);
 }
 
@@ -242,15 +259,11 @@ async fn a_program_that_does_not_end_in_time_ends_with_its_worker() {
         let script = r#"trap '' TERM; exec 3> "$FOLDER/alive"; echo begun >&3; sleep 1000 & wait; wait"#;
         let mut working = scene.work(&["--grace", "0s", "--mode", mode], script);
         scene.submit().await;
-        let mut lines =
-            tokio::task::spawn_blocking(move || BufReader::new(File::open(alive).unwrap())).await.unwrap();
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
+        let (_, lines) = next_line(opened(alive).await).await;
         working.terminate();
-        let status = tokio::task::spawn_blocking(move || working.0.wait().unwrap()).await.unwrap();
+        let status = in_time(move || working.0.wait().unwrap()).await;
         assert!(status.success(), "{mode}: {status}");
-        let ended = tokio::task::spawn_blocking(move || lines.read_to_string(&mut String::new()).unwrap());
-        tokio::time::timeout(PATIENCE.unwrap(), ended).await.expect("all of them end").unwrap();
+        let_go(lines).await;
     }
 }
 
@@ -276,12 +289,12 @@ async fn a_worker_that_is_to_stop_finishes_what_runs_and_takes_nothing_more() {
         let mut working = Working(command.stderr(Stdio::piped()).spawn().unwrap());
         let mut said = working.stderr().lines().map_while(Result::ok);
         let id = scene.submit().await;
-        assert_eq!(read(&begun).await, "begun\n");
+        assert_eq!(next_line(opened(begun).await).await.0, "begun\n");
         let next = scene.submit().await;
         working.terminate();
-        assert!(said.any(|line| line.contains("stopping")), "{mode}");
-        File::options().write(true).open(go).unwrap().write_all(b"go\n").unwrap();
-        let status = tokio::task::spawn_blocking(move || working.0.wait().unwrap()).await.unwrap();
+        assert!(in_time(move || said.any(|line| line.contains("stopping"))).await, "{mode}");
+        in_time(move || fs::write(go, "go\n").unwrap()).await;
+        let status = in_time(move || working.0.wait().unwrap()).await;
         assert!(status.success(), "{mode}: {status}");
         assert_eq!(scene.client.submission(id).await.unwrap().status, Status::Succeeded, "{mode}");
         let waiting = scene.client.submission(next).await.unwrap();
@@ -346,19 +359,19 @@ async fn a_process_is_told_of_amendments_and_of_lost_leases() {
     let heard = scene.fifo("heard");
     let _working = scene.work(&["--mode", "lines"], r#"exec cat > "$FOLDER/heard""#);
     let id = scene.submit().await;
-    let lines =
-        tokio::task::spawn_blocking(move || BufReader::new(File::open(heard).unwrap())).await.unwrap();
-    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-    let task = lines.next().unwrap();
+    let (task, lines) = next_line(opened(heard).await).await;
+    let task: Value = serde_json::from_str(&task).unwrap();
     assert_eq!(task["payload_revision"], 1);
     let patch = Json::from(json!({ "note": "new" }));
     let amended = scene.client.amend(id, &patch, &ActOptions::default()).await.unwrap();
-    let notice = lines.next().unwrap();
+    let (notice, lines) = next_line(lines).await;
+    let notice: Value = serde_json::from_str(&notice).unwrap();
     let expected =
         json!({ "token": task["token"], "notice": "amended", "payload_revision": amended.revision });
     assert_eq!(notice, expected);
     scene.client.act(id, "cancel", &ActBody::default(), &ActOptions::default()).await.unwrap();
-    assert_eq!(lines.next().unwrap(), json!({ "token": task["token"], "notice": "lost" }));
+    let notice: Value = serde_json::from_str(&next_line(lines).await.0).unwrap();
+    assert_eq!(notice, json!({ "token": task["token"], "notice": "lost" }));
 }
 
 #[test]
