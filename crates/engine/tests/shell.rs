@@ -139,3 +139,11 @@ async fn a_duty_that_hangs_delays_nobody_and_is_seen() {
     report(&engine, "operations", |duty| duty.passes >= 1 && duty.last_good_ago.is_some()).await;
     engine.drain().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_engine_alone_over_its_store_says_goodbye_to_nobody() {
+    let engine = started().await;
+    let begun = tokio::time::Instant::now();
+    engine.drain().await;
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}

@@ -174,6 +174,26 @@ fn in_the_end_or_unknown(store: &PostgresStore, n: u64) -> Result<Committed, Err
 }
 
 #[test]
+fn connection_that_leads_to_a_reader_is_not_used_again() {
+    let settings = support::fresh();
+    let (session, name) = (Session::open(&settings), settings.schema.clone());
+    session.run(&format!("CREATE ROLE {name} LOGIN; CREATE SCHEMA {name} AUTHORIZATION {name}"));
+    let url = settings.url.replacen("milepost@", &format!("{name}@"), 1);
+    let store = PostgresStore::open(&named(&Settings { url, ..settings.clone() })).unwrap();
+    insert(&store, 1).unwrap();
+    // What it connects to from now on only reads, as a primary that was demoted does.
+    session.run(&format!("ALTER ROLE {name} SET default_transaction_read_only = on"));
+    terminate(&session, &settings);
+    let said = (0..9).find_map(|_| {
+        let error = insert(&store, 2).expect_err("nothing can be written").to_string();
+        error.contains("read-only").then_some(error)
+    });
+    assert!(said.is_some(), "it says why");
+    session.run(&format!("ALTER ROLE {name} RESET default_transaction_read_only"));
+    in_the_end(|| insert(&store, 2));
+}
+
+#[test]
 fn machine_that_takes_connections_and_says_nothing_is_passed_over() {
     let settings = support::fresh();
     let frozen = TcpListener::bind("127.0.0.1:0").unwrap();

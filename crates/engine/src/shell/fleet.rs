@@ -89,12 +89,13 @@ impl Engine {
 
     /// Takes nothing more in; the last thing it does is to tell the others that its duties are free.
     pub(super) async fn leave(&self) {
-        let (reply, told) = oneshot::channel();
-        if self.store.is_shared() {
-            let ask = Ask::Leave { server: self.id.clone(), duties: self.duties.names() };
-            // Refused where it has left already.
-            let _ = self.queues.push(Job { input: ask.into(), reply });
+        if !self.store.is_shared() {
+            return self.queues.close();
         }
+        let (reply, told) = oneshot::channel();
+        let ask = Ask::Leave { server: self.id.clone(), duties: self.duties.names() };
+        // Refused where it has left already.
+        let _ = self.queues.push(Job { input: ask.into(), reply });
         self.queues.close();
         let _ = tokio::time::timeout(FAREWELL, told).await;
     }

@@ -44,3 +44,16 @@ async fn a_token_for_some_pipelines_sees_their_counts_only() {
         seen["counts"].as_array().unwrap().iter().map(|count| &count["pipeline"]).collect();
     assert_eq!(pipelines, [&json!("notes")]);
 }
+
+#[tokio::test]
+async fn a_server_over_a_store_of_its_own_lists_itself() {
+    let server = Server::start().await;
+    let list = server.get("/v1/servers").await.json();
+    let servers = list["servers"].as_array().unwrap();
+    assert_eq!(servers.len(), 1, "{list}");
+    let only = &servers[0];
+    assert_eq!((&only["asked"], &only["seen_ago"], &only["name"]), (&json!(true), &json!("0s"), &only["id"]));
+    let duties = json!(["housekeeping", "operations", "schedules", "sweep"]);
+    assert_eq!(only["duties"], duties, "it does them all");
+    server.get("/v1/servers?all=1").await.problem(400, "invalid-request");
+}
