@@ -17,9 +17,7 @@ pub(crate) fn is_due(batch: i64) -> bool {
 
 /// Makes what is missing. Attaching a table that was made apart does not lock out those who read or write events.
 pub(crate) async fn provide(client: &Client) -> Result<()> {
-    let newest = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM batch_no";
-    let newest: i64 = client.query_one(newest, &[]).await?.try_get(0)?;
-    let filling = newest / BATCHES;
+    let filling = newest(client).await? / BATCHES;
     for no in filling..=filling + AHEAD {
         let exists = "SELECT to_regclass($1) IS NOT NULL";
         let table = format!("event_{no}");
@@ -37,10 +35,59 @@ pub(crate) async fn provide(client: &Client) -> Result<()> {
 
 /// The same while servers run: one of them does it.
 pub(crate) async fn provide_safely(client: &Client) -> Result<()> {
+    alone(client, async { provide(client).await }).await
+}
+
+/// Drops partitions whose events are all retired.
+///
+/// Only those that lie a whole partition behind the one that fills: whoever has taken a number in one has long committed
+/// or been cut off. Readers and writers are held up for a tenth of a second at most; what is not dropped now is dropped
+/// when something is retired again.
+pub(crate) async fn drop_emptied(client: &Client) -> Result<()> {
+    let old = old(client).await?;
+    if old.is_empty() {
+        return Ok(());
+    }
+    alone(client, async {
+        client.batch_execute("SET LOCAL lock_timeout = '100ms'").await?;
+        for table in old {
+            let any = format!("SELECT EXISTS (SELECT FROM {table})");
+            if !client.query_one(&any, &[]).await?.try_get::<_, bool>(0)? {
+                client.batch_execute(&format!("DROP TABLE {table}")).await?;
+            }
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Partitions that nobody writes to any more.
+async fn old(client: &Client) -> Result<Vec<String>> {
+    let all = "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+               WHERE i.inhparent = to_regclass('event')";
+    let filling = newest(client).await? / BATCHES;
+    let mut old = Vec::new();
+    for row in client.query(all, &[]).await? {
+        let table: String = row.try_get(0)?;
+        let no = table.strip_prefix("event_").and_then(|no| no.parse::<i64>().ok());
+        if no.is_some_and(|no| no + 2 <= filling) {
+            old.push(table);
+        }
+    }
+    Ok(old)
+}
+
+async fn newest(client: &Client) -> Result<i64> {
+    let newest = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM batch_no";
+    Ok(client.query_one(newest, &[]).await?.try_get(0)?)
+}
+
+/// Changes tables in a transaction, unless another server is about to.
+async fn alone(client: &Client, change: impl Future<Output = Result<()>>) -> Result<()> {
     client.batch_execute("BEGIN").await?;
     let lock = "SELECT pg_try_advisory_xact_lock($1, hashtext(current_schema()))";
     let locked: bool = client.query_one(lock, &[&MAKING]).await?.try_get(0)?;
-    let provided = if locked { provide(client).await } else { Ok(()) };
-    client.batch_execute(if provided.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
-    provided
+    let changed = if locked { change.await } else { Ok(()) };
+    client.batch_execute(if changed.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
+    changed
 }

@@ -167,5 +167,8 @@ pub(crate) async fn sequence(client: &Client, batch: i64) -> Result<Option<u64>>
 /// Lets the past go, after what was committed has its place in it. Asked for again, it goes on where it stopped.
 async fn retire(client: &Client, before: u64) -> Result<()> {
     let most = limit(usize::try_from(RETIRED_MAX).unwrap_or(usize::MAX));
-    execute(client, sql::EVENT_RETIRE, &[&signed(before.saturating_sub(1)), &most]).await.map(drop)
+    execute(client, sql::EVENT_RETIRE, &[&signed(before.saturating_sub(1)), &most]).await?;
+    // The events are gone either way: tables that stay are dropped the next time.
+    let _ = partition::drop_emptied(client).await;
+    Ok(())
 }

@@ -18,8 +18,8 @@ fn rows_are_updated_on_their_page() {
     let settings = support::fresh();
     let store = PostgresStore::open(&settings).unwrap();
     let session = Session::open(&settings);
-    let ids: Vec<_> = (0..40).map(id).collect();
-    let rows = (0..40).map(|n| Sample::row(n).ready("scan", 0).new_row()).collect();
+    let ids: Vec<_> = (0..400).map(id).collect();
+    let rows = (0..400).map(|n| Sample::row(n).ready("scan", 0).new_row()).collect();
     let mut new = Some(Changes { rows, ..Changes::default() });
     store.transact(&Take::nothing(), &mut |_| new.take().unwrap()).unwrap();
     for round in 0..50 {
@@ -40,9 +40,9 @@ fn rows_are_updated_on_their_page() {
             "SELECT {column} FROM pg_stat_user_tables WHERE relname = 'submission' AND schemaname = current_schema()"
         ))
     };
-    while counted("n_tup_upd") < 2_000 {
+    while counted("n_tup_upd") < 20_000 {
         thread::yield_now();
     }
     let hot = counted("n_tup_hot_upd");
-    assert!(hot * 100 >= 2_000 * 95, "{hot} of 2000 stayed on their page");
+    assert!(hot * 100 >= 20_000 * 95, "{hot} of 20000 stayed on their page");
 }

@@ -17,5 +17,8 @@ WITH RECURSIVE walk (batch, no, prev_batch, prev_no, revision) AS (
   SELECT batch, no, revision FROM walk ORDER BY revision LIMIT $3
 )
 SELECT p.first_seq + w.no, e.leaf, e.detail
-FROM page w JOIN event e ON e.batch = w.batch AND e.no = w.no AND length(e.detail) > 0 LEFT JOIN position p ON p.batch = w.batch
+FROM page w
+-- Not a plain join: where a partition is still empty, its index would be read without the key, and the plan outlives that.
+CROSS JOIN LATERAL (SELECT leaf, detail FROM event WHERE batch = w.batch AND no = w.no AND length(detail) > 0 OFFSET 0) e
+LEFT JOIN position p ON p.batch = w.batch
 ORDER BY w.revision
