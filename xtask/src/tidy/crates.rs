@@ -14,7 +14,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),
     ("sim", &["model", "store", "store-sqlite", "engine"]),
-    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim"]),
+    ("bench", &["model", "store", "store-sqlite", "engine"]),
+    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim", "bench"]),
     ("xtask", &[]),
 ];
 

@@ -3,6 +3,7 @@
 mod act;
 mod amend;
 mod apply;
+mod bench;
 mod check;
 mod dead;
 mod demo;
@@ -39,6 +40,7 @@ pub(crate) enum Command {
     Draw(draw::Draw),
     Test(test::Test),
     Torture(torture::Torture),
+    Bench(bench::Bench),
     Apply(apply::Apply),
     Submit(submit::Submit),
     List(list::List),
@@ -67,6 +69,7 @@ impl Command {
             Command::Draw(draw) => draw.run(format),
             Command::Test(test) => test.run(format),
             Command::Torture(torture) => torture.run(format),
+            Command::Bench(bench) => bench.run(format),
             Command::Apply(apply) => apply.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
