@@ -13,7 +13,7 @@ pub(crate) struct Needs {
 }
 
 /// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for. Go and Python are
-/// for the verifiers of others: the audit log is checked with theirs, too.
+/// for the verifiers of others: the audit log is checked with theirs, too. One server of a fleet is told a wrong time.
 pub(crate) const NEEDS: &[Needs] = &[
     Needs { command: "git", package: "git" },
     Needs { command: "go", package: "golang-go" },
@@ -22,6 +22,7 @@ pub(crate) const NEEDS: &[Needs] = &[
         package: "golang-golang-x-mod-dev",
     },
     Needs { command: "python3", package: "python3-venv" },
+    Needs { command: "faketime", package: "faketime" },
 ];
 
 /// Installs the packages of all missing commands. What cannot be had is an error: a run that quietly

@@ -1,21 +1,21 @@
 //! A PostgreSQL server for the tests alone: on a free port, in a folder of its own, gone when they are done.
 
+mod programs;
+
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::needs;
+use programs::Programs;
 
 /// Where tests find the server. Whoever sets it has one running, which is used instead.
 pub(crate) const ADDRESS: &str = "MILEPOST_TEST_POSTGRES";
-
-/// The user servers run as when the tests are root's, because the server refuses to.
-const USER: &str = "postgres";
 
 /// Acknowledged means on disk in the tests, too. What they lock and how they end is in the log.
 const SETTINGS: &str = "
@@ -29,7 +29,7 @@ log_lock_waits = on
 ";
 
 pub(crate) struct Postgres {
-    programs: PathBuf,
+    programs: Programs,
     folder: PathBuf,
     port: u16,
 }
@@ -40,15 +40,17 @@ impl Postgres {
         if env::var_os(ADDRESS).is_some_and(|address| !address.is_empty()) {
             return Ok(None);
         }
-        let programs = match find_programs() {
+        let programs = match Programs::find() {
             Some(programs) => programs,
             None => {
                 needs::install_packages(&["postgresql"])?;
-                find_programs().context("package postgresql did not bring the command initdb")?
+                Programs::find().context("package postgresql did not bring the command initdb")?
             }
         };
         let template = env::temp_dir().join("milepost-postgres-XXXXXX");
-        let folder = run(Command::new("mktemp").arg("-d").arg(template))?;
+        let made = Command::new("mktemp").arg("-d").arg(template).output().context("cannot start mktemp")?;
+        ensure!(made.status.success(), "mktemp failed: {}", String::from_utf8_lossy(&made.stderr).trim());
+        let folder = String::from_utf8_lossy(&made.stdout);
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr())?.port();
         let server = Postgres { programs, folder: PathBuf::from(folder.trim()), port };
         server.make().context("cannot start PostgreSQL for the tests")?;
@@ -68,9 +70,7 @@ impl Postgres {
     }
 
     fn make(&self) -> Result<()> {
-        if is_root()? {
-            run(Command::new("chown").arg(USER).arg(&self.folder))?;
-        }
+        self.programs.give(&self.folder)?;
         let data = self.data();
         let how = ["--auth=trust", "--username=milepost", "--encoding=UTF8", "--no-locale"];
         self.program("initdb", [OsStr::new("-D"), data.as_os_str()].into_iter().chain(how.map(OsStr::new)))?;
@@ -85,25 +85,11 @@ impl Postgres {
         Ok(())
     }
 
-    /// Runs a program of the server as somebody it accepts.
     fn program<'a>(&self, name: &str, arguments: impl Iterator<Item = &'a OsStr>) -> Result<()> {
-        let program = self.programs.join(name);
-        let mut command = if is_root()? {
-            let mut command = Command::new("runuser");
-            command.args(["-u", USER, "--"]).arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
-        // A server that inherits these would keep whoever reads them waiting.
-        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::null());
-        let status =
-            command.stderr(Stdio::null()).status().with_context(|| format!("cannot start {name}"))?;
-        if !status.success() {
-            let log = fs::read_to_string(self.log()).unwrap_or_default();
-            bail!("{name} failed ({status})\n{log}");
-        }
-        Ok(())
+        let arguments: Vec<_> = arguments.collect();
+        self.programs
+            .run(name, &arguments, &self.folder)
+            .with_context(|| format!("its log: {}", fs::read_to_string(self.log()).unwrap_or_default()))
     }
 
     /// Two transactions that waited for each other are a fault even where the tests came through.
@@ -132,42 +118,6 @@ fn deadlocks(log: &str) -> Vec<&str> {
     log.lines().filter(|line| line.contains("deadlock detected")).collect()
 }
 
-/// Debian keeps the programs of a server out of the path, one folder a version.
-fn find_programs() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut folders: Vec<(u32, PathBuf)> = versions
-        .filter_map(|version| {
-            let number = version.file_name().to_str()?.parse().ok()?;
-            Some((number, version.path().join("bin")))
-        })
-        .filter(|(_, folder)| has_programs(folder))
-        .collect();
-    folders.sort();
-    let path = env::var_os("PATH").unwrap_or_default();
-    folders
-        .pop()
-        .map(|(_, folder)| folder)
-        .or_else(|| env::split_paths(&path).find(|folder| has_programs(folder)))
-}
-
-fn has_programs(folder: &Path) -> bool {
-    ["initdb", "pg_ctl", "postgres"].iter().all(|name| folder.join(name).is_file())
-}
-
-fn is_root() -> Result<bool> {
-    Ok(run(Command::new("id").arg("-u"))?.trim() == "0")
-}
-
-/// What a command says.
-fn run(command: &mut Command) -> Result<String> {
-    let output =
-        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {command:?}"))?;
-    if !output.status.success() {
-        bail!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,10 +127,5 @@ mod tests {
         let log = "LOG:  ready\nERROR:  deadlock detected\nDETAIL:  Process 1 waits\n";
         assert_eq!(deadlocks(log), ["ERROR:  deadlock detected"]);
         assert!(deadlocks("LOG:  ready\n").is_empty());
-    }
-
-    #[test]
-    fn folder_without_a_server_is_passed_over() {
-        assert!(!has_programs(Path::new("/nowhere")));
     }
 }

@@ -5,6 +5,7 @@
 mod bare;
 mod home;
 mod machine;
+mod naive;
 mod pipelines;
 mod raw;
 mod report;

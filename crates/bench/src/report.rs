@@ -42,9 +42,13 @@ pub struct Ratio {
 }
 
 impl Figure {
-    #[must_use]
-    pub fn over(mut self, reference: f64, of: &'static str) -> Figure {
-        self.ratio = Some(Ratio { value: self.value / reference, of });
+    pub(crate) fn new(workload: &'static str, what: &str, home: &str, (value, unit): (f64, Unit)) -> Figure {
+        Figure { workload, what: what.to_owned(), home: home.to_owned(), value, unit, ratio: None }
+    }
+
+    /// Compares it to another of the same run, where there is one.
+    pub(crate) fn over_some(mut self, reference: Option<(f64, &'static str)>) -> Figure {
+        self.ratio = reference.map(|(value, of)| Ratio { value: self.value / value, of });
         self
     }
 }

@@ -1,5 +1,6 @@
 //! `milepost`: the one binary.
 
+mod audit;
 mod bulk;
 mod commands;
 mod demo;
@@ -7,6 +8,7 @@ mod exit;
 mod logging;
 mod node;
 mod output;
+mod place;
 mod remote;
 mod report;
 mod scenario;
@@ -39,10 +41,12 @@ Examples:
   milepost submit skill-review skill.json --wait  submit, and wait for the end
   milepost list --status dead                     what got stuck
   milepost act ID escalate                        make a move that people make
+  milepost verify evidence.json --key @log.vkey   check a history without believing the server
   milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.
-Environment: MILEPOST_SERVER, MILEPOST_TOKEN for commands that ask a server; MILEPOST_LOG filters the logs.";
+Environment: MILEPOST_SERVER, MILEPOST_TOKEN for commands that ask a server; MILEPOST_STORE for those that open a store;
+MILEPOST_LOG filters the logs.";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

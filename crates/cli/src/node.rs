@@ -1,17 +1,16 @@
 //! A server in this process: the store, the engine over it, and the API over that.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
-use engine::{ApplyError, Condition, Engine, SystemClock};
+use anyhow::anyhow;
+use engine::{ApplyError, Condition, Engine};
 use model::Pipeline;
 use model::pipeline::Source;
 use server::Doors;
-use store_sqlite::SqliteStore;
 use tokio::net::TcpListener;
 
 use crate::exit::{Exit, Stop};
+use crate::place::Place;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
@@ -19,11 +18,9 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens the store in a folder and starts the engine.
-    pub(crate) fn open(folder: &Path, options: &engine::Options) -> anyhow::Result<Node> {
-        let store = SqliteStore::open(folder, Arc::new(SystemClock::new()))
-            .with_context(|| format!("cannot open the data folder {}", folder.display()))?;
-        let engine = Engine::start(Arc::new(store), options)?;
+    /// Opens the store and starts the engine.
+    pub(crate) fn open(place: &Place, options: &engine::Options) -> anyhow::Result<Node> {
+        let engine = Engine::start(place.open()?, options)?;
         Ok(Node { engine })
     }
 
@@ -52,6 +49,7 @@ impl Node {
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         let options = server::Options::new(listener.local_addr()?);
+        self.engine.listens_at(options.listen.to_string());
         let over = async {
             tokio::select! {
                 () = stop => {}

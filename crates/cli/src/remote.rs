@@ -37,6 +37,17 @@ impl ServerArgs {
     }
 }
 
+/// The token to show to an address: the one that was given for it, or the one from the environment if that is for the
+/// same server. A token is not shown to whoever's log is looked at.
+pub(crate) fn token_for(url: &str, given: Option<&str>) -> Option<String> {
+    let of_environment = || {
+        let server = std::env::var("MILEPOST_SERVER").unwrap_or_else(|_| SERVER.to_owned());
+        let is_same = server.trim_end_matches('/') == url.trim_end_matches('/');
+        is_same.then(|| std::env::var("MILEPOST_TOKEN").ok()).flatten()
+    };
+    given.map(str::to_owned).or_else(of_environment).filter(|token| !token.is_empty())
+}
+
 /// The option that leads to a server, empty for the one that is asked anyway.
 pub(crate) fn server_option(server: &str) -> String {
     match server.trim_end_matches('/') {

@@ -22,7 +22,7 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             say_next(Some("start a server with `milepost serve`, or say where it is with --server"));
             Exit::Unreachable
         }
-        Some(error @ Error::Protocol(_)) => {
+        Some(error @ (Error::Protocol(_) | Error::TooLarge { .. })) => {
             say_error(&error.to_string());
             say_next(Some("check the address given with --server, and the server's version"));
             Exit::Unreachable

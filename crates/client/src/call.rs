@@ -17,6 +17,10 @@ pub(crate) struct Call {
     pub(crate) body: Option<Vec<u8>>,
     pub(crate) repeatable: bool,
     pub(crate) waits: Duration,
+    /// A longer answer is not read to its end.
+    pub(crate) bytes_max: usize,
+    /// Whether "there is none" is an answer.
+    pub(crate) may_be_missing: bool,
 }
 
 impl Call {
@@ -29,6 +33,8 @@ impl Call {
             body: None,
             repeatable: true,
             waits: Duration::ZERO,
+            bytes_max: usize::MAX,
+            may_be_missing: false,
         }
     }
 
@@ -75,6 +81,17 @@ impl Call {
     /// How long the server may wait before it answers.
     pub(crate) fn waiting(mut self, waits: Duration) -> Call {
         self.waits = waits;
+        self
+    }
+
+    /// For answers of servers one has no reason to trust.
+    pub(crate) fn at_most(mut self, bytes_max: usize) -> Call {
+        self.bytes_max = bytes_max;
+        self
+    }
+
+    pub(crate) fn may_be_missing(mut self) -> Call {
+        self.may_be_missing = true;
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::Json;
 use model::api::Problem;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
@@ -74,6 +75,15 @@ impl Client {
         url
     }
 
+    /// The address of what is served beside the API.
+    pub(crate) fn outside_v1<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(parts);
+        }
+        url
+    }
+
     pub(crate) async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         self.send(call).await?.json()
     }
@@ -103,11 +113,21 @@ impl Client {
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }
-        let response = request.send().await.map_err(|error| (self.unreachable(&error), None))?;
+        let mut response = request.send().await.map_err(|error| (self.unreachable(&error), None))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.bytes().await.map_err(|error| (self.unreachable(&error), None))?;
+        let is_missing = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
+        if is_missing && call.may_be_missing {
+            return Ok(Answer { body: Vec::new(), is_missing });
+        }
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(|error| (self.unreachable(&error), None))? {
+            if body.len() + part.len() > call.bytes_max {
+                return Err((Error::TooLarge { bytes_max: call.bytes_max }, None));
+            }
+            body.extend_from_slice(&part);
+        }
         if status.is_success() {
-            return Ok(Answer { body: body.to_vec() });
+            return Ok(Answer { body, is_missing: false });
         }
         let wish = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         Err((refusal(status, &body), wish.map(Duration::from_secs)))
@@ -120,11 +140,22 @@ impl Client {
 
 pub(crate) struct Answer {
     body: Vec<u8>,
+    is_missing: bool,
 }
 
 impl Answer {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
         serde_json::from_slice(&self.body).map_err(|error| Error::Protocol(error.to_string()))
+    }
+
+    /// What came, unless the answer was that there is nothing.
+    pub(crate) fn found(self) -> Option<Vec<u8>> {
+        (!self.is_missing).then_some(self.body)
+    }
+
+    /// A JSON document as the server wrote it.
+    pub(crate) fn document(&self) -> Result<Json, Error> {
+        Json::parse_bytes(&self.body).map_err(|error| Error::Protocol(error.to_string()))
     }
 
     pub(crate) fn text(self) -> Result<String, Error> {
@@ -144,7 +175,7 @@ fn is_worth_repeating(error: &Error) -> bool {
     match error {
         Error::Unreachable { .. } => true,
         Error::Problem(problem) => problem.status == 503,
-        Error::Protocol(_) | Error::Setup(_) => false,
+        Error::Protocol(_) | Error::TooLarge { .. } | Error::Setup(_) => false,
     }
 }
 

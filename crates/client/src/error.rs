@@ -13,6 +13,9 @@ pub enum Error {
     /// An answer came that is not one of Milepost's.
     #[error("the server's answer cannot be understood: {0}")]
     Protocol(String),
+    /// An answer came that is larger than what was asked for can be.
+    #[error("the server's answer has over {bytes_max} bytes, and what was asked for cannot have more")]
+    TooLarge { bytes_max: usize },
     /// The client was given something it cannot use.
     #[error("{0}")]
     Setup(String),
@@ -34,7 +37,7 @@ impl Error {
         match self {
             Error::Problem(problem) => problem.status >= 500 || problem.status == 429,
             Error::Unreachable { .. } | Error::Protocol(_) => true,
-            Error::Setup(_) => false,
+            Error::TooLarge { .. } | Error::Setup(_) => false,
         }
     }
 }

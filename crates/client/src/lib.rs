@@ -33,6 +33,7 @@
 //! }
 //! ```
 
+mod audit;
 mod call;
 mod client;
 mod error;
@@ -47,6 +48,7 @@ mod tasks;
 mod wait;
 mod worker;
 
+pub use audit::EvidenceWish;
 pub use client::Client;
 pub use error::Error;
 pub use feed::{FeedFilter, Position};

@@ -106,8 +106,14 @@ pub fn wall() -> Time {
 /// A fresh UUIDv7.
 #[must_use]
 pub fn fresh_id() -> SubmissionId {
+    fresh_id_at(wall())
+}
+
+/// A fresh UUIDv7 of this time.
+#[must_use]
+pub fn fresh_id_at(time: Time) -> SubmissionId {
     let chance = entropy();
-    SubmissionId::new(wall(), std::array::from_fn(|index| chance[index]))
+    SubmissionId::new(time, std::array::from_fn(|index| chance[index]))
 }
 
 /// The machine's monotonic clock, for pauses and time-outs that are nobody's history.

@@ -14,4 +14,6 @@ mod shell;
 pub use clock::SystemClock;
 pub use holds::{Hold, Holds};
 pub use pipelines::Pipelines;
-pub use shell::{ApplyError, Child, Condition, DutyReport, Engine, NewOperation, Options, StartError};
+pub use shell::{
+    ApplyError, Child, Condition, DutyReport, Engine, NewOperation, Options, ServerReport, StartError,
+};

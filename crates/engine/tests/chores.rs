@@ -5,8 +5,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use engine::core::{Ask, SCHEDULES, Scheduled};
-use engine::duty::{Housekeeping, Schedules, Sweep};
+use engine::core::{Ask, Input, SCHEDULES, Scheduled};
+use engine::duty::{Duty as _, Housekeeping, Look, Schedules, Sweep};
 use model::command::Snooze;
 use model::submission::Status;
 use model::{Caller, Code, Command, Millis, Role, SubmissionId, Time};
@@ -26,6 +26,15 @@ const PROMISES: Promises = &[
     ("a forgotten row leaves its history", a_forgotten_row_leaves_its_history),
     ("clearing up does not delay a timer", clearing_up_does_not_delay_a_timer),
     ("a schedule submits once for each of its times", a_schedule_submits_once_for_each_of_its_times),
+    ("a schedule that two servers begin misses no time", a_schedule_that_two_servers_begin_misses_no_time),
+    (
+        "a time of a schedule that two servers serve is served once",
+        a_time_that_two_servers_serve_is_served_once,
+    ),
+    (
+        "what ends in the step its time comes is cleared up later",
+        what_ends_as_its_time_comes_is_cleared_up_later,
+    ),
     ("events that a deployment need not keep are retired", old_events_are_retired),
 ];
 
@@ -286,6 +295,21 @@ fn clearing_up_does_not_delay_a_timer(open: Open<'_>) {
     assert!(bench.store.find(&store::Query { limit: 10, ..Default::default() }).unwrap().rows.is_empty());
 }
 
+fn what_ends_as_its_time_comes_is_cleared_up_later(open: Open<'_>) {
+    let at_once = MEASURED.replace("actions.end", "ttl = { after = \"1h\", to = \"DONE\" }\nactions.end");
+    let mut bench = open(&[&at_once.replace("forget = \"1d\"", "forget = \"0s\"")]);
+    let id = bench.machine.submit_to("measured", "{}");
+    let token = bench.machine.claim_task("t.work")[0].token;
+    bench.machine.finish(token, "done").unwrap();
+    bench.clock.advance(3_600_000);
+    bench.machine.act(id, "end").unwrap();
+    bench.machine.settle();
+    assert!(bench.store.submission(id).unwrap().is_none());
+    let history = bench.store.history(id, 0, 100).unwrap();
+    let kinds: Vec<_> = history.iter().map(|recorded| recorded.event.leaf.kind.as_str()).collect();
+    assert!(kinds.ends_with(&["moved", "forgotten"]), "{kinds:?}");
+}
+
 const NIGHTLY: &str = r#"
 name = "nightly"
 version = 1
@@ -319,6 +343,39 @@ fn a_schedule_submits_once_for_each_of_its_times(open: Open<'_>) {
     assert_eq!((&*row.pipeline, &*row.submitter), ("nightly", "schedule"));
     let documents = bench.store.submission(row.id).unwrap().unwrap().1;
     assert_eq!(documents.payload.as_str(), r#"{"what":"report"}"#);
+}
+
+/// What a server finds to do for schedules, and has not asked for yet.
+fn look(bench: &Bench) -> Vec<Input> {
+    let versions = bench.machine.pipelines.current();
+    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now() };
+    Schedules.pass(look).unwrap().inputs
+}
+
+fn a_time_that_two_servers_serve_is_served_once(open: Open<'_>) {
+    let mut bench = open(&[NIGHTLY]);
+    serve(&mut bench, &mut Schedules);
+    bench.clock.advance(24 * 3_600_000);
+    let (one, other) = (look(&bench), look(&bench));
+    assert_eq!((one.len(), other.len()), (1, 1));
+    for input in one.into_iter().chain(other) {
+        bench.machine.one(input).unwrap();
+    }
+    let rows = bench.store.find(&store::Query { limit: 10, ..Default::default() }).unwrap().rows;
+    assert_eq!(rows.len(), 1);
+}
+
+fn a_schedule_that_two_servers_begin_misses_no_time(open: Open<'_>) {
+    let mut bench = open(&[NIGHTLY]);
+    let one = look(&bench);
+    bench.clock.advance(24 * 3_600_000);
+    let other = look(&bench);
+    for input in one.into_iter().chain(other) {
+        bench.machine.one(input).unwrap();
+    }
+    serve(&mut bench, &mut Schedules);
+    let rows = bench.store.find(&store::Query { limit: 10, ..Default::default() }).unwrap().rows;
+    assert_eq!(rows.len(), 1, "the night in between is served");
 }
 
 fn old_events_are_retired(open: Open<'_>) {

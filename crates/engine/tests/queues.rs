@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use engine::Hold;
 use engine::core::{Ask, Output};
-use model::command::{Amend, Finish, Redrive};
+use model::admit::Admission;
+use model::command::{Amend, Finish, Redrive, Spawn};
 use model::submission::{Status, Wait};
 use model::{Actor, Caller, Code, Command, Json, Role, SubmissionId, Time};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
@@ -54,6 +55,7 @@ const PROMISES: Promises = &[
         "children are made in the commit of the answer and joined when all have ended",
         children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended,
     ),
+    ("the same children spawned twice are made once", the_same_children_spawned_twice_are_made_once),
     (
         "one failed child fails its parent and going on opens it again",
         one_failed_child_fails_its_parent_and_going_on_opens_it_again,
@@ -316,7 +318,7 @@ actions.delete = "GONE"
 final = "cancelled"
 "#;
 
-fn sealed(bench: &mut Bench, parent: SubmissionId, names: &[&str]) -> Command {
+fn children(bench: &Bench, parent: SubmissionId, names: &[&str]) -> Vec<Admission> {
     let child = bench.machine.pipelines.current().latest("child").unwrap().clone();
     let children = names.iter().map(|name| {
         let mut application = support::application("");
@@ -324,7 +326,11 @@ fn sealed(bench: &mut Bench, parent: SubmissionId, names: &[&str]) -> Command {
         application.parent = Some((parent, (*name).into()));
         model::admit::admit(&child, application).unwrap()
     });
-    let children = children.collect();
+    children.collect()
+}
+
+fn sealed(bench: &mut Bench, parent: SubmissionId, names: &[&str]) -> Command {
+    let children = children(bench, parent, names);
     let token = bench.machine.claim_task("t.expand")[0].token;
     Command::Finish(Finish { token, outcome: "sealed".into(), output: None, result: None, children })
 }
@@ -347,6 +353,19 @@ fn children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended(
     assert_eq!(bench.row(parent).children.total, 3, "the same answer twice makes no more children");
     work_off(&mut bench, |_| "good");
     assert_eq!((bench.state(parent).as_str(), bench.row(parent).children.succeeded), ("DONE", 3));
+}
+
+fn the_same_children_spawned_twice_are_made_once(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let parent = bench.machine.submit_to("parent", "{}");
+    let token = bench.machine.claim_task("t.expand")[0].token;
+    for (names, total) in [(&["a", "b"][..], 2), (&["a", "b"], 2), (&["b", "c"], 3)] {
+        let spawn = Spawn { token, children: children(&bench, parent, names) };
+        bench.machine.one(Ask::Tell(parent, Command::Spawn(spawn))).unwrap();
+        let counted = bench.row(parent).children;
+        assert_eq!((counted.total, counted.open), (total, total));
+    }
+    assert_eq!(bench.machine.claim_task("t.child").len(), 3);
 }
 
 fn one_failed_child_fails_its_parent_and_going_on_opens_it_again(bench: Open<'_>) {

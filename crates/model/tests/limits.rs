@@ -372,3 +372,19 @@ fn what_waits_beside_the_queue_is_not_leased_before_it_is_let_back_in() {
     story.taken("owner", []);
     assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
 }
+
+#[test]
+fn an_action_with_a_task_leaves_the_place_beside_the_other_queue() {
+    let asks = WORK.replace(
+        "on.done = \"CHECKING\"",
+        "on.done = \"CHECKING\"\nactions.look = { to = \"CHECKING\", task = \"work.look\" }",
+    );
+    let mut story = Story::submitted(pipeline(&asks), ADAS);
+    story.taken("owner", [0, 1]);
+    story.ask();
+    assert_eq!(parked(&story), Some("limit work owner=ada work.do"));
+    story.act("look").unwrap();
+    assert_eq!(parked(&story), None, "it queues for work.look now");
+    story.taken("owner", [0]);
+    story.claim("work.look").unwrap();
+}

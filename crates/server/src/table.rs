@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, amend, apply, cursors, dead, drawing, feed, health, holds, operations, overdue, pipelines,
-    stats, submissions, submit, tasks, why,
+    servers, stats, submissions, submit, tasks, why,
 };
 
 /// One way in.
@@ -89,6 +89,7 @@ pub const TABLE: &[Route] = &[
         on(get, operations::results)
     }),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, stats::show)),
+    route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, servers::list)),
     route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
     route(Method::GET, "/v1/feed/cursors/{cursor}", AnyRole, Request, |get| on(get, cursors::show)),
     route(Method::PUT, "/v1/feed/cursors/{cursor}", WORKER, Request, |put| on(put, cursors::place)),

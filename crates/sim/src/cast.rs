@@ -33,10 +33,10 @@ pub(crate) const TASKS: [&str; 23] = [
     "bulletin.write",
     "dock.papers",
 ];
-const PLAIN: &str = "plain.work";
+const PLAIN: [&str; 2] = ["plain.work", "plain.audit"];
 
 pub(crate) fn all_tasks() -> Vec<Name> {
-    TASKS.into_iter().chain([PLAIN]).map(Name::from).collect()
+    TASKS.into_iter().chain(PLAIN).map(Name::from).collect()
 }
 
 pub(crate) fn cast() -> Vec<Actor> {

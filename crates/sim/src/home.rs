@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use store::conformance::TestClock;
 use store::{MemoryStore, Store};
+use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -13,6 +15,8 @@ use tempfile::TempDir;
 pub enum Kind {
     Memory,
     Sqlite,
+    /// In a schema of its own, which is gone afterwards, of the database at this address.
+    Postgres(&'static str),
 }
 
 impl Kind {
@@ -21,6 +25,7 @@ impl Kind {
         match self {
             Kind::Memory => "memory",
             Kind::Sqlite => "sqlite",
+            Kind::Postgres(_) => "postgres",
         }
     }
 }
@@ -40,22 +45,29 @@ pub(crate) struct Home {
     clock: TestClock,
     folder: TempDir,
     lives: u32,
+    /// Where the store is, if it is in a database.
+    database: Option<Settings>,
 }
 
 impl Home {
     pub(crate) fn new(kind: Kind, clock: TestClock) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-        Ok(Home { kind, clock, folder, lives: 0 })
+        let database = match kind {
+            Kind::Postgres(url) => Some(own_schema(url)?),
+            Kind::Memory | Kind::Sqlite => None,
+        };
+        Ok(Home { kind, clock, folder, lives: 0, database })
     }
 
     pub(crate) fn open(&self) -> Result<Arc<dyn Store>, String> {
         let clock = Arc::new(self.clock.clone());
+        let unopened = |error| format!("the store does not open: {error}");
+        if let Some(database) = &self.database {
+            return Ok(Arc::new(PostgresStore::open_with_clock(database, clock).map_err(unopened)?));
+        }
         Ok(match self.kind {
-            Kind::Memory => Arc::new(MemoryStore::new(clock)),
-            Kind::Sqlite => {
-                let store = SqliteStore::open(&self.data(), clock);
-                Arc::new(store.map_err(|error| format!("the store does not open: {error}"))?)
-            }
+            Kind::Sqlite => Arc::new(SqliteStore::open(&self.data(), clock).map_err(unopened)?),
+            Kind::Memory | Kind::Postgres(_) => Arc::new(MemoryStore::new(clock)),
         })
     }
 
@@ -63,6 +75,11 @@ impl Home {
     pub(crate) fn reopen(&mut self, store: Arc<dyn Store>, end: End) -> Result<Arc<dyn Store>, String> {
         if self.kind == Kind::Memory {
             return Ok(store);
+        }
+        if self.database.is_some() {
+            // The database outlives its servers, and rolls back what they left open.
+            drop(store);
+            return self.open();
         }
         let left = self.data();
         if end == End::Killed {
@@ -78,6 +95,22 @@ impl Home {
     fn data(&self) -> PathBuf {
         self.folder.path().join(format!("life-{}", self.lives))
     }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // What cannot be removed is left for whoever looks at why.
+        let _ = self.database.as_ref().map(store_postgres::remove);
+    }
+}
+
+/// One that no other run has, of this process or another.
+fn own_schema(url: &str) -> Result<Settings, String> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let no = NEXT.fetch_add(1, Ordering::SeqCst);
+    let settings = Settings::parse(url).map_err(|error| error.to_string())?;
+    let schema = format!("sim_{}_{no}", std::process::id());
+    Ok(Settings { schema, readers: 1, writers: 1, ..settings })
 }
 
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {

@@ -14,6 +14,7 @@ mod pipelines;
 mod report;
 mod rest;
 mod run;
+mod servers;
 mod world;
 
 pub use faults::Fault;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use engine::core::{Core, DUE_MAX, Input, Step};
+use engine::core::{DUE_MAX, Input, Step};
 use engine::duty::{Duty, Look};
-use engine::{Holds, Pipelines};
 use model::{Millis, Time};
 use store::Clock as _;
 use store::conformance::TestClock;
@@ -14,8 +13,8 @@ use crate::chance::Chance;
 use crate::check::{Checked, Ledger, Seen, ensure};
 use crate::faults::{Commit, Fault, Faulty, SERVERS, Trouble};
 use crate::home::{End, Home, Kind};
-use crate::pipelines;
 use crate::report::Report;
+use crate::servers::{Process, Server};
 
 #[derive(Debug)]
 pub(crate) struct World {
@@ -30,42 +29,6 @@ pub(crate) struct World {
     process: Option<Process>,
     secret: [u8; 32],
     seeds: Chance,
-}
-
-/// Everything that is gone when the machine is: several servers over one store, of which one steps at a time. What
-/// one of them is told, the others have to find out.
-#[derive(Debug)]
-struct Process {
-    servers: Vec<Server>,
-    /// Whose turn it is.
-    turn: usize,
-    store: Arc<Faulty>,
-}
-
-#[derive(Debug)]
-struct Server {
-    core: Core,
-    pipelines: Pipelines,
-}
-
-impl Server {
-    /// It knows which definitions there are, for reading them takes long; and nothing else.
-    fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, String> {
-        let pipelines = Pipelines::default();
-        let definitions =
-            store::registry_all(store.truth(), "pipeline").map_err(|error| error.to_string())?;
-        for (_, definition) in definitions {
-            pipelines.insert(pipelines::stored(&definition)?);
-        }
-        let core = Core::new(store.clone(), pipelines.clone(), Holds::default(), secret);
-        Ok(Server { core, pipelines })
-    }
-}
-
-impl Process {
-    fn server(&self) -> &Server {
-        &self.servers[self.turn]
-    }
 }
 
 /// What a step came to.

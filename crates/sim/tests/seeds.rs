@@ -9,8 +9,21 @@ use sim::{Failure, Fault, Kind, Options, Report, attempt, run};
 const MEMORY_SEEDS: u64 = 160;
 const MEMORY_STEPS: usize = 150;
 const SQLITE_SEEDS: u64 = 40;
+/// Few: a commit here is a dozen round trips and a sync.
+const POSTGRES_SEEDS: u64 = 6;
+const POSTGRES_STEPS: usize = 50;
 /// Every commit of these is synced to the disk.
 const SQLITE_STEPS: usize = 60;
+
+/// The server that `cargo xtask test` starts.
+fn postgres() -> Kind {
+    static URL: LazyLock<String> = LazyLock::new(|| {
+        std::env::var("MILEPOST_TEST_POSTGRES").expect(
+            "MILEPOST_TEST_POSTGRES names a PostgreSQL server: run the tests through `cargo xtask test`",
+        )
+    });
+    Kind::Postgres(&URL)
+}
 
 /// Runs seeds with everything that can go wrong, and adds up what happened in them.
 fn runs(kind: Kind, seeds: u64, steps: usize) -> (Report, Vec<Failure>) {
@@ -50,7 +63,11 @@ fn one_seed() {
     let number = |name: &str, usual: u64| env(name).map_or(usual, |text| text.parse().unwrap());
     let (first, seeds) = (number("SIM_SEED", 1), number("SIM_SEEDS", 1));
     let steps = usize::try_from(number("SIM_STEPS", 100)).unwrap();
-    let kind = if env("SIM_STORE").as_deref() == Some("sqlite") { Kind::Sqlite } else { Kind::Memory };
+    let kind = match env("SIM_STORE").as_deref() {
+        Some("sqlite") => Kind::Sqlite,
+        Some("postgres") => postgres(),
+        _ => Kind::Memory,
+    };
     let faults = env("SIM_FAULTS").as_deref() != Some("false");
     let mut total = Report::default();
     let mut failures = Vec::new();
@@ -84,17 +101,30 @@ fn many_seeds_hold_on_sqlite() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_history_on_both_stores() {
+fn seeds_hold_on_postgres() {
+    let (total, failures) = runs(postgres(), POSTGRES_SEEDS, POSTGRES_STEPS);
+    assert_none(&failures);
+    for happened in ["crash/Killed", "crash/one-server", "fault/UnknownDone", "fault/CrashAfter"] {
+        assert!(total.of(happened) > 0, "{happened} never happened: {:#?}", total.counts);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history_on_every_store() {
     for (seed, faults) in [(100, false), (101, false), (102, false), (103, true), (104, true), (105, true)] {
         let history = |kind| {
             attempt(Options { seed, kind, steps: 100, faults }).unwrap_or_else(|failure| panic!("{failure}"))
         };
-        let (memory, sqlite) = (history(Kind::Memory), history(Kind::Sqlite));
+        let memory = history(Kind::Memory);
         assert!(memory.leaves.len() > 60, "seed {seed} has hardly any history: {}", memory.leaves.len());
-        let differs = memory.leaves.iter().zip(&sqlite.leaves).position(|(one, other)| one != other);
-        assert_eq!(differs, None, "seed {seed} (faults: {faults}): the histories part at this event");
-        assert_eq!(memory.counts, sqlite.counts, "seed {seed} (faults: {faults})");
-        assert_eq!(memory.leaves.len(), sqlite.leaves.len());
+        let kinds = if seed % 3 == 1 { vec![Kind::Sqlite, postgres()] } else { vec![Kind::Sqlite] };
+        for kind in kinds {
+            let (other, store) = (history(kind), kind.as_str());
+            let differs = memory.leaves.iter().zip(&other.leaves).position(|(one, other)| one != other);
+            assert_eq!(differs, None, "seed {seed} (faults: {faults}) on {store}: the histories part here");
+            assert_eq!(memory.counts, other.counts, "seed {seed} (faults: {faults}) on {store}");
+            assert_eq!(memory.leaves.len(), other.leaves.len());
+        }
     }
 }
 
@@ -177,6 +207,8 @@ fn everything_that_can_happen_happens() {
         "timeout",
         "quarantine",
         "retries-used-up",
+        "ttl-edge-failed",
+        "ended-again",
         "not-retryable",
         "guard-error",
         "wait-over",

@@ -17,7 +17,9 @@ impl Wake for Unpark {
 /// Runs a future to its end here. Sockets are served by the store's own runtime, so this may be called from anywhere,
 /// a thread of another runtime included, and the future may borrow from the caller.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
+    // On a thread of another runtime the task that called has a budget, which only its return would renew: once it is
+    // used up, everything in here would be pending for ever.
+    let mut future = pin!(tokio::task::unconstrained(future));
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     loop {

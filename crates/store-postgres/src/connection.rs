@@ -10,6 +10,7 @@ use store::Error;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
+use crate::address;
 use crate::error::{Fault, Result};
 use crate::query::Client;
 use crate::sql;
@@ -51,14 +52,14 @@ impl std::fmt::Debug for Settings {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn config(settings: &Settings) -> Result<Config, Error> {
-    let mut config: Config = settings.url.parse().map_err(|error: tokio_postgres::Error| {
-        Error::unavailable(format!("the address of PostgreSQL cannot be read: {error}"))
-    })?;
+    let mut config = address::config(&settings.url)?;
     if config.get_application_name().is_none() {
         config.application_name("milepost");
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(PATIENCE);
+        // Where there are several machines, one that says nothing must not use up the time for all of them.
+        let machines = config.get_hosts().len().clamp(1, 5);
+        config.connect_timeout(PATIENCE / u32::try_from(machines).expect("a handful"));
     }
     config.keepalives_idle(PATIENCE).tcp_user_timeout(PATIENCE);
     if config.get_ssl_mode() == SslMode::Prefer {
@@ -109,6 +110,19 @@ pub(crate) fn pool(
         .build()
         .map_err(|error| Error::unavailable(format!("connections cannot be set up: {error}")))
 }
+
+/// A connection outside the pools, and what has to be polled for it to live.
+pub(crate) async fn alone(settings: &Settings) -> Result<(tokio_postgres::Client, Socket)> {
+    let unusable = |error: Error| match error {
+        Error::Unavailable { message, .. } => Fault::Unavailable(message),
+        other => Fault::Unavailable(other.to_string()),
+    };
+    let (config, tls) = (config(settings).map_err(unusable)?, Tls::new().map_err(unusable)?);
+    Ok(config.connect(tls).await?)
+}
+
+pub(crate) type Socket =
+    tokio_postgres::Connection<tokio_postgres::Socket, crate::tls::Stream<tokio_postgres::Socket>>;
 
 async fn set_up(client: &Client, session: &str, queries: &[&str]) -> Result<(), tokio_postgres::Error> {
     client.batch_execute(session).await?;

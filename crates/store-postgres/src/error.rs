@@ -65,6 +65,14 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// Whether the server at the other end only reads, as one that was demoted does: the next connection may lead to
+    /// the one that writes.
+    pub(crate) fn is_by_a_reader(&self) -> bool {
+        matches!(self, Fault::Postgres(error) if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION))
+    }
+}
+
 /// Whether the server refused a statement and goes on: then the transaction is rolled back.
 fn is_refused(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|answer| answer.parsed_severity() == Some(Severity::Error))
@@ -110,14 +118,19 @@ fn answered(answer: &DbError) -> Error {
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         return Error::unavailable(format!("PostgreSQL refuses access; check the user's rights: {answer}"));
     }
+    if code.code().starts_with("28") {
+        return Error::unavailable(format!(
+            "PostgreSQL does not let this user in; check user, password and pg_hba.conf: {answer}"
+        ));
+    }
     if *code == SqlState::DISK_FULL {
         return Error::unavailable(format!(
             "the disk of PostgreSQL is full; free some and writes go on: {answer}"
         ));
     }
     match &code.code()[..2] {
-        // Connection, authorisation, database name, resources, limits, state, operator, system, read-only.
-        "08" | "28" | "3D" | "53" | "54" | "55" | "57" | "58" | "25" | "0A" => {
+        // Connection, database name, resources, limits, state, operator, system, read-only.
+        "08" | "3D" | "53" | "54" | "55" | "57" | "58" | "25" | "0A" => {
             Error::unavailable(format!("PostgreSQL cannot do it now: {answer}"))
         }
         _ => Error::Corrupt(format!("PostgreSQL answered {}: {answer}", code.code())),

@@ -101,8 +101,13 @@ pub(crate) fn of_entry(entry: &RegistryKey) -> i32 {
     LINES + numbered(ENTRIES, &["entry", &entry.kind, &entry.name])
 }
 
-/// The same in every release (FNV-1a, then mixed as in SplitMix64): servers of two releases meet at one gate.
 fn numbered(count: i32, parts: &[&str]) -> i32 {
+    let number = hashed(parts) % u64::from(count.unsigned_abs());
+    i32::try_from(number).expect("less than a count that fits")
+}
+
+/// The same in every release (FNV-1a, then mixed as in SplitMix64): servers of two releases meet at one gate.
+pub(crate) fn hashed(parts: &[&str]) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for part in parts {
         for byte in part.bytes().chain([0xff]) {
@@ -112,8 +117,7 @@ fn numbered(count: i32, parts: &[&str]) -> i32 {
     // Names that differ in their last letter alone are near each other up to here.
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let number = (hash ^ (hash >> 31)) % u64::from(count.unsigned_abs());
-    i32::try_from(number).expect("less than a count that fits")
+    hash ^ (hash >> 31)
 }
 
 #[cfg(test)]

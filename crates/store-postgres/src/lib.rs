@@ -4,6 +4,7 @@
 //! only one may have (a key, a lane, a slot) is kept by unique indexes; `gate` says how nobody is left waiting in a line;
 //! `schema_sequence.sql` how events get their order; the heads of `taking` and `writing` why nobody waits in a circle.
 
+mod address;
 mod blocking;
 mod clock;
 mod codec;
@@ -11,6 +12,7 @@ mod connection;
 mod error;
 mod find;
 mod gate;
+mod hints;
 mod partition;
 mod pipe;
 mod query;
@@ -25,23 +27,27 @@ mod writing;
 pub use connection::Settings;
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, Line, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use clock::Now;
 use error::{Fault, Result};
+use hints::Hints;
 
 pub struct PostgresStore {
     readers: Pool,
     writers: Pool,
     now: Now,
+    settings: Settings,
+    /// Made when the first hint is announced or listened for: not everybody who opens a store is a server.
+    hints: OnceLock<Arc<Hints>>,
     /// Serves the sockets. `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -75,23 +81,50 @@ impl PostgresStore {
             readers: connection::pool(settings, settings.readers, connection::READS)?,
             writers: connection::pool(settings, settings.writers, connection::WRITES)?,
             now: Now::new(clock),
+            settings: settings.clone(),
+            hints: OnceLock::new(),
             runtime: Some(runtime),
         };
         store.wait(schema::migrate(settings))?;
-        store.read(reading::sequence_all(&store.readers))?;
+        store.read(reading::sequence(&store.readers, writer::EVERYTHING))?;
         Ok(store)
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("it is there until the store is dropped")
+    }
+
+    fn hints(&self) -> &Arc<Hints> {
+        self.hints.get_or_init(|| {
+            let hints = Arc::new(Hints::default());
+            self.runtime().spawn(hints.clone().send(self.settings.clone()));
+            hints
+        })
     }
 
     /// Waits on this thread while the runtime's serve the sockets.
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
-        let runtime = self.runtime.as_ref().expect("it is there until the store is dropped");
-        let _entered = runtime.enter();
+        let _entered = self.runtime().enter();
         blocking::wait(future)
     }
 
     fn read<T>(&self, reading: impl Future<Output = Result<T>>) -> Result<T, Error> {
         self.wait(reading).map_err(Fault::before_commit)
     }
+}
+
+/// Removes a store and all that is in it, for tests and simulations, which make one for themselves.
+///
+/// # Errors
+/// When the database cannot be reached, or does not allow it.
+pub fn remove(settings: &Settings) -> Result<(), Error> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::unavailable(format!("cannot start threads: {error}")))?;
+    let entered = runtime.enter();
+    let removed = blocking::wait(schema::remove(settings));
+    drop(entered);
+    runtime.shutdown_background();
+    removed
 }
 
 impl Drop for PostgresStore {
@@ -151,6 +184,14 @@ impl Store for PostgresStore {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn announce(&self, hint: &Hint) {
+        self.hints().announce(hint);
+    }
+
+    fn listen(&self, heard: Box<dyn Fn(Hint) + Send + Sync>) {
+        self.runtime().spawn(self.hints().clone().hear(self.settings.clone(), heard.into()));
     }
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {

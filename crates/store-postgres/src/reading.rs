@@ -63,7 +63,7 @@ pub(crate) async fn history(pool: &Pool, id: SubmissionId, after: u64, most: usi
     let mut events = recorded(loan.client(), id, after, most).await?;
     if events.iter().any(|(seq, _)| seq.is_none()) {
         // Their commit was lost before it saw to its place: whoever reads them does.
-        writer::sequence(loan.client(), 0).await?;
+        writer::sequence(loan.client(), writer::EVERYTHING).await?;
         events = recorded(loan.client(), id, after, most).await?;
     }
     loan.give_back();
@@ -86,10 +86,10 @@ async fn recorded(
     events.collect()
 }
 
-/// Gives positions to whatever has none, left behind by servers that are gone.
-pub(crate) async fn sequence_all(pool: &Pool) -> Result<()> {
+/// Gives positions to what has none, left behind by servers that are gone.
+pub(crate) async fn sequence(pool: &Pool, batch: i64) -> Result<()> {
     let loan = Loan::of(pool).await?;
-    writer::sequence(loan.client(), 0).await?;
+    writer::sequence(loan.client(), batch).await?;
     loan.give_back();
     Ok(())
 }
@@ -120,7 +120,7 @@ pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
     if bounds.waiting {
         // Somebody is about to see to it, or was lost on the way: no reader waits for that.
         snapshot.end().await?;
-        sequence_all(pool).await?;
+        sequence(pool, writer::WHAT_IS_NEW).await?;
         snapshot = Snapshot::of(pool).await?;
         bounds = self::bounds(snapshot.client()).await?;
     }

@@ -1,14 +1,13 @@
 //! What is in the database, and whether this release can work with it.
 
 use store::Error;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
-use crate::connection::{Settings, config, quoted};
+use crate::connection::{self, Settings, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
 use crate::partition;
 use crate::sql;
-use crate::tls::Tls;
 
 /// The schema this release writes.
 const VERSION: i64 = 1;
@@ -25,17 +24,8 @@ pub(crate) async fn migrate(settings: &Settings) -> Result<(), Error> {
 }
 
 async fn migrate_faulty(settings: &Settings) -> Result<()> {
-    let config = config(settings).map_err(|error| Fault::Unavailable(error.to_string()))?;
-    let tls = Tls::new().map_err(|error| Fault::Unavailable(error.to_string()))?;
-    let client = if config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable {
-        let (client, connection) = config.connect(NoTls).await?;
-        drop(tokio::spawn(connection));
-        client
-    } else {
-        let (client, connection) = config.connect(tls).await?;
-        drop(tokio::spawn(connection));
-        client
-    };
+    let (client, connection) = connection::alone(settings).await?;
+    drop(tokio::spawn(connection));
     client
         .batch_execute(
             "SET statement_timeout = '120s'; SET lock_timeout = '60s'; SET client_min_messages = warning",
@@ -59,6 +49,19 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     partition::provide(&client).await?;
     client.batch_execute("COMMIT").await?;
     Ok(())
+}
+
+/// Removes everything in the schema.
+pub(crate) async fn remove(settings: &Settings) -> Result<(), Error> {
+    let removing = async {
+        let (client, connection) = connection::alone(settings).await?;
+        drop(tokio::spawn(connection));
+        let schema = quoted(&settings.schema);
+        let remove = format!("SET client_min_messages = warning; DROP SCHEMA IF EXISTS {schema} CASCADE");
+        client.batch_execute(&remove).await?;
+        Ok(())
+    };
+    removing.await.map_err(Fault::before_commit)
 }
 
 async fn is_there(client: &Client, schema: &str) -> Result<bool> {

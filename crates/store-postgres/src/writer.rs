@@ -37,6 +37,12 @@ impl Loan {
         self.clean = true;
     }
 
+    async fn roll_back_after(self, fault: &Fault) {
+        if !fault.is_by_a_reader() {
+            self.roll_back().await;
+        }
+    }
+
     async fn roll_back(self) {
         if self.client().batch_execute("ROLLBACK").await.is_ok() {
             self.give_back();
@@ -62,7 +68,7 @@ pub(crate) async fn transact(
     let reading = match taking::read(loan.client(), take, now).await {
         Ok(reading) => reading,
         Err(fault) => {
-            loan.roll_back().await;
+            loan.roll_back_after(&fault).await;
             return Err(fault.before_commit());
         }
     };
@@ -83,13 +89,13 @@ pub(crate) async fn transact(
     } else {
         let writing = Writing::new(loan.client(), &changes, &known, time);
         if let Err(fault) = writing.prepare().await {
-            loan.roll_back().await;
+            loan.roll_back_after(&fault).await;
             return Err(fault.before_commit());
         }
         batch = match writing.commit().await {
             Ok(batch) => batch,
             Err(fault) => {
-                loan.roll_back().await;
+                loan.roll_back_after(&fault).await;
                 return Err(fault.while_committing());
             }
         };
@@ -120,6 +126,11 @@ async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Commit
         Ok(None) | Err(_) => Committed::default(),
     }
 }
+
+/// Asks for the place of no batch, so that only what is new is looked at.
+pub(crate) const WHAT_IS_NEW: i64 = -1;
+/// Asks for everything to be looked through: what came so late that nobody looked for it any more, too.
+pub(crate) const EVERYTHING: i64 = 0;
 
 /// Gives positions to all batches that are visible. Where the events of one of them begin.
 pub(crate) async fn sequence(client: &Client, batch: i64) -> Result<Option<u64>> {

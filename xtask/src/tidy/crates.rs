@@ -13,9 +13,23 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["model", "store"]),
     ("server", &["model", "store", "engine"]),
     ("client", &["model"]),
-    ("sim", &["model", "store", "store-sqlite", "engine"]),
-    ("bench", &["model", "store", "store-sqlite", "engine"]),
-    ("cli", &["model", "store", "store-sqlite", "engine", "server", "client", "sim", "bench"]),
+    ("sim", &["model", "store", "store-sqlite", "store-postgres", "engine"]),
+    ("bench", &["model", "store", "store-sqlite", "store-postgres", "engine"]),
+    (
+        "cli",
+        &[
+            "model",
+            "store",
+            "store-sqlite",
+            "store-postgres",
+            "audit",
+            "engine",
+            "server",
+            "client",
+            "sim",
+            "bench",
+        ],
+    ),
     ("xtask", &[]),
 ];
 

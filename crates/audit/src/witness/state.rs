@@ -1,6 +1,7 @@
 //! What a witness remembers: one checkpoint per log. Losing it would let a log rewrite its past unseen.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -48,7 +49,8 @@ impl WitnessState for MemoryState {
     }
 }
 
-/// A folder with one small file per log, replaced whole and synced before the cosignature leaves.
+/// A folder with one small file per log, replaced whole and synced before the cosignature leaves. Two processes with one
+/// folder take turns: each reads what the other wrote.
 #[derive(Debug)]
 pub struct FileState {
     folder: PathBuf,
@@ -76,6 +78,9 @@ impl WitnessState for FileState {
     ) -> Result<(), StateError> {
         let _guard =
             self.one_at_a_time.lock().map_err(|_| StateError("an earlier step panicked".to_owned()))?;
+        // Released when it is dropped. A lock on the folder itself leaves no file that could be taken for a memory.
+        let turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder));
+        let _turn = turn.map_err(|error| failed(&self.folder, &error))?;
         let file = self.file(origin);
         let known = match durable::read(&file).map_err(|error| failed(&file, &error))? {
             None => None,

@@ -19,7 +19,8 @@ use crate::pipelines::{ALL, Machine};
 pub(crate) struct Program {
     pub(crate) binary: PathBuf,
     /// What says where its data are.
-    pub(crate) store: Vec<OsString>,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) environment: Option<(String, String)>,
     pub(crate) label: String,
 }
 
@@ -80,8 +81,17 @@ impl Outside {
 
 async fn spawn(program: &Program, pipelines: &Path) -> Result<(Child, SocketAddr)> {
     let mut command = Command::new(&program.binary);
-    command.arg("serve").args(&program.store).args(["--listen", "127.0.0.1:0", "--pipelines"]).arg(pipelines);
-    command.env("MILEPOST_LOG", "error").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .arg("serve")
+        .args(&program.arguments)
+        .args(["--listen", "127.0.0.1:0", "--pipelines"])
+        .arg(pipelines);
+    command
+        .envs(program.environment.clone())
+        .env("MILEPOST_LOG", "error")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().context("cannot start a server")?;
     let mut lines = BufReader::new(child.stderr.take().context("the server has no output")?).lines();
     let mut said = String::new();

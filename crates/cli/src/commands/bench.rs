@@ -32,6 +32,10 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value_t = 500_000)]
     backlog: usize,
 
+    /// A PostgreSQL to measure, too, as postgres://.. [env: MILEPOST_BENCH_POSTGRES]
+    #[arg(long, value_name = "URL")]
+    postgres: Option<String>,
+
     /// A tenth of everything
     #[arg(long)]
     quick: bool,
@@ -59,6 +63,7 @@ impl Bench {
             folder: self.folder.clone(),
             binary: std::env::current_exe().context("cannot find this program to start a server")?,
             backlog: self.backlog,
+            postgres: self.postgres.clone().or_else(|| std::env::var("MILEPOST_BENCH_POSTGRES").ok()),
             quick: self.quick,
         };
         let report = bench::run(&plan, &mut |line| say!("{line}"))?;

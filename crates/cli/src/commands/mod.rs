@@ -4,28 +4,35 @@ mod act;
 mod amend;
 mod apply;
 mod bench;
+mod audit;
 mod check;
 mod dead;
 mod demo;
 mod draw;
+mod evidence;
 mod hold;
 mod holds;
 mod list;
 mod migrate;
+mod monitor;
 mod operations;
 mod overdue;
 mod release;
 mod resume;
 mod serve;
+mod servers;
 mod show;
 mod status;
 mod submit;
 mod tail;
 mod test;
 mod torture;
+mod verify;
 mod why;
+mod witness;
 
 use clap::Subcommand;
+use model::Millis;
 
 pub(crate) use list::read_label;
 
@@ -58,6 +65,12 @@ pub(crate) enum Command {
     Migrate(migrate::Migrate),
     Operations(operations::Operations),
     Status(status::Status),
+    Evidence(evidence::Evidence),
+    Verify(verify::Verify),
+    Audit(audit::Audit),
+    Monitor(monitor::Monitor),
+    Witness(witness::Witness),
+    Servers(servers::Servers),
 }
 
 impl Command {
@@ -87,6 +100,18 @@ impl Command {
             Command::Migrate(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Evidence(evidence) => evidence.run(),
+            Command::Verify(verify) => verify.run(format),
+            Command::Audit(audit) => audit.run(format),
+            Command::Monitor(monitor) => monitor.run(format),
+            Command::Witness(witness) => witness.run(),
+            Command::Servers(servers) => servers.run(format),
         }
     }
+}
+
+/// Nobody needs the milliseconds of what was long ago.
+fn rough(span: Millis) -> String {
+    let step = if span.millis() < 10_000 { 1 } else { 1_000 };
+    Millis::new(span.millis() / step * step).to_string()
 }

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Stop};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
+use crate::place::Place;
 use crate::signals::Signals;
 use crate::source;
 
@@ -21,13 +22,22 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
+  MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
+
+Any number of servers may share one PostgreSQL. Its address may also say which schema has the tables and how many
+connections this server keeps: postgres://...?schema=milepost&readers=4&writers=4. Give an address with a password as
+MILEPOST_STORE, which others on this machine cannot see.
 
 While no token exists, the server is open to this machine and listens on no address that others can reach.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
 pub(crate) struct Serve {
-    /// The folder that holds the data; made if it is missing
-    #[arg(long, default_value = "milepost-data", value_name = "DIR")]
-    data: PathBuf,
+    /// The folder that holds the data; made if it is missing [default: milepost-data]
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    data: Option<PathBuf>,
+
+    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database [env: MILEPOST_STORE]
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
 
     /// Where to listen; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
@@ -40,6 +50,10 @@ pub(crate) struct Serve {
     /// How long events stay in the feed, such as 90d; without it, for ever
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
+
+    /// What to call this server among those that share its store [default: a name it makes up]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
 
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -55,7 +69,9 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
-        let node = Node::open(&self.data, &self.engine_options()?)?;
+        let place = self.place()?;
+        let node = Node::open(&place, &self.engine_options()?)?;
+        tracing::info!("the data is in {place}");
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
         }
@@ -73,14 +89,26 @@ impl Serve {
         node.serve(listener, stop).await
     }
 
+    /// What the command line says counts more than the environment.
+    fn place(&self) -> Result<Place, Stop> {
+        if let Some(folder) = &self.data {
+            return Ok(Place::Folder(folder.clone()));
+        }
+        let store = self.store.clone().or_else(|| std::env::var("MILEPOST_STORE").ok());
+        match store.filter(|store| !store.is_empty()) {
+            Some(store) => Place::read(&store),
+            None => Ok(Place::Folder("milepost-data".into())),
+        }
+    }
+
     fn engine_options(&self) -> Result<engine::Options, Stop> {
         if self.keep_events.is_some_and(Millis::is_zero) {
             return Err(Stop::usage(
                 "--keep-events 0s would remove every event at once; leave it out to keep them",
             ));
         }
-        let (keep_events, address) = (self.keep_events, self.listen.to_string());
-        Ok(engine::Options { keep_events, address, ..engine::Options::default() })
+        let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
+        Ok(engine::Options { keep_events, name, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.

@@ -1,5 +1,4 @@
 use clap::Args;
-use model::Millis;
 use model::api::{DutyView, StatsView};
 
 use crate::exit::Exit;
@@ -50,19 +49,13 @@ fn told(server: &str, stats: &StatsView) -> String {
     for duty in &stats.duties {
         duties.row([
             duty.name.to_string(),
-            duty.last_good_ago.map_or_else(|| "-".to_owned(), |ago| format!("{} ago", rough(ago))),
+            duty.last_good_ago.map_or_else(|| "-".to_owned(), |ago| format!("{} ago", super::rough(ago))),
             duty.passes.to_string(),
             duty.failures.to_string(),
             now(duty),
         ]);
     }
     format!("{text}\n{}", duties.render())
-}
-
-/// Nobody needs the milliseconds of what was long ago.
-fn rough(span: Millis) -> String {
-    let step = if span.millis() < 10_000 { 1 } else { 1_000 };
-    Millis::new(span.millis() / step * step).to_string()
 }
 
 fn now(duty: &DutyView) -> String {

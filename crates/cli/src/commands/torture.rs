@@ -1,11 +1,12 @@
 use std::io::{IsTerminal as _, Write as _};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
 use sim::{Failure, Kind, Options, Report};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, Table};
+use crate::place::Place;
 
 /// Run the engine in a simulated world that goes wrong, and check everything after every step
 #[derive(Debug, Args)]
@@ -14,6 +15,7 @@ Examples:
   milepost torture                         a hundred seeds on the memory store
   milepost torture --seed 7 --store sqlite one seed, on real files
   milepost torture --seed 7 --no-faults    the same world, in which nothing fails and nobody dies
+  milepost torture --seeds 5 --store postgres://milepost@localhost/scratch   in schemas of its own, gone afterwards
 
 One seed decides everything, so a seed that fails fails again.
 Exits with 1 if one fails, and says how to see it again.")]
@@ -30,30 +32,23 @@ pub(crate) struct Torture {
     #[arg(long, value_name = "S", default_value_t = 150)]
     steps: usize,
 
-    #[arg(long, value_enum, default_value_t)]
-    store: Store,
+    /// memory, sqlite (in files, every commit synced) or postgres://...
+    #[arg(long, default_value = "memory", value_name = "STORE")]
+    store: String,
 
     /// Nothing fails, nobody dies and no answer is lost
     #[arg(long)]
     no_faults: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum Store {
-    /// In memory
-    #[default]
-    Memory,
-    /// In files, every commit synced
-    Sqlite,
-}
-
 impl Torture {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let kind = self.kind()?;
         let mut total = Report::default();
         let mut failure = None;
         let mut run = 0;
         for seed in (self.seed.unwrap_or(1)..).take(usize::try_from(self.count())?) {
-            match sim::attempt(self.options(seed)) {
+            match sim::attempt(self.options(seed, kind)) {
                 Ok(report) => total.absorb(&report),
                 Err(found) => failure = Some(found),
             }
@@ -64,10 +59,10 @@ impl Torture {
             }
         }
         match format {
-            Format::Table => output::print(&self.summary(run, &total, failure.as_ref()))?,
+            Format::Table => output::print(&self.summary(run, &total, failure.as_ref(), kind))?,
             Format::Json => output::print_json(&json!({
                 "ok": failure.is_none(),
-                "store": self.kind().as_str(),
+                "store": kind.as_str(),
                 "steps": self.steps,
                 "seeds": run,
                 "counts": total.counts,
@@ -86,15 +81,22 @@ impl Torture {
         self.seeds.unwrap_or(if self.seed.is_some() { 1 } else { 100 })
     }
 
-    fn kind(&self) -> Kind {
-        match self.store {
-            Store::Memory => Kind::Memory,
-            Store::Sqlite => Kind::Sqlite,
+    /// An address may have a password in it, so nothing here repeats what was given.
+    fn kind(&self) -> Result<Kind, Stop> {
+        match &*self.store {
+            "memory" => Ok(Kind::Memory),
+            "sqlite" => Ok(Kind::Sqlite),
+            address if address.starts_with("postgres") => {
+                Place::read(address)?;
+                // It is needed until the process ends.
+                Ok(Kind::Postgres(self.store.clone().leak()))
+            }
+            _ => Err(Stop::usage("a store to torture is `memory`, `sqlite` or `postgres://...`")),
         }
     }
 
-    fn options(&self, seed: u64) -> Options {
-        Options { seed, kind: self.kind(), steps: self.steps, faults: !self.no_faults }
+    fn options(&self, seed: u64, kind: Kind) -> Options {
+        Options { seed, kind, steps: self.steps, faults: !self.no_faults }
     }
 
     /// One line that is written over, for people who watch.
@@ -111,13 +113,13 @@ impl Torture {
         let _ = stderr.flush();
     }
 
-    fn summary(&self, run: u64, total: &Report, failure: Option<&Failure>) -> String {
+    fn summary(&self, run: u64, total: &Report, failure: Option<&Failure>, kind: Kind) -> String {
         let mut table = Table::new(["HAPPENED", "TIMES"]);
         for (name, count) in &total.counts {
             table.row([name.clone(), count.to_string()]);
         }
         let end = match failure {
-            None => format!("{run} seeds of {} steps on {}: fine\n", self.steps, self.kind().as_str()),
+            None => format!("{run} seeds of {} steps on {}: fine\n", self.steps, kind.as_str()),
             Some(failure) => format!("{}\nagain: {}\n", failure.finding(), self.replay(failure)),
         };
         format!("{}\n{end}", table.render())
@@ -126,12 +128,9 @@ impl Torture {
     /// The command that does it again.
     fn replay(&self, failure: &Failure) -> String {
         let faults = if self.no_faults { " --no-faults" } else { "" };
-        let seed = failure.options.seed;
-        format!(
-            "milepost torture --seed {seed} --seeds 1 --steps {} --store {}{faults}",
-            self.steps,
-            self.kind().as_str()
-        )
+        let Options { seed, kind, steps, .. } = failure.options;
+        let store = if matches!(kind, Kind::Postgres(_)) { "postgres://..." } else { kind.as_str() };
+        format!("milepost torture --seed {seed} --seeds 1 --steps {steps} --store {store}{faults}")
     }
 }
 
@@ -158,13 +157,17 @@ mod tests {
     #[test]
     fn the_command_that_replays_a_seed_runs_that_very_seed() {
         let torture = parsed("torture --seed 5 --seeds 9 --steps 70 --store sqlite --no-faults");
-        let failure = Failure { options: torture.options(8), step: 33, message: "two holders".to_owned() };
-        let said = torture.summary(4, &Report::default(), Some(&failure));
+        let failure = Failure {
+            options: torture.options(8, Kind::Sqlite),
+            step: 33,
+            message: "two holders".to_owned(),
+        };
+        let said = torture.summary(4, &Report::default(), Some(&failure), Kind::Sqlite);
         assert!(said.contains("seed 8 on sqlite failed at step 33: two holders"), "{said}");
         let line = said.lines().find_map(|line| line.strip_prefix("again: milepost ")).expect("a command");
         let again = parsed(line);
         assert_eq!((again.seed, again.count()), (Some(8), 1));
-        let (first, second) = (failure.options, again.options(8));
+        let (first, second) = (failure.options, again.options(8, again.kind().expect("a store")));
         assert_eq!((first.steps, first.kind, first.faults), (second.steps, second.kind, second.faults));
     }
 

@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 use crate::exit::{Exit, Stop};
 use crate::node::Node;
 use crate::output::{self, Format, say};
+use crate::place::Place;
 use crate::signals::Signals;
 use samples::Walked;
 
@@ -36,7 +37,7 @@ impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
         let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
-        let node = Node::open(folder.path(), &engine::Options::default())?;
+        let node = Node::open(&Place::Folder(folder.path().to_owned()), &engine::Options::default())?;
         for source in pipelines::sources() {
             node.apply(&source).await?;
         }

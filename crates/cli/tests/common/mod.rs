@@ -1,6 +1,8 @@
 //! The real binary: run to its end, or as a server.
 #![allow(dead_code, reason = "every test file uses another part")]
 
+pub(crate) mod sql;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -17,7 +19,15 @@ use tempfile::TempDir;
 /// The binary, deaf to the settings of whoever runs the tests.
 pub(crate) fn milepost(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_milepost"));
-    for name in ["CARGO", "MILEPOST_SERVER", "MILEPOST_TOKEN", "MILEPOST_LOG", "HTTP_PROXY", "http_proxy"] {
+    for name in [
+        "CARGO",
+        "MILEPOST_SERVER",
+        "MILEPOST_TOKEN",
+        "MILEPOST_STORE",
+        "MILEPOST_LOG",
+        "HTTP_PROXY",
+        "http_proxy",
+    ] {
         command.env_remove(name);
     }
     command.args(args).stdin(Stdio::null());
@@ -112,6 +122,25 @@ impl Server {
         Server { child, url, log, folder, pipelines: pipelines.to_owned() }
     }
 
+    /// Starts one over the store at this address, with these pipelines.
+    pub(crate) fn over(store: &str, files: &[(&str, &str)]) -> Server {
+        Server::by(milepost(&[]), store, files)
+    }
+
+    /// The same by a command of its own, to which the server's arguments are added.
+    pub(crate) fn by(mut command: Command, store: &str, files: &[(&str, &str)]) -> Server {
+        let folder = TempDir::new().expect("a temporary folder");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("the folder can be written");
+        }
+        let pipelines = folder.path().to_path_buf();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--pipelines"]).arg(&pipelines);
+        command.env("MILEPOST_STORE", store).stdin(Stdio::null());
+        let log = Arc::default();
+        let (child, url) = listening(command, &log);
+        Server { child, url, log, folder, pipelines }
+    }
+
     /// Kills it, and starts it again where it was.
     pub(crate) fn restart(&mut self) {
         self.child.kill().and_then(|()| self.child.wait()).expect("it ends");
@@ -140,15 +169,15 @@ impl Server {
     }
 }
 
-/// Starts the process and waits until it says where it listens.
 fn serve(folder: &Path, pipelines: &Path, listen: &str, log: &Arc<Mutex<Vec<String>>>) -> (Child, String) {
-    let mut child = milepost(&["serve", "--listen", listen, "--data"])
-        .arg(folder.join("data"))
-        .arg("--pipelines")
-        .arg(pipelines)
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
+    let mut command = milepost(&["serve", "--listen", listen, "--data"]);
+    command.arg(folder.join("data")).arg("--pipelines").arg(pipelines);
+    listening(command, log)
+}
+
+/// Starts a server's process and waits until it says where it listens.
+pub(crate) fn listening(mut command: Command, log: &Arc<Mutex<Vec<String>>>) -> (Child, String) {
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
     let mut lines =
         BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
     let note = |line: String| log.lock().expect("nobody panics with it").push(line);

@@ -118,6 +118,7 @@ impl<'a> Batch<'a> {
             Ask::Operate(chunk) => self.operate(chunk, seed),
             Ask::Present { server, gone } => Ok(self.present(server, gone)),
             Ask::TakeDuty { duty, server } => Ok(self.take_duty(duty, server)),
+            Ask::Leave { server, duties } => Ok(self.leave(server, duties)),
             Ask::Drop { operation, results } => self.drop_operation(operation, results),
             Ask::LookAside(names) => {
                 self.look_aside(names);

@@ -2,13 +2,13 @@
 
 use model::{Json, Millis, Name, Time};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
+use store::{RegistryChange, RegistryKey, Store};
 
 use super::Output;
 use super::batch::Batch;
 
 /// Where servers are registered.
-pub const SERVERS: &str = "server";
+const SERVERS: &str = "server";
 /// Where it is registered who does a duty.
 const DUTIES: &str = "duty";
 /// How long a duty stays with a server that says nothing: a dead one's is taken over after this.
@@ -18,6 +18,9 @@ const DUTY_LEASE: Millis = Millis::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     pub id: Name,
+    /// What people call it.
+    #[serde(default)]
+    pub name: Name,
     /// Where it listens, for people.
     pub address: String,
     pub version: String,
@@ -38,6 +41,21 @@ pub(super) fn server_key(id: &str) -> RegistryKey {
 
 pub(super) fn duty_key(duty: &str) -> RegistryKey {
     RegistryKey { kind: DUTIES.to_owned(), name: duty.to_owned() }
+}
+
+/// Every server that is registered.
+pub fn servers(store: &dyn Store) -> Result<Vec<Server>, store::Error> {
+    let kept = store::registry_all(store, SERVERS)?.into_iter();
+    // One written by a release that says other things about itself is not ours to judge.
+    Ok(kept.filter_map(|(_, body)| serde_json::from_str(body.as_str()).ok()).collect())
+}
+
+/// Who does which duty.
+pub fn shifts(store: &dyn Store) -> Result<Vec<(Name, Shift)>, store::Error> {
+    let kept = store::registry_all(store, DUTIES)?.into_iter();
+    Ok(kept
+        .filter_map(|(name, body)| Some((name.into(), serde_json::from_str(body.as_str()).ok()?)))
+        .collect())
 }
 
 impl Batch<'_> {
@@ -63,6 +81,19 @@ impl Batch<'_> {
         let shift = Shift { server: server.clone(), until: self.now.plus(DUTY_LEASE) };
         self.write(duty_key(duty), &shift);
         Output::Shift(shift)
+    }
+
+    /// A server stops: it is off the list, and its duties are free at once.
+    pub(super) fn leave(&mut self, server: &Name, duties: &[Name]) -> Output {
+        let held = duties.iter().map(|duty| duty_key(duty)).filter(|key| {
+            let shift = self.taken.registry.get(key);
+            let shift = shift.and_then(|body| serde_json::from_str::<Shift>(body.as_str()).ok());
+            shift.is_some_and(|shift| shift.server == *server)
+        });
+        let gone = held.chain([server_key(server)]).map(|key| RegistryChange { key, body: None });
+        let gone: Vec<_> = gone.collect();
+        self.changes.registry.extend(gone);
+        Output::Gone
     }
 
     fn write(&mut self, key: RegistryKey, value: &impl Serialize) {

@@ -65,6 +65,11 @@ pub enum Ask {
         duty: Name,
         server: Name,
     },
+    /// A server stops, and lets go of these duties where it has them.
+    Leave {
+        server: Name,
+        duties: Vec<Name>,
+    },
     /// Has those looked at that are parked under these names, unless a hold in force keeps them there.
     LookAside(Vec<Name>),
     /// Lets go of events before a position.

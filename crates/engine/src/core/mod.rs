@@ -12,7 +12,7 @@ mod schedules;
 mod surroundings;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
-pub use fleet::{SERVERS, Server, Shift};
+pub use fleet::{Server, Shift, servers, shifts};
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, Once, Outcome, Output};
 pub use operations::{
     CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,

@@ -51,6 +51,10 @@ impl Plan {
                     tick.admission().into_iter().for_each(|admission| plan.arrival(admission));
                 }
                 Ask::Present { server, .. } => plan.registry.push(fleet::server_key(&server.id)),
+                Ask::Leave { server, duties } => {
+                    plan.registry.push(fleet::server_key(server));
+                    plan.registry.extend(duties.iter().map(|duty| fleet::duty_key(duty)));
+                }
                 Ask::TakeDuty { duty, .. } => plan.registry.push(fleet::duty_key(duty)),
                 Ask::Start(operation) => plan.registry.push(operations::key(&operation.id)),
                 Ask::Stop(id) | Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id)),
@@ -62,7 +66,7 @@ impl Plan {
                 Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
                 Ask::Tell(id, command) => {
                     plan.ids.push(*id);
-                    if matches!(command, Command::Migrate(_)) {
+                    if matches!(command, Command::Migrate(_) | Command::Amend(_) | Command::Redrive(_)) {
                         plan.whole.insert(*id);
                     }
                     for child in super::children_of(command) {

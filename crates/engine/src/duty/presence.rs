@@ -3,12 +3,18 @@ use std::time::Duration;
 use model::{Millis, Name};
 
 use super::{Duty, Look, Pass};
-use crate::core::{Ask, SERVERS, Server};
+use crate::core::{self, Ask, Server};
 
 /// Tells the other servers that this one is there.
-#[derive(Debug)]
 pub struct Presence {
-    pub server: Server,
+    /// Asked at every pass: where a server listens is not known from the beginning.
+    pub server: Box<dyn Fn() -> Server + Send>,
+}
+
+impl std::fmt::Debug for Presence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Presence").finish_non_exhaustive()
+    }
 }
 
 /// A server that has said nothing for so long is taken off the list.
@@ -28,11 +34,11 @@ impl Duty for Presence {
     }
 
     fn pass(&mut self, look: Look<'_>) -> Result<Pass, store::Error> {
-        let others = store::registry_all(look.store, SERVERS)?.into_iter();
-        let seen = others.filter_map(|(_, body)| serde_json::from_str::<Server>(body.as_str()).ok());
-        let gone = seen.filter(|server| server.seen_at.plus(GONE) <= look.now && server.id != self.server.id);
+        let this = (self.server)();
+        let seen = core::servers(look.store)?.into_iter();
+        let gone = seen.filter(|server| server.seen_at.plus(GONE) <= look.now && server.id != this.id);
         let gone: Vec<Name> = gone.map(|server| server.id).collect();
-        let present = Ask::Present { server: Box::new(self.server.clone()), gone };
+        let present = Ask::Present { server: Box::new(this), gone };
         Ok(Pass { inputs: vec![present.into()], again: false })
     }
 }

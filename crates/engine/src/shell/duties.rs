@@ -14,6 +14,9 @@ use crate::duty::{Duty, Look, Pass};
 
 /// A shift with less time left is asked for again.
 const SHIFT_RENEWED: Millis = Millis::from_secs(5);
+/// How often somebody looks whether a duty is theirs, however rarely it is done: a dead server's are taken over within
+/// its lease and this.
+const SHIFT_LOOK: Duration = Duration::from_secs(2);
 
 /// How a duty is doing. What people watch is `last_good_ago`: it grows when something is wrong, whatever that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +59,11 @@ impl Duties {
         if let Some(gauge) = gauges.get(name) {
             gauge.bell.notify_one();
         }
+    }
+
+    pub(super) fn names(&self) -> Vec<Name> {
+        let gauges = self.gauges.lock().unwrap_or_else(PoisonError::into_inner);
+        gauges.keys().map(|name| (*name).into()).collect()
     }
 
     fn note(&self, name: &'static str, change: impl FnOnce(&mut Gauge)) {
@@ -156,18 +164,23 @@ impl Post {
         else {
             return;
         };
-        let mut again = false;
+        let look = if self.shared { every.min(SHIFT_LOOK) } else { every };
+        let (mut again, mut due_at) = (false, clock::instant() + every);
         loop {
-            if !again {
-                tokio::select! {
-                    () = self.bell.notified() => {}
-                    () = tokio::time::sleep(every) => {}
-                }
-            }
+            let rung = tokio::select! {
+                biased;
+                () = std::future::ready(()), if again => true,
+                () = self.bell.notified() => true,
+                () = tokio::time::sleep(look) => false,
+            };
             if !self.is_ours(name).await {
                 again = false;
                 continue;
             }
+            if !rung && clock::instant() < due_at {
+                continue;
+            }
+            due_at = clock::instant() + every;
             self.engine.duties.note(name, |gauge| gauge.running_since = Some(clock::instant()));
             let passed = self.pass(name, timeout).await;
             again = matches!(passed, Ok(true));
@@ -181,10 +194,9 @@ impl Post {
             return !self.shared;
         };
         let server = &self.engine.id;
-        let stands = self.shift.as_ref().filter(|shift| match shift.server == *server {
-            true => shift.until.since(now) > SHIFT_RENEWED,
-            false => shift.until > now,
-        });
+        // Another server's may be given up before it ends: looking costs no write.
+        let stands = self.shift.as_ref();
+        let stands = stands.filter(|shift| shift.server == *server && shift.until.since(now) > SHIFT_RENEWED);
         if stands.is_none() {
             let ask = Ask::TakeDuty { duty: name.into(), server: server.clone() };
             self.shift = match self.engine.ask(ask.into()).await {

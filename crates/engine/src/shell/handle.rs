@@ -1,6 +1,6 @@
 //! The engine as its callers see it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::admit::{Application, admit};
@@ -17,7 +17,7 @@ use super::queue::{Job, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{
-    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Server,
+    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output,
 };
 use crate::duty::{Duty, Housekeeping, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
@@ -42,8 +42,10 @@ pub struct Options {
     pub decide: Option<crate::core::Decide>,
     /// How long events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,
-    /// Where this server can be reached, for the list of servers.
-    pub address: String,
+    /// What people call this server; empty: what it calls itself.
+    pub name: Name,
+    /// How long a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
+    pub claim_sweep: Option<Duration>,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
@@ -52,11 +54,15 @@ pub struct Engine {
     pub(super) store: Arc<dyn Store>,
     /// What this server is called among those over the same store.
     pub(super) id: Name,
+    pub(super) name: Name,
+    pub(super) address: Arc<OnceLock<String>>,
+    pub(super) started_at: Time,
     pipelines: Pipelines,
     holds: Holds,
-    queues: Arc<Queues>,
+    pub(super) queues: Arc<Queues>,
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
+    claim_sweep: Duration,
     condition: watch::Receiver<Condition>,
 }
 
@@ -74,14 +80,19 @@ impl Engine {
         let hints = Arc::new(Hints::new());
         let condition = watch::Sender::new(Condition::Running);
         let shared = store.is_shared();
+        let id: Name = clock::fresh_id().to_string().into();
         let engine = Engine {
             store,
-            id: clock::fresh_id().to_string().into(),
+            name: if options.name.is_empty() { id.clone() } else { options.name.clone() },
+            id,
+            address: Arc::default(),
+            started_at: clock::wall(),
             pipelines,
             holds,
             queues: queues.clone(),
             hints: hints.clone(),
             duties: Arc::default(),
+            claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
@@ -96,7 +107,8 @@ impl Engine {
         ];
         if shared {
             engine.hear_others();
-            duties.push(Box::new(Presence { server: engine.server(options) }));
+            let this = engine.clone();
+            duties.push(Box::new(Presence { server: Box::new(move || this.server()) }));
         }
         super::duties::start(&engine, duties)?;
         Ok(engine)
@@ -110,16 +122,6 @@ impl Engine {
             hints.ready(&hint.ready);
             hint.seq.into_iter().for_each(|seq| hints.recorded(seq));
         }));
-    }
-
-    fn server(&self, options: &Options) -> Server {
-        Server {
-            id: self.id.clone(),
-            address: options.address.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            started_at: Time::EPOCH,
-            seen_at: Time::EPOCH,
-        }
     }
 
     #[must_use]
@@ -232,7 +234,7 @@ impl Engine {
             tokio::select! {
                 () = &mut over => return Ok(Vec::new()),
                 () = rung => {}
-                () = tokio::time::sleep(CLAIM_SWEEP) => {}
+                () = tokio::time::sleep(self.claim_sweep) => {}
                 () = self.stopping() => return Ok(Vec::new()),
             }
         }
@@ -267,7 +269,7 @@ impl Engine {
 
     /// Takes nothing more in, does what was asked, and ends.
     pub async fn drain(&self) -> Condition {
-        self.queues.close();
+        self.leave().await;
         let mut condition = self.condition.clone();
         let ended = |seen: &Condition| matches!(seen, Condition::Drained | Condition::Broken(_));
         match condition.wait_for(ended).await {

@@ -79,8 +79,13 @@ impl Hints {
         stepped.map(|(now, at)| (now, clock::instant().saturating_duration_since(at)))
     }
 
+    /// A later event than any before. Others may tell of theirs out of turn; nobody has to look for those again.
     pub(super) fn recorded(&self, seq: u64) {
-        self.seq.send_replace(seq);
+        self.seq.send_if_modified(|newest| {
+            let later = seq > *newest;
+            *newest = seq.max(*newest);
+            later
+        });
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {

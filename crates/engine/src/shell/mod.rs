@@ -2,6 +2,7 @@
 
 mod children;
 mod duties;
+mod fleet;
 mod handle;
 mod hints;
 mod operations;
@@ -10,6 +11,7 @@ mod thread;
 
 pub use children::Child;
 pub use duties::DutyReport;
+pub use fleet::ServerReport;
 pub use handle::{ApplyError, Engine, Options, StartError};
 pub use operations::NewOperation;
 pub use thread::Condition;

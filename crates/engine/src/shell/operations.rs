@@ -5,7 +5,6 @@ use model::{Caller, Name, Refusal, Time};
 
 use super::Engine;
 use super::handle::unexpected;
-use crate::clock;
 use crate::core::{Ask, Output};
 
 /// An operation somebody wants.
@@ -24,7 +23,7 @@ impl Engine {
         model::admit::check_reason(new.reason.as_deref())?;
         self.latest(&new.filter.pipeline)?;
         let operation = Operation {
-            id: clock::fresh_id().to_string().into(),
+            id: self.fresh_id().to_string().into(),
             filter: new.filter,
             deed: new.deed,
             reason: new.reason,

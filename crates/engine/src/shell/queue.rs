@@ -48,6 +48,7 @@ impl Lane {
             | Ask::Operate(_)
             | Ask::Drop { .. }
             | Ask::Present { .. }
+            | Ask::Leave { .. }
             | Ask::LookAside(_)
             | Ask::TakeDuty { .. }
             | Ask::Retire { .. } => Lane::Actions,

@@ -15,6 +15,9 @@ pub(crate) trait Between: Send + Sync + std::fmt::Debug {
     }
 
     fn before_registry(&self, _kind: &str) {}
+
+    /// What is about to be committed.
+    fn decided(&self, _changes: &Changes) {}
 }
 
 #[derive(Debug)]
@@ -30,7 +33,11 @@ impl<B: Between> Store for Wrapped<B> {
         decide: &mut dyn FnMut(Taken) -> Changes,
     ) -> Result<Committed, Error> {
         self.between.before_transact(take)?;
-        self.inner.transact(take, decide)
+        self.inner.transact(take, &mut |taken| {
+            let changes = decide(taken);
+            self.between.decided(&changes);
+            changes
+        })
     }
 
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {

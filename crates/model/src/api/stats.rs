@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::submission::Status;
-use crate::time::Millis;
+use crate::time::{Millis, Time};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatsView {
@@ -43,4 +43,27 @@ pub struct DutyView {
     /// The server that does it, where another one over the same store does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Name>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerList {
+    pub servers: Vec<ServerView>,
+}
+
+/// A server, as those over the same store see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerView {
+    pub id: Name,
+    /// What people call it; its id where nobody gave it a name.
+    pub name: Name,
+    /// Where it listens; empty before it does.
+    pub address: String,
+    pub version: String,
+    pub started_at: Time,
+    /// How long ago it said that it is there.
+    pub seen_ago: Millis,
+    /// What it does for all of them at present.
+    pub duties: Vec<Name>,
+    /// Whether it is the one that was asked.
+    pub asked: bool,
 }

@@ -35,7 +35,7 @@ pub(super) fn decide(
     check_right(state, edge, act)?;
     check_data(edge, act)?;
     let to = pick(row, edge, act)?.clone();
-    check_reopening(pipeline, row, &to, context)?;
+    check_reopening(pipeline, row, (edge, &to), context)?;
 
     let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
     match super::approve::vote(row, edge, act, &to)? {
@@ -133,15 +133,16 @@ fn check_right(state: &State, edge: &Edge, act: &Act) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An ended submission that goes on needs its key and its lane back, in this commit or not at all.
+/// An ended submission that goes on needs its key and its lane back, in this commit or not at all. One that a task is
+/// to run for is open while it does, wherever it leads, and needs its key for as long.
 fn check_reopening(
     pipeline: &Pipeline,
     row: &Submission,
-    to: &Name,
+    (edge, to): (&Edge, &Name),
     context: &Context,
 ) -> Result<(), Refusal> {
     let target = pipeline.known(to);
-    if !row.status.is_final() || target.is_final() {
+    if !row.status.is_final() || target.is_final() && edge.task.is_none() {
         return Ok(());
     }
     if row.erased {
@@ -154,7 +155,8 @@ fn check_reopening(
         )
         .with("submission", holder.to_string()));
     }
-    if row.seat.is_some() && target.lane != LaneRule::Free && !context.lane_free {
+    let needs_lane = !target.is_final() && target.lane != LaneRule::Free;
+    if row.seat.is_some() && needs_lane && !context.lane_free {
         return Err(super::walk::lane_taken(row));
     }
     Ok(())

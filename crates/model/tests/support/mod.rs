@@ -13,7 +13,7 @@ use model::pipeline::{Source, attachments, load};
 use model::submission::Failure;
 use model::{
     Caller, Command, Context, Debtor, Documents, Event, Json, Millis, Owed, Pipeline, Refusal, Role,
-    Submission, Time, Token,
+    Submission, SubmissionId, Time, Token,
 };
 
 pub(crate) fn admin() -> Caller {
@@ -60,6 +60,8 @@ pub(crate) struct Story {
     /// A hold that covers it.
     pub(crate) hold: Option<model::Name>,
     pub(crate) lane_free: bool,
+    /// Another submission that has its key.
+    pub(crate) key_holder: Option<SubmissionId>,
     /// Of each limit, the slots that others have.
     pub(crate) slots: BTreeMap<model::Name, BTreeSet<u32>>,
     /// What followed for others, all told.
@@ -80,6 +82,7 @@ impl Story {
             reachable_since: Time::EPOCH,
             hold: None,
             lane_free: true,
+            key_holder: None,
             slots,
             owed: Vec::new(),
             decided: 0,
@@ -121,7 +124,7 @@ impl Story {
             reachable_since: self.reachable_since,
             hold: self.hold.clone(),
             lane_free: self.lane_free,
-            key_holder: None,
+            key_holder: self.key_holder,
             slots: self.slots.clone(),
             seed,
             pseudonyms: [7; 32],

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use engine::Hold;
 use engine::pipelines::Versions;
-use engine::{Hold, clock};
 use model::admit::{KEY_BYTES_MAX, REASON_BYTES_MAX};
 use model::api::{Held, HoldBody, HoldList, HoldView};
 use model::{Actor, Code, Name, Refusal, Submission};
@@ -39,14 +39,14 @@ pub(crate) async fn place(
     let pipeline = scope(&app, &asking, &body).await?;
     check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
     let hold = Hold {
-        id: clock::fresh_id().to_string().into(),
+        id: app.engine.fresh_id().to_string().into(),
         pipeline,
         labels: body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
         lane: body.lane.map(Name::from),
         submission: body.submission,
         reason: body.reason,
         owner: Actor { kind: asking.caller.role.into(), name: asking.caller.name.clone() },
-        created_at: clock::wall(),
+        created_at: app.engine.now(),
         expires_at: body.expires_at,
     };
     let view = view(&app.engine.hold(hold).await?);

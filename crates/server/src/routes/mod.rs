@@ -15,6 +15,7 @@ pub(crate) mod overdue;
 pub(crate) mod pipelines;
 mod registry;
 mod schedules;
+pub(crate) mod servers;
 pub(crate) mod stats;
 mod stream;
 pub(crate) mod submissions;

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use engine::NewOperation;
 use engine::core::{OPERATIONS, results_of};
-use engine::{NewOperation, clock};
 use model::api::{OperationBody, OperationList, ResultPage, ResultView};
 use model::operation::Operation;
 use model::{Code, Millis, Refusal, SubmissionId, Time};
@@ -87,7 +87,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let after: Option<SubmissionId> = params.parse("after")?;
     let visitor = asking.0.clone();
     let wanted = move |operation: &Operation| visitor.sees(&operation.filter.pipeline);
-    let newest = Newest { before: after, most: limit + 1, now: clock::wall() };
+    let newest = Newest { before: after, most: limit + 1, now: app.engine.now() };
     let mut operations = app.engine.read(move |store| newest.read(store, &wanted)).await?;
     let more = operations.len() > limit;
     operations.truncate(limit);

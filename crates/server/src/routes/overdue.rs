@@ -5,7 +5,6 @@ use std::str::FromStr;
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use engine::clock;
 use model::api::OverduePage;
 use model::{Name, Submission, SubmissionId, Time};
 use store::{Late, Store};
@@ -31,7 +30,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
             versions.all().map(|pipeline| pipeline.name.clone()).filter(|name| asking.sees(name)).collect()
         }
     };
-    let look = Look { pipelines, until: clock::wall(), after, most: limit + 1 };
+    let look = Look { pipelines, until: app.engine.now(), after, most: limit + 1 };
     let mut late = app.engine.read(move |store| look.read(store)).await?;
     let more = late.len() > limit;
     late.truncate(limit);

@@ -6,11 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
-use engine::clock;
 use engine::pipelines::Versions;
 use model::api::{PipelineList, PipelineView, StateCount, StateView};
 use model::pipeline::{Source, State as Declared, draw};
-use model::{Code, Pipeline, Refusal};
+use model::{Code, Pipeline, Refusal, Time};
 use store::Count;
 
 use super::schedules::{self, Served};
@@ -98,15 +97,17 @@ fn file(pipeline: &Pipeline) -> Result<String, Refusal> {
 struct Kept {
     counts: Vec<Count>,
     served: Served,
+    now: Time,
 }
 
 async fn kept(app: &App, pipelines: Vec<Arc<Pipeline>>) -> Result<Kept, Refusal> {
+    let now = app.engine.now();
     let read = app.engine.read(move |store| {
         let mut served = Served::new();
         for pipeline in pipelines.iter().filter(|pipeline| !pipeline.schedules.is_empty()) {
             served.extend(schedules::served(store, &pipeline.name)?);
         }
-        Ok(Kept { counts: store.counts()?, served })
+        Ok(Kept { counts: store.counts()?, served, now })
     });
     read.await
 }
@@ -130,7 +131,7 @@ fn view(versions: &Versions, pipeline: &Pipeline, kept: &Kept) -> PipelineView {
         versions: versions.versions(&pipeline.name).map(|pipeline| pipeline.version).collect(),
         digest: pipeline.digest,
         states: states.into_iter().map(|state| state_view(state, &here)).collect(),
-        schedules: schedules::views(pipeline, newest, &kept.served, clock::wall()),
+        schedules: schedules::views(pipeline, newest, &kept.served, kept.now),
     }
 }
 

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use engine::clock;
 use model::api::WhyAnswer;
 use model::submission::{Seat, Wait};
 use model::why::{Holder, Line, Surroundings, why};
@@ -44,7 +43,7 @@ pub(crate) async fn explain(
         _ => None,
     };
     let around = Surroundings {
-        now: clock::wall(),
+        now: app.engine.now(),
         holds: over(&app, &row),
         line,
         key_holder,

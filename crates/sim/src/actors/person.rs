@@ -92,6 +92,12 @@ impl Person {
                 return view.ledger.row(*view.chance.pick(&failed)).cloned();
             }
         }
+        if view.chance.percent(8) {
+            let ended = view.ledger.ended_with_tasks();
+            if !ended.is_empty() {
+                return view.ledger.row(*view.chance.pick(&ended)).cloned();
+            }
+        }
         let waiting = view.ledger.waiting_for_somebody();
         let all = view.ledger.ids();
         let list = if waiting.is_empty() || view.chance.percent(30) { all } else { waiting };

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use engine::Hold;
 use engine::core::{Ask, Scheduled};
-use model::event::Kind;
 use model::pipeline::Holds;
 use model::submission::Wait;
 use model::{Digest, Documents, Event, Name, Status, Submission, SubmissionId, Time};
@@ -18,12 +17,8 @@ use super::operations::{Deeds, Watched};
 use super::owed::Debts;
 use super::registry::Registry;
 use super::settlement::Accepted;
-use super::silent::Silent;
 use super::visit::Visit;
-use super::{
-    Checked, Seen, answers, ensure, events, explained, limits, neighbours, once, reasons, rows, silent,
-};
-use crate::faults::Commit;
+use super::{Checked, Seen, answers, ensure, events, explained, limits, neighbours, once, reasons, rows};
 use crate::report::Report;
 
 const PAGE: usize = 500;
@@ -91,6 +86,18 @@ impl Ledger {
 
     pub(crate) fn failed_ids(&self) -> Vec<SubmissionId> {
         self.rows().filter(|row| row.status == Status::Failed).map(|row| row.id).collect()
+    }
+
+    /// Those that have ended where somebody may still have a task run for them.
+    pub(crate) fn ended_with_tasks(&self) -> Vec<SubmissionId> {
+        let has_task = |row: &&Submission| {
+            let book = self.law.of(row).ok();
+            let state = book.and_then(|book| book.pipeline.state(&row.state));
+            state.is_some_and(|state| {
+                state.actions.iter().flat_map(|action| &action.edges).any(|edge| edge.task.is_some())
+            })
+        };
+        self.rows().filter(|row| row.status.is_final()).filter(has_task).map(|row| row.id).collect()
     }
 
     /// The holds in force, as the store has them.
@@ -205,53 +212,6 @@ impl Ledger {
         }
     }
 
-    fn take_rows(&mut self, commit: &Commit, report: &mut Report) -> Checked {
-        for change in &commit.changes.rows {
-            let id = change.after.id;
-            let known =
-                self.known.get_mut(&id).ok_or_else(|| format!("submission {id} has a row but no event"))?;
-            let before = Some(&known.row).filter(|row| row.row_version > 0);
-            ensure!(
-                change.before.as_ref() == before,
-                "submission {id} was taken as\n{:?}\nand not as it was\n{before:?}",
-                change.before
-            );
-            let version = before.map_or(0, |row| row.row_version) + 1;
-            let after = Submission { row_version: version, ..change.after.clone() };
-            if let Some(before) = before {
-                check_lease_no(before, &after)?;
-                let is_silent = after.revision == before.revision;
-                let pipeline = &self.law.of(before)?.pipeline;
-                let silent = Silent { before, after: &after, commit, debts: &self.debts, pipeline };
-                let heard =
-                    if is_silent { silent::check(&silent, report)? } else { snoozed(before, &after, commit) };
-                if heard {
-                    known.visit.crashes = 0;
-                }
-            }
-            known.moving = after.clone();
-            known.row = after;
-        }
-        Ok(())
-    }
-
-    /// A row goes exactly with the event that says so.
-    fn take_forgotten(&mut self, commit: &Commit, report: &mut Report) -> Checked {
-        let events = commit.changes.events.iter().filter(|event| event.leaf.kind == Kind::Forgotten);
-        let mut said: BTreeSet<SubmissionId> = events.map(|event| event.leaf.submission).collect();
-        for row in &commit.changes.forgotten {
-            ensure!(said.remove(&row.id), "{} was removed and no event says so", row.id);
-            let known = self.known.remove(&row.id);
-            let known = known.ok_or_else(|| format!("{} was removed and was not there", row.id))?;
-            ensure!(known.row == *row, "{} was removed as\n{row:?}\nand was\n{:?}", row.id, known.row);
-            ensure!(row.status.is_final(), "{} was removed before its end", row.id);
-            self.gone.insert(row.id, known);
-            report.count("moment/forgotten");
-        }
-        ensure!(said.is_empty(), "forgotten by their events, and not removed: {said:?}");
-        Ok(())
-    }
-
     /// Every row that was written is in the store as it was written, and fits its events.
     fn read_back(&self, store: &dyn Store, seen: &Seen<'_>) -> Checked {
         for id in self.changed() {
@@ -313,25 +273,4 @@ impl Ledger {
         }
         Ok(())
     }
-}
-
-/// Whether a worker was heard in a commit whose events are all amendments: a settlement that left none.
-fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
-    let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
-    before.settled != after.settled && events.all(|event| event.leaf.kind == Kind::Amended)
-}
-
-/// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.
-fn check_lease_no(before: &Submission, after: &Submission) -> Checked {
-    let id = before.id;
-    ensure!(after.lease_no >= before.lease_no, "the lease number of {id} went back");
-    let Some(lease) = before.lease() else { return Ok(()) };
-    let goes_on = after.lease().is_some_and(|now| now.no == lease.no);
-    let settled = after.settled != before.settled;
-    ensure!(
-        goes_on || settled || after.lease_no > lease.no,
-        "lease {} of {id} was revoked and not numbered",
-        lease.no
-    );
-    Ok(())
 }

@@ -5,10 +5,12 @@
 
 mod act;
 mod answers;
+mod approved;
 mod clocks;
 mod comparable;
 mod events;
 mod explained;
+mod going_on;
 mod law;
 mod ledger;
 mod limits;
@@ -27,6 +29,7 @@ mod silent;
 mod sweep;
 mod timing;
 mod visit;
+mod written;
 
 pub(crate) use ledger::Ledger;
 

@@ -18,12 +18,19 @@ pub(super) struct Receipt {
     /// `None` while nobody has heard the answer.
     row: Option<Submission>,
     until: Time,
-    /// Its time was over once: the store may have let it go, even if the clock was set back since.
-    doubtful: bool,
+    /// Something was committed when its time was over. Every commit clears a few of those away, so this one may be
+    /// gone, and a clock that was set back since does not bring it back. It was kept for its day all the same: whoever
+    /// repeats the request now hears the first answer or is served anew, and both are right.
+    swept: bool,
+}
+
+impl Receipt {
+    fn is_in_force(&self, now: Time) -> bool {
+        now < self.until && !self.swept
+    }
 }
 
 pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -> Checked {
-    ledger.receipts.values_mut().for_each(|receipt| receipt.doubtful |= receipt.until <= seen.now);
     for (input, heard) in seen.inputs.iter().zip(seen.heard) {
         let Some(once) = &input.once else { continue };
         let Heard::Told(outcome) = heard else { continue };
@@ -36,7 +43,9 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
             continue;
         }
         match ledger.receipts.get_mut(&once.key) {
-            Some(receipt) if !receipt.doubtful => repeated(receipt, &once.digest, answer, report)?,
+            Some(receipt) if receipt.is_in_force(seen.now) => {
+                repeated(receipt, &once.digest, answer, report)?
+            }
             known => {
                 let mismatch = matches!(answer, Err(Code::IdempotencyMismatch));
                 ensure!(known.is_some() || !mismatch, "a fresh key was said to be used");
@@ -45,13 +54,17 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
                     && again.is_none_or(|row| row != plain(&answered.row))
                 {
                     let (digest, row) = (once.digest, Some(plain(&answered.row)));
-                    let receipt = Receipt { digest, row, until: seen.now.plus(ONCE_FOR), doubtful: false };
+                    let receipt = Receipt { digest, row, until: seen.now.plus(ONCE_FOR), swept: false };
                     ledger.receipts.insert(once.key.clone(), receipt);
                 }
             }
         }
     }
     unheard(ledger, seen);
+    if !seen.commits.is_empty() {
+        let over = ledger.receipts.values_mut().filter(|receipt| receipt.until <= seen.now);
+        over.for_each(|receipt| receipt.swept = true);
+    }
     Ok(())
 }
 
@@ -79,7 +92,7 @@ fn repeated(
 /// Answers that were kept for requests whose sender heard nothing.
 fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
     for change in seen.commits.iter().flat_map(|commit| &commit.changes.answers) {
-        let is_known = ledger.receipts.get(&change.key).is_some_and(|receipt| !receipt.doubtful);
+        let is_known = ledger.receipts.get(&change.key).is_some_and(|receipt| receipt.is_in_force(seen.now));
         if is_known {
             continue;
         }
@@ -87,7 +100,7 @@ fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
             seen.inputs.iter().filter_map(|input| input.once.as_ref()).find(|once| once.key == change.key);
         if let Some(once) = asked {
             let until = seen.now.plus(ONCE_FOR);
-            let receipt = Receipt { digest: once.digest, row: None, until, doubtful: false };
+            let receipt = Receipt { digest: once.digest, row: None, until, swept: false };
             ledger.receipts.insert(change.key.clone(), receipt);
         }
     }

@@ -45,7 +45,9 @@ pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outco
         Code::NotAmendable => {
             rule.is_none() || before.status.is_final() || !fields || patch.get("tie").is_some()
         }
-        Code::GuardError | Code::SchemaViolation | Code::TooLarge => fields,
+        // A weight that is no number gives no priority; nothing else that may be amended is in anybody's way.
+        Code::GuardError => patch.get("weight").is_some_and(|weight| !weight.is_number()),
+        Code::SchemaViolation | Code::TooLarge => fields,
         _ => false,
     };
     ensure!(justified, "an amendment of {id} was refused: {refusal}");

@@ -27,7 +27,7 @@ impl Moment<'_> {
     }
 
     /// The lease the event found in force. A snooze earlier in the same commit gave it back without an event.
-    fn lease(&self) -> Option<&Lease> {
+    pub(super) fn lease(&self) -> Option<&Lease> {
         let lease = self.stood().lease()?;
         let id = self.event.leaf.submission;
         let written = self.told.commit.changes.rows.iter().find(|change| change.after.id == id);

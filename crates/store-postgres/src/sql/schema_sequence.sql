@@ -1,5 +1,6 @@
 -- Gives every batch that is visible and has none a place in the sequence, and answers where the events of batch `own`
 -- begin (null: not visible, or not committed). There is no batch 0: whoever asks for it wants everything looked through.
+-- Nor is there one below: whoever asks for that wants only what is new to have its place.
 --
 -- A position is given only to what everybody can see from then on, in one order, by one at a time. So a reader who has
 -- come to a position has seen everything before it, for ever: a batch whose transaction commits late has no position
@@ -11,7 +12,7 @@
 -- before. A missed number is looked for during an hour. A transaction that has one cannot last that long: it is about to
 -- commit, and every statement and every pause of its connection is cut off within half a minute. Its age in transaction
 -- numbers would not do: the youngest of all is not below any number that a snapshot knows. Should one come later all the
--- same, whoever opens the store, or reads and finds others waiting, looks through everything.
+-- same, whoever opens the store, or reads a history and finds it there, looks through everything.
 --
 -- Causes come before effects: a commit takes its number when it holds its locks, so of two that wrote one submission the
 -- first was visible before the second took its number. Whoever sees the second sees the first, and numbers order them.

@@ -1,0 +1,63 @@
+//! Documents that a command needs are at hand, whatever the guards of its pipeline read.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use engine::core::Ask;
+use model::command::{Amend, Finish, Redrive};
+use model::submission::Status;
+use model::{Caller, Command, Json, Role};
+use support::bench::{Open, Promises, check, over_memory, over_sqlite};
+
+const PROMISES: Promises = &[
+    ("an amendment keeps what it does not name", an_amendment_keeps_what_it_does_not_name),
+    ("a redrive sees the output that was kept", a_redrive_sees_the_output_that_was_kept),
+];
+
+#[test]
+fn promises_hold_on_memory() {
+    check(PROMISES, &over_memory);
+}
+
+#[test]
+fn promises_hold_on_sqlite() {
+    check(PROMISES, &over_sqlite);
+}
+
+/// Nothing here reads the payload or an earlier output on a move.
+const BLIND: &str = r#"
+name = "blind"
+version = 1
+title = "Blind"
+amend = { fields = ["colour"], role = "submitter" }
+start = "WORK"
+[states.WORK]
+task = "t.work"
+on.done = [{ to = "GOOD", when = "requeues > 0 ? output.grade >= 3 : output.unknown" }, "BAD"]
+[states.GOOD]
+final = "success"
+[states.BAD]
+final = "failure"
+"#;
+
+fn an_amendment_keeps_what_it_does_not_name(open: Open<'_>) {
+    let mut bench = open(&[BLIND]);
+    let id = bench.machine.submit_to("blind", r#"{"colour":"red","size":{"x":1}}"#);
+    let (caller, patch) = (Caller::new("bob", Role::Submitter), Json::parse(r#"{"colour":"blue"}"#).unwrap());
+    bench.machine.one(Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None }))).unwrap();
+    let payload = bench.store.submission(id).unwrap().unwrap().1.payload;
+    assert_eq!(payload.as_str(), r#"{"colour":"blue","size":{"x":1}}"#);
+}
+
+fn a_redrive_sees_the_output_that_was_kept(open: Open<'_>) {
+    let mut bench = open(&[BLIND]);
+    let id = bench.machine.submit_to("blind", r#"{"colour":"red"}"#);
+    let token = bench.machine.claim_task("t.work")[0].token;
+    let output = Some(Json::parse(r#"{"grade":4}"#).unwrap());
+    let finish = Finish { token, outcome: "done".into(), output, result: None, children: Vec::new() };
+    bench.machine.one(Ask::Tell(id, Command::Finish(finish))).unwrap();
+    assert_eq!(bench.row(id).status, Status::Dead, "its guard asks for what is not there");
+    let redrive = Redrive { caller: Caller::new("ada", Role::Admin), reason: None };
+    bench.machine.one(Ask::Tell(id, Command::Redrive(redrive))).unwrap();
+    assert_eq!(bench.state(id), "GOOD");
+}

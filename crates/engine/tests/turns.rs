@@ -1,0 +1,150 @@
+//! Turns at keys, lanes and limits that come in the very step in which something else happens to those in line.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use engine::Hold;
+use engine::core::{Ask, ClaimMany, Outcome, Output};
+use model::command::{Act, Amend, Finish};
+use model::submission::Wait;
+use model::{Actor, Caller, Command, Json, Role, SubmissionId, Time, Token};
+use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
+
+const PROMISES: Promises = &[
+    ("an arrival does not overtake who is first in line", an_arrival_does_not_overtake),
+    ("who gets its key gets its free lane too", who_gets_its_key_gets_its_free_lane_too),
+    ("who is amended as its key comes free gets it all the same", amended_as_its_key_comes_free),
+    ("the key of one that ended as it came free goes to the next", ended_as_its_key_comes_free),
+    ("a hold does not keep a key from who waits for it", a_hold_does_not_keep_a_key),
+    ("a slot that is given back is there for the next claim of the same step", a_slot_that_is_given_back),
+];
+
+#[test]
+fn promises_hold_on_memory() {
+    check(PROMISES, &over_memory);
+}
+
+#[test]
+fn promises_hold_on_sqlite() {
+    check(PROMISES, &over_sqlite);
+}
+
+const PORT: &str = r#"
+name = "port"
+version = 1
+title = "Port"
+key = "payload.ship"
+on_duplicate = "queue"
+lane = { key = "payload.quay" }
+amend = { fields = ["load"], role = "submitter", lease = "keep" }
+start = "UNLOAD"
+[states.UNLOAD]
+task = "port.unload"
+on.done = "GONE"
+actions.turn = "GONE"
+[states.GONE]
+final = "success"
+"#;
+
+/// One after the other, a moment apart: those of one moment stand in no order of arrival.
+fn arrive(bench: &mut Bench, ship: &str, quay: &str) -> SubmissionId {
+    bench.clock.advance(1);
+    bench.machine.submit_to("port", &format!(r#"{{"ship":"{ship}","quay":"{quay}","load":1}}"#))
+}
+
+/// Finishes in a step of its own: what follows for others is written, and nobody has looked at it yet.
+fn leave(bench: &mut Bench, token: Token) {
+    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    bench.machine.one(Ask::Tell(token.submission, Command::Finish(finish))).unwrap();
+}
+
+fn unloading(bench: &mut Bench) -> Vec<SubmissionId> {
+    bench.machine.settle();
+    bench.machine.claim_task("port.unload").iter().map(|task| task.row.id).collect()
+}
+
+fn amend(bench: &mut Bench, id: SubmissionId) -> Outcome {
+    let (caller, patch) = (Caller::new("bob", Role::Submitter), Json::parse(r#"{"load":2}"#).unwrap());
+    bench.machine.one(Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None })))
+}
+
+fn an_arrival_does_not_overtake(open: Open<'_>) {
+    let mut bench = open(&[PORT]);
+    arrive(&mut bench, "a", "q");
+    let waits = arrive(&mut bench, "b", "q");
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    arrive(&mut bench, "c", "q");
+    assert_eq!(unloading(&mut bench), [waits]);
+}
+
+fn who_gets_its_key_gets_its_free_lane_too(open: Open<'_>) {
+    let mut bench = open(&[PORT]);
+    arrive(&mut bench, "a", "q1");
+    let again = arrive(&mut bench, "a", "q2");
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    assert_eq!(unloading(&mut bench), [again]);
+}
+
+fn amended_as_its_key_comes_free(open: Open<'_>) {
+    let mut bench = open(&[PORT]);
+    arrive(&mut bench, "a", "q1");
+    let again = arrive(&mut bench, "a", "q2");
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    amend(&mut bench, again).unwrap();
+    assert_eq!(unloading(&mut bench), [again]);
+}
+
+fn ended_as_its_key_comes_free(open: Open<'_>) {
+    let mut bench = open(&[PORT]);
+    arrive(&mut bench, "a", "q1");
+    let [second, third] = ["q2", "q3"].map(|quay| arrive(&mut bench, "a", quay));
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    let (caller, action) = (Caller::new("ada", Role::Admin), "turn".into());
+    let act = Act { caller, action, reason: None, data: None, to: None, if_match: None };
+    bench.machine.one(Ask::Tell(second, Command::Act(act))).unwrap();
+    assert_eq!(unloading(&mut bench), [third]);
+}
+
+fn a_hold_does_not_keep_a_key(open: Open<'_>) {
+    let mut bench = open(&[PORT]);
+    arrive(&mut bench, "a", "q1");
+    let again = arrive(&mut bench, "a", "q2");
+    let hold = Hold {
+        id: "00000000-0000-7000-8000-000000000001".into(),
+        pipeline: None,
+        labels: [].into(),
+        lane: None,
+        submission: Some(again),
+        reason: "storm".to_owned(),
+        owner: Actor::system(),
+        created_at: Time::EPOCH,
+        expires_at: None,
+    };
+    bench.machine.one(Ask::Hold(Box::new(hold))).unwrap();
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    assert_eq!(unloading(&mut bench), [], "it is held");
+    let row = bench.row(again);
+    assert!(!row.key_waits && row.wait != Wait::Key, "and the key is its own: {row:?}");
+}
+
+fn a_slot_that_is_given_back(open: Open<'_>) {
+    let limited = PORT.replace(
+        "lane = { key = \"payload.quay\" }",
+        "labels = { quay = \"payload.quay\" }\nlimits.quay = 1",
+    );
+    let mut bench = open(&[&limited]);
+    arrive(&mut bench, "a", "q");
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    let next = arrive(&mut bench, "b", "q");
+    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let claim = ClaimMany { tasks: vec!["port.unload".into()], ..support::claim(1) };
+    let asks = [Ask::Tell(token.submission, Command::Finish(finish)), Ask::Claim(claim)];
+    let step = bench.machine.step(&asks.map(Into::into));
+    let Ok(Output::Tasks(tasks)) = &step.outcomes[1] else { panic!("{:?}", step.outcomes) };
+    assert_eq!(tasks.iter().map(|task| task.row.id).collect::<Vec<_>>(), [next]);
+}

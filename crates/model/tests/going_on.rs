@@ -1,0 +1,153 @@
+//! What one needs to go on that had stopped, ended or stood in line: its key, its lane, and nobody else's lease.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use model::admit::admit;
+use model::command::{Redrive, Renew};
+use model::owed::Debtor;
+use model::submission::Wait;
+use model::{Code, Command, Status, SubmissionId};
+use support::{Story, admin, pipeline};
+
+const ROAD: &str = r#"
+name = "road"
+version = 1
+title = "Road"
+key = "payload.plate"
+on_duplicate = "queue"
+lane = { key = "payload.road" }
+amend = { fields = ["load"], role = "submitter", lease = "restart" }
+start = "DRIVE"
+[defaults]
+lease = "30s"
+[states.DRIVE]
+task = "road.drive"
+on.there = "ARRIVED"
+on.parked = "ASIDE"
+[states.ASIDE]
+lane = "free"
+task = "road.rest"
+on.rested = "DRIVE"
+[states.ARRIVED]
+final = "success"
+actions.again = { to = ["DRIVE", "ASIDE"] }
+actions.wash = { to = "ARRIVED", task = "road.wash" }
+"#;
+
+const PAYLOAD: &str = r#"{"plate":"p1","road":"r1","load":1}"#;
+
+fn driving() -> Story {
+    Story::submitted(pipeline(ROAD), PAYLOAD)
+}
+
+fn arrived() -> Story {
+    let mut story = driving();
+    let token = story.claim_any();
+    story.finish(token, "there", "{}").unwrap();
+    assert_eq!(story.row().status, Status::Succeeded);
+    story
+}
+
+fn again(story: &mut Story, to: &str) -> Result<model::decide::Answer, model::Refusal> {
+    let act = model::command::Act { to: Some(to.into()), ..support::act("again") };
+    story.tell(&Command::Act(act))
+}
+
+#[test]
+fn an_ended_submission_goes_on_only_with_its_key() {
+    let mut story = arrived();
+    story.key_holder = Some(SubmissionId::NIL);
+    assert_eq!(again(&mut story, "DRIVE").unwrap_err().code, Code::DuplicateKey);
+    story.key_holder = None;
+    again(&mut story, "DRIVE").unwrap();
+    assert_eq!((story.row().status, story.row().requeues), (Status::Open, 1));
+}
+
+#[test]
+fn an_ended_submission_goes_on_only_with_its_lane() {
+    let mut story = arrived();
+    story.lane_free = false;
+    assert_eq!(again(&mut story, "DRIVE").unwrap_err().code, Code::LaneTaken);
+    assert_eq!(story.row().status, Status::Succeeded);
+    let mut aside = story.clone();
+    again(&mut aside, "ASIDE").unwrap();
+    assert_eq!(aside.state(), "ASIDE", "a state that frees the lane needs none");
+    story.lane_free = true;
+    again(&mut story, "DRIVE").unwrap();
+    assert!(story.row().seat.as_ref().unwrap().holds);
+}
+
+#[test]
+fn a_dead_letter_goes_on_only_with_its_lane() {
+    let mut story = driving();
+    let token = story.claim_any();
+    story.tell(&support::fail(token, "broken", false)).unwrap();
+    assert_eq!(story.row().status, Status::Dead);
+    let redrive = Command::Redrive(Redrive { caller: admin(), reason: None });
+    story.lane_free = false;
+    assert_eq!(story.tell(&redrive).unwrap_err().code, Code::LaneTaken);
+    story.lane_free = true;
+    story.tell(&redrive).unwrap();
+    assert!(story.row().seat.as_ref().unwrap().holds);
+}
+
+#[test]
+fn an_ended_submission_has_a_task_run_for_it_only_with_its_key() {
+    let mut story = arrived();
+    story.key_holder = Some(SubmissionId::NIL);
+    assert_eq!(story.act("wash").unwrap_err().code, Code::DuplicateKey);
+    (story.key_holder, story.lane_free) = (None, false);
+    story.act("wash").unwrap();
+    assert_eq!(story.row().status, Status::Open, "it keeps its key from others meanwhile, and needs no lane");
+    let token = story.claim("road.wash").unwrap();
+    story.fail(token, "broken").unwrap();
+    assert_eq!(story.row().status, Status::Succeeded, "it has ended again");
+}
+
+#[test]
+fn an_end_owes_the_key_to_those_in_line_and_the_lane_to_the_next() {
+    let story = arrived();
+    let keys = story.owed.iter().filter(|owed| matches!(owed.to, Debtor::Key { .. })).count();
+    let lanes = story.owed.iter().filter(|owed| matches!(owed.to, Debtor::Lane { .. })).count();
+    assert_eq!((keys, lanes), (1, 1));
+}
+
+#[test]
+fn an_amendment_that_restarts_takes_the_lease_back() {
+    let mut story = driving();
+    let token = story.claim_any();
+    story.amend(r#"{"load":2}"#).unwrap();
+    assert!(matches!(story.row().wait, Wait::Worker { .. }), "it is in its queue again");
+    assert_eq!(story.finish(token, "there", "{}").unwrap_err().code, Code::StaleLease);
+    assert_eq!(story.tell(&Command::Renew(Renew { token })).unwrap_err().code, Code::StaleLease);
+    let token = story.claim_any();
+    story.finish(token, "there", "{}").unwrap();
+}
+
+/// One whose key another submission has.
+fn in_line() -> Story {
+    let mut story = driving();
+    let admission = admit(&story.pipeline, Story::application(admin(), PAYLOAD)).unwrap();
+    let decision = story.decide(&Command::Submit(Box::new(admission))).unwrap();
+    story.row = Some(decision.row);
+    assert_eq!(story.row().wait, Wait::Key);
+    story
+}
+
+#[test]
+fn a_key_is_taken_only_when_nobody_has_it() {
+    let mut story = in_line();
+    story.key_holder = Some(SubmissionId::NIL);
+    story.tell(&Command::TakeKey).unwrap();
+    assert_eq!(story.row().wait, Wait::Key);
+}
+
+#[test]
+fn a_held_submission_takes_its_key_in_its_turn_and_is_held_in_its_queue() {
+    let mut story = in_line();
+    story.hold = Some("h1".into());
+    story.tell(&Command::TakeKey).unwrap();
+    assert!(!story.row().key_waits, "a hold stops no turn for a key");
+    assert_eq!(story.ask(), model::decide::Answer::Parked);
+}
