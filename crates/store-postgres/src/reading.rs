@@ -117,8 +117,9 @@ async fn bounds(client: &Client) -> Result<Bounds> {
 pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
     let mut snapshot = Snapshot::of(pool).await?;
     let mut bounds = self::bounds(snapshot.client()).await?;
-    if bounds.waiting {
-        // Somebody is about to see to it, or was lost on the way: no reader waits for that.
+    if bounds.waiting && feed.after >= bounds.last {
+        // Somebody is about to see to it, or was lost on the way: no reader waits for that. One that has something to
+        // read leaves it for later, for this is a commit.
         snapshot.end().await?;
         sequence(pool, writer::WHAT_IS_NEW).await?;
         snapshot = Snapshot::of(pool).await?;
