@@ -1,10 +1,12 @@
-//! `cargo xtask bench`: an optimised build, measured on this machine.
+//! `cargo xtask bench`: an optimised build, measured on this machine, over SQLite and a PostgreSQL of its own.
 
 use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, ensure};
+
+use crate::postgres::Postgres;
 
 /// Figures of the last run, beside the build they are of.
 const FIGURES: &str = "bench.json";
@@ -18,6 +20,10 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     let figures = target.join(FIGURES);
     let mut bench = Command::new(target.join("release").join("milepost"));
     bench.current_dir(root).arg("bench").arg("--folder").arg(&target).arg("--json").arg(&figures);
+    let server = Postgres::start()?;
+    if let Some(server) = &server {
+        bench.env("MILEPOST_BENCH_POSTGRES", server.address());
+    }
     let status = bench.args(arguments).stdin(Stdio::null()).status().context("cannot start milepost")?;
     ensure!(status.success(), "the measurement failed ({status})");
     eprintln!("figures: {}", figures.display());
