@@ -1,5 +1,6 @@
 //! The project's own commands, run as `cargo xtask <verb>`. At most eight verbs, one file each.
 
+mod bench;
 mod needs;
 mod postgres;
 mod tally;
@@ -27,6 +28,12 @@ enum Verb {
         #[arg(last = true)]
         filter: Vec<String>,
     },
+    /// Measure an optimised build on this machine: a table, and figures in target/bench.json
+    Bench {
+        /// Arguments for `milepost bench`, for example --only W3
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
     /// Check the rules of the repository that no compiler checks
     Tidy,
 }
@@ -36,6 +43,7 @@ fn main() -> Result<ExitCode> {
     let root = workspace_root()?;
     match arguments.verb {
         Verb::Test { filter } => Ok(test::run(&root, &filter)),
+        Verb::Bench { arguments } => bench::run(&root, &arguments),
         Verb::Tidy => tidy::run(&root),
     }
 }

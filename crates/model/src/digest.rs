@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use base64::Engine as _;
+use base64::{DecodeSliceError, Engine as _};
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -31,9 +32,20 @@ impl Digest {
     }
 }
 
+/// Characters of a digest's text.
+const TEXT_LEN: usize = 43;
+
+impl Digest {
+    /// Every event has several of these: they are written without asking for memory.
+    fn text<'b>(&self, buffer: &'b mut [u8; TEXT_LEN]) -> &'b str {
+        let written = URL_SAFE_NO_PAD.encode_slice(self.0, buffer).map(|length| &buffer[..length]);
+        written.ok().and_then(|text| std::str::from_utf8(text).ok()).expect("32 bytes are 43 characters")
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+        f.write_str(self.text(&mut [0; TEXT_LEN]))
     }
 }
 
@@ -47,20 +59,38 @@ impl FromStr for Digest {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| "not base64url")?;
-        Ok(Digest(bytes.try_into().map_err(|_| "not 32 bytes")?))
+        let mut bytes = [0; 32];
+        match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
+            Ok(32) => Ok(Digest(bytes)),
+            Ok(_) | Err(DecodeSliceError::OutputSliceTooSmall) => Err("not 32 bytes"),
+            Err(DecodeSliceError::DecodeError(_)) => Err("not base64url"),
+        }
     }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.text(&mut [0; TEXT_LEN]))
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// Reads in place: rows and events have several digests each, and none needs a text of its own.
+struct Reader;
+
+impl Visitor<'_> for Reader {
+    type Value = Digest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a SHA-256 value as base64url")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+        text.parse().map_err(E::custom)
     }
 }

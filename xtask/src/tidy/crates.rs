@@ -14,9 +14,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("server", &["model", "store", "audit", "engine"]),
     ("client", &["model"]),
     ("sim", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
+    ("bench", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     (
         "cli",
-        &["model", "store", "store-sqlite", "store-postgres", "audit", "engine", "server", "client", "sim"],
+        &[
+            "model",
+            "store",
+            "store-sqlite",
+            "store-postgres",
+            "audit",
+            "engine",
+            "server",
+            "client",
+            "sim",
+            "bench",
+        ],
     ),
     ("xtask", &[]),
 ];

@@ -3,6 +3,7 @@
 mod act;
 mod amend;
 mod apply;
+mod bench;
 mod audit;
 mod check;
 mod dead;
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Draw(draw::Draw),
     Test(test::Test),
     Torture(torture::Torture),
+    Bench(bench::Bench),
     Apply(apply::Apply),
     Submit(submit::Submit),
     List(list::List),
@@ -84,6 +86,7 @@ impl Command {
             Command::Draw(draw) => draw.run(format),
             Command::Test(test) => test.run(format),
             Command::Torture(torture) => torture.run(format),
+            Command::Bench(bench) => bench.run(format),
             Command::Apply(apply) => apply.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),

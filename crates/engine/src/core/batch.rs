@@ -72,7 +72,11 @@ pub(super) struct News {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(mut taken: Taken, rules: Rules<'a>, holds: InForce) -> Self {
+    /// `expected` is about how many submissions will be new or changed.
+    pub(super) fn new(mut taken: Taken, rules: Rules<'a>, holds: InForce, expected: usize) -> Self {
+        // Rows and events are large: growing step by step would move each of them several times.
+        taken.rows.reserve(expected);
+        let events = Vec::with_capacity(expected);
         let ready = std::mem::take(&mut taken.ready).into_iter().map(VecDeque::from).collect();
         Batch {
             rules,
@@ -85,9 +89,9 @@ impl<'a> Batch<'a> {
             reachable_since: taken.now,
             taken,
             ready,
-            before: HashMap::new(),
-            changed: Vec::new(),
-            changes: Changes::default(),
+            before: HashMap::with_capacity(expected),
+            changed: Vec::with_capacity(expected),
+            changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
         }
     }
@@ -179,8 +183,10 @@ impl<'a> Batch<'a> {
         let mut ready: BTreeMap<Name, usize> = BTreeMap::new();
         let mut next_timer = self.taken.next_timer;
         let mut next_idle = self.taken.next_idle;
+        self.changes.rows.reserve_exact(self.changed.len());
         for id in &self.changed {
-            let row = &self.taken.rows[id].row;
+            let after = self.taken.rows.remove(id).expect("what changed is in the working set").row;
+            let row = &after;
             // One that a hold took out of the queue counts too: the next in the queue can be seen now.
             if let Wait::Worker { task, .. } = &row.wait {
                 *ready.entry(task.clone()).or_default() += 1;
@@ -191,7 +197,7 @@ impl<'a> Batch<'a> {
                 next_timer = [next_timer, row.timer].into_iter().flatten().min();
             }
             let before = self.before.remove(id).flatten();
-            self.changes.rows.push(RowChange { before, after: row.clone() });
+            self.changes.rows.push(RowChange { before, after });
         }
         // Owed rows, new or left over, and what may be left of the inbox are looked at in the next step, which comes at once.
         let left = self.taken.owed.len() > self.changes.paid.len() || !self.changes.decided.is_empty();
@@ -298,9 +304,12 @@ impl<'a> Batch<'a> {
 
     /// A command that makes children, those marked that were made before.
     fn unmade(&self, command: &Command) -> Option<Command> {
+        if super::children_of(command).is_empty() {
+            return None;
+        }
         let mut command = command.clone();
         let children = match &mut command {
-            Command::Finish(finish) if !finish.children.is_empty() => &mut finish.children,
+            Command::Finish(finish) => &mut finish.children,
             Command::Spawn(spawn) => &mut spawn.children,
             _ => return None,
         };
@@ -418,10 +427,6 @@ impl<'a> Batch<'a> {
             Some(Stored { row, documents }) => (Some(row), documents),
             None => (None, Some(Documents::default())),
         };
-        if !unchanged && !self.before.contains_key(&id) {
-            self.before.insert(id, old.clone());
-            self.changed.push(id);
-        }
         let mut forgotten = false;
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
@@ -441,6 +446,10 @@ impl<'a> Batch<'a> {
         self.move_slots(old.as_ref(), &row);
         let look = self.move_lane(old.as_ref(), &row);
         self.owe(&row, owed.into_iter().chain(look).chain(queued));
+        if !unchanged && let Entry::Vacant(before) = self.before.entry(id) {
+            before.insert(old);
+            self.changed.push(id);
+        }
         if forgotten {
             self.forget(id);
         } else {

@@ -185,7 +185,8 @@ impl Core {
                 decided = Some(Decided::Outdated { epoch });
                 return store::Changes::default();
             }
-            let mut batch = Batch::new(taken, rules, InForce::clone(&holds));
+            let expected = inputs.len() + taken.due.len() + taken.owed.len();
+            let mut batch = Batch::new(taken, rules, InForce::clone(&holds), expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.end_holds();
             let outcomes = plan.run(inputs, &mut batch, seed);

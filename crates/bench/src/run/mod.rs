@@ -1,0 +1,200 @@
+//! One run: every workload that was asked for, each with its reference.
+
+mod ground;
+mod home;
+mod references;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::home::Outside;
+use crate::machine::MachineFacts;
+use crate::pipelines::{FIVE, ONE};
+use crate::report::{Figure, Report, Unit, millis};
+use crate::workload::{self, Rate};
+use ground::Ground;
+use home::{DRAIN, SINGLE};
+use references::References;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Workload {
+    Submit,
+    Drain,
+    Walk,
+    Latency,
+    Lanes,
+    Backlog,
+    Restart,
+    Pages,
+}
+
+impl Workload {
+    pub const ALL: [Workload; 8] = [
+        Workload::Submit,
+        Workload::Drain,
+        Workload::Walk,
+        Workload::Latency,
+        Workload::Lanes,
+        Workload::Backlog,
+        Workload::Restart,
+        Workload::Pages,
+    ];
+
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8"][self as usize]
+    }
+
+    #[must_use]
+    pub fn named(code: &str) -> Option<Workload> {
+        Workload::ALL.into_iter().find(|workload| workload.code().eq_ignore_ascii_case(code))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub workloads: BTreeSet<Workload>,
+    /// On the disk that is to be measured.
+    pub folder: PathBuf,
+    /// The program whose `serve` is measured over HTTP.
+    pub binary: PathBuf,
+    /// How much waits in the workloads with a backlog.
+    pub backlog: usize,
+    /// A PostgreSQL to be measured, too. It gets schemas of its own, which are dropped again.
+    pub postgres: Option<String>,
+    /// A tenth of everything, to see that it works.
+    pub quick: bool,
+}
+
+pub fn run(plan: &Plan, say: &mut dyn FnMut(&str)) -> Result<Report> {
+    let machine = MachineFacts::find(&plan.folder)?;
+    let report = Report { version: env!("CARGO_PKG_VERSION"), machine, figures: Vec::new() };
+    let mut run = Run { plan, report, say };
+    tokio::runtime::Runtime::new()?.block_on(run.everything())?;
+    Ok(run.report)
+}
+
+struct Run<'a> {
+    plan: &'a Plan,
+    report: Report,
+    say: &'a mut dyn FnMut(&str),
+}
+
+impl Run<'_> {
+    async fn everything(&mut self) -> Result<()> {
+        let references = self.raw().await?;
+        if self.wants(Workload::Walk) {
+            self.cost_of_log().await?;
+        }
+        self.on_ground(&Ground::folder(self.plan), &references, &[1]).await?;
+        if let Some(url) = &self.plan.postgres {
+            let ground = Ground::postgres(self.plan, url)?;
+            let references = self.naive(url).await?;
+            self.on_ground(&ground, &references, &[1, 2]).await?;
+        }
+        Ok(())
+    }
+
+    /// The same load without the audit log and with it, in turns.
+    async fn cost_of_log(&mut self) -> Result<()> {
+        const TURNS: usize = 3;
+        let ground = Ground::folder(self.plan);
+        let mut took = [Duration::ZERO; 2];
+        for turn in 0..2 * TURNS {
+            let room = ground.room_with(turn % 2 == 1).await?;
+            took[turn % 2] += home::filled(&room.engine, FIVE, self.sized(5_000), home::MANY).await?.took;
+            room.leave().await?;
+        }
+        let rate = |took| Rate { count: TURNS * self.sized(5_000) * FIVE.steps, took };
+        let (without, with) = (rate(took[0]), rate(took[1]));
+        self.add(self.rate(Workload::Walk, "without the audit log", "in process", without));
+        let figure = self.rate(Workload::Walk, "with the audit log", "in process", with);
+        self.add(figure.over_some(Some((without.per_second(), "without it"))));
+        Ok(())
+    }
+
+    /// In process, then over HTTP with so many servers.
+    async fn on_ground(&mut self, ground: &Ground, references: &References, servers: &[usize]) -> Result<()> {
+        let room = ground.room().await?;
+        let inside = self.on_home(&room.engine, references).await?;
+        room.leave().await?;
+        for &count in servers {
+            let site = ground.site(count).await?;
+            if count == 1 {
+                self.memory("idle", &site.servers)?;
+            }
+            let references = References { single: references.single_over_http(), ..inside };
+            self.on_home(&site.servers, &references).await?;
+            let site = if count == 1 { self.with_backlog(site).await? } else { site };
+            site.leave().await?;
+        }
+        Ok(())
+    }
+
+    /// With much waiting: work, restart, look.
+    async fn with_backlog(&mut self, site: ground::Site) -> Result<ground::Site> {
+        use Workload::{Backlog, Pages, Restart};
+        if ![Backlog, Restart, Pages].into_iter().any(|workload| self.wants(workload)) {
+            return Ok(site);
+        }
+        let (backlog, tasks) = (self.sized(self.plan.backlog), self.sized(20_000));
+        let home = site.label().to_owned();
+        let fill = workload::fill(&site.servers, ONE, backlog).await?;
+        self.add(self.rate(Backlog, &format!("submit until {backlog} wait"), &home, fill));
+        if self.wants(Backlog) {
+            let alone = self.report.value(Workload::Drain.code(), DRAIN, &home);
+            let work = workload::work(&site.servers, ONE, tasks, SINGLE).await?;
+            let figure = self.rate(Backlog, &format!("{DRAIN}, {backlog} waiting"), &home, work);
+            self.add(figure.over_some(alone.map(|alone| (alone, "with nothing behind"))));
+        }
+        let site = if self.wants(Restart) { self.restarted(site, backlog).await? } else { site };
+        if self.wants(Pages) {
+            for (what, time) in workload::pages(&site.servers).await? {
+                self.add(self.time(Pages, &format!("{what}, {backlog} open, p99"), &home, time));
+            }
+        }
+        self.memory("after all that", &site.servers)?;
+        Ok(site)
+    }
+
+    async fn restarted(&mut self, site: ground::Site, backlog: usize) -> Result<ground::Site> {
+        let ground::Site { program, servers, keep } = site;
+        let (restart, servers) = workload::restart(servers, &program, SINGLE).await?;
+        let after = format!("after kill -9, {backlog} open");
+        for (what, time) in [("ready", restart.ready), ("full speed", restart.full_speed)] {
+            self.add(self.time(Workload::Restart, &format!("{what} {after}"), &program.label, time));
+        }
+        Ok(ground::Site { program, servers, keep })
+    }
+
+    fn wants(&self, workload: Workload) -> bool {
+        self.plan.workloads.contains(&workload)
+    }
+
+    fn sized(&self, count: usize) -> usize {
+        if self.plan.quick { count / 10 } else { count }
+    }
+
+    fn add(&mut self, figure: Figure) {
+        (self.say)(&figure.to_string());
+        self.report.figures.push(figure);
+    }
+
+    fn rate(&self, workload: Workload, what: &str, home: &str, rate: Rate) -> Figure {
+        Figure::new(workload.code(), what, home, (rate.per_second(), Unit::PerSecond))
+    }
+
+    fn time(&self, workload: Workload, what: &str, home: &str, time: Duration) -> Figure {
+        Figure::new(workload.code(), what, home, (millis(time), Unit::Milliseconds))
+    }
+
+    fn memory(&mut self, when: &str, servers: &Outside) -> Result<()> {
+        let megabytes = servers.resident()? as f64 / 1e6;
+        let what = format!("resident, {when}");
+        self.add(Figure::new("mem", &what, "HTTP", (megabytes, Unit::Megabytes)));
+        Ok(())
+    }
+}

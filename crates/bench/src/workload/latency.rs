@@ -1,0 +1,66 @@
+//! From the moment somebody begins to submit to the moment a worker has the task, at a steady pace.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
+
+use crate::home::{Caller, Home};
+use crate::pipelines::{ONE, numbered};
+use crate::spread::Spread;
+use crate::stopwatch::now;
+
+const PACE: Duration = Duration::from_millis(10);
+const WORKERS: usize = 4;
+/// Beyond what other workloads number.
+const FIRST: u64 = 1 << 40;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Latency {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+}
+
+pub(crate) async fn latency<H: Home>(home: &H, samples: usize) -> Result<Latency> {
+    let (started, mut starts) = mpsc::unbounded_channel();
+    let mut workers = Vec::new();
+    for _ in 0..WORKERS {
+        workers.push(tokio::spawn(worker(home.caller().await?, started.clone())));
+    }
+    drop(started);
+    let mut submitter = home.caller().await?;
+    let mut pace = tokio::time::interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let mut begun: HashMap<u64, Instant> = HashMap::new();
+    for number in (FIRST..).take(samples) {
+        // The moment it was to begin: what a slow answer delays counts, too.
+        let at = pace.tick().await.into_std();
+        begun.insert(number, at);
+        submitter.submit(ONE, vec![numbered(number)]).await?;
+    }
+    let mut spread = Spread::default();
+    while spread.len() < samples {
+        let Some((number, at)) = starts.recv().await else { break };
+        if let Some(begun) = begun.get(&number) {
+            spread.add(at.duration_since(*begun));
+        }
+    }
+    workers.iter().for_each(|worker| worker.abort());
+    Ok(Latency { p50: spread.at(0.5), p99: spread.at(0.99) })
+}
+
+async fn worker<C: Caller>(mut caller: C, started: mpsc::UnboundedSender<(u64, Instant)>) -> Result<()> {
+    loop {
+        let tasks = caller.claim(ONE, 1, Duration::from_secs(5)).await?;
+        let now = now();
+        for task in &tasks {
+            // Nobody listens any more once everything was measured.
+            let _ = started.send((task.number, now));
+        }
+        if !tasks.is_empty() {
+            caller.finish(tasks).await?;
+        }
+    }
+}

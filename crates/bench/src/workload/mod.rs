@@ -1,0 +1,30 @@
+//! The workloads, over whichever home.
+
+mod latency;
+mod pages;
+mod restart;
+mod submit;
+mod work;
+
+pub(crate) use latency::latency;
+pub(crate) use pages::pages;
+pub(crate) use restart::restart;
+pub(crate) use submit::take;
+pub(crate) use submit::{fill, submit};
+pub(crate) use work::{Crew, work};
+
+use std::time::Duration;
+
+/// So many things in so much time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    pub(crate) count: usize,
+    pub(crate) took: Duration,
+}
+
+impl Rate {
+    #[must_use]
+    pub(crate) fn per_second(&self) -> f64 {
+        self.count as f64 / self.took.as_secs_f64()
+    }
+}
