@@ -16,7 +16,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode> {
     let mut build = Command::new(&cargo);
     build.current_dir(root).args(["build", "--release", "--locked", "-p", "milepost-cli"]);
     ensure!(build.status().context("cannot start cargo")?.success(), "the optimised build failed");
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+    let target =
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
     let figures = target.join(FIGURES);
     let mut bench = Command::new(target.join("release").join("milepost"));
     bench.current_dir(root).arg("bench").arg("--folder").arg(&target).arg("--json").arg(&figures);

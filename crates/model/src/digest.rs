@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use base64::{DecodeSliceError, Engine as _};
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::{DecodeSliceError, Engine as _};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};

@@ -86,7 +86,8 @@ impl Ground {
             }
         };
         let log = log.then(|| LogOptions::in_folder(keep.folder()));
-        let engine = Inside::start(store, label, &engine::Options { log, ..engine::Options::default() }).await?;
+        let engine =
+            Inside::start(store, label, &engine::Options { log, ..engine::Options::default() }).await?;
         Ok(Room { engine, keep })
     }
 

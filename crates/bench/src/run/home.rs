@@ -76,7 +76,12 @@ impl Run<'_> {
 }
 
 /// Fills a machine, then works until all of it has ended.
-pub(super) async fn filled<H: Home>(home: &H, machine: Machine, submissions: usize, crew: Crew) -> Result<Rate> {
+pub(super) async fn filled<H: Home>(
+    home: &H,
+    machine: Machine,
+    submissions: usize,
+    crew: Crew,
+) -> Result<Rate> {
     workload::fill(home, machine, submissions).await?;
     workload::work(home, machine, submissions * machine.steps, crew).await
 }

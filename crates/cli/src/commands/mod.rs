@@ -3,8 +3,8 @@
 mod act;
 mod amend;
 mod apply;
-mod bench;
 mod audit;
+mod bench;
 mod check;
 mod dead;
 mod demo;
