@@ -9,6 +9,7 @@ mod common;
 mod load;
 
 use std::process::Command;
+use std::time::Duration;
 
 use cluster::Cluster;
 use common::Server;
@@ -42,8 +43,8 @@ impl Fleet {
     fn gets_on(&self) {
         let begun = engine::clock::instant();
         let there: Vec<usize> = (0..self.servers.len()).filter(|no| self.servers[*no].is_some()).collect();
-        self.load.until_each_acknowledged(&there, 60);
-        eprintln!("60 more acknowledged by each of {there:?} after {:?}", begun.elapsed());
+        self.load.until_each_acknowledged(&there, 100);
+        eprintln!("100 more acknowledged by each of {there:?} after {:?}", begun.elapsed());
     }
 
     fn server(&self, no: usize) -> &Server {
@@ -99,10 +100,10 @@ fn start(store: &str) -> Server {
     Server::over(store, &[("steps.toml", PIPELINE)])
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn until(what: &str, patience: Duration, mut holds: impl FnMut() -> bool) {
     let begun = engine::clock::instant();
     while !holds() {
-        assert!(begun.elapsed() < load::PATIENCE, "not in time: {what}");
+        assert!(begun.elapsed() < patience, "not in time: {what}");
     }
     eprintln!("{what} after {:?}", begun.elapsed());
 }
@@ -111,14 +112,16 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn a_server_that_is_killed_is_missed_by_nobody_and_its_duties_are_taken_over() {
     let cluster = Cluster::start();
     let mut fleet = Fleet::over(&cluster.url(), 2);
-    until("all duties are done by somebody", || {
+    until("all duties are done by somebody", load::PATIENCE, || {
         fleet.listed(0).iter().map(|(_, duties)| duties.len()).sum::<usize>() == 4
     });
     let busy = (0..2).max_by_key(|no| fleet.duties_of(0, &fleet.server(*no).url)).unwrap();
     let other = 1 - busy;
     fleet.kill(busy);
     let survivor = fleet.server(other).url.clone();
-    until("the survivor does them all", || fleet.duties_of(other, &survivor) == 4);
+    // It takes some 10 seconds; a busy machine may take longer, but less than the rarest duty's pause.
+    let patience = Duration::from_secs(40);
+    until("the survivor does them all", patience, || fleet.duties_of(other, &survivor) == 4);
     fleet.gets_on();
     fleet.start(busy);
     fleet.gets_on();
