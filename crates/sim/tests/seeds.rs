@@ -104,7 +104,8 @@ fn many_seeds_hold_on_sqlite() {
 fn seeds_hold_on_postgres() {
     let (total, failures) = runs(postgres(), POSTGRES_SEEDS, POSTGRES_STEPS);
     assert_none(&failures);
-    for happened in ["crash/Killed", "crash/one-server", "fault/UnknownDone", "fault/CrashAfter"] {
+    // Few seeds: what happens in most of them.
+    for happened in ["crash/Killed", "crash/one-server", "fault/Unreachable", "fault/answer-lost"] {
         assert!(total.of(happened) > 0, "{happened} never happened: {:#?}", total.counts);
     }
 }
