@@ -6,6 +6,7 @@ mod bulk;
 mod commands;
 mod demo;
 mod exit;
+mod first_token;
 mod logging;
 mod node;
 mod output;

@@ -45,6 +45,7 @@ mod retries;
 mod stats;
 mod submissions;
 mod tasks;
+mod tokens;
 mod wait;
 mod worker;
 

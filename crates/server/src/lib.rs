@@ -17,7 +17,8 @@ mod routes;
 mod serve;
 mod table;
 
-pub use access::{Doors, TOKENS, doors, token_name};
+pub use access::{Doors, doors};
+pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
 pub use options::Options;
 pub use serve::serve;

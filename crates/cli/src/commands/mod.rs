@@ -25,6 +25,7 @@ mod status;
 mod submit;
 mod tail;
 mod test;
+mod tokens;
 mod torture;
 mod verify;
 mod why;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Monitor(monitor::Monitor),
     Witness(witness::Witness),
     Servers(servers::Servers),
+    Tokens(tokens::Tokens),
 }
 
 impl Command {
@@ -103,6 +105,7 @@ impl Command {
             Command::Monitor(monitor) => monitor.run(format),
             Command::Witness(witness) => witness.run(),
             Command::Servers(servers) => servers.run(format),
+            Command::Tokens(tokens) => tokens.run(format),
         }
     }
 }

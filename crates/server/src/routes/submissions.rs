@@ -25,7 +25,7 @@ pub(crate) async fn show(
     let id = id(&text)?;
     let found = app.engine.read(move |store| store.submission(id)).await?;
     let (row, documents) =
-        found.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+        found.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     let view = view(&app, &row).with_documents(documents);
     Ok(([etag(row.revision)], Json(view)).into_response())
 }
@@ -55,6 +55,7 @@ pub(super) async fn page(
     let mut query = query(&params)?;
     query.status = status.or(query.status);
     query.pipeline = pipeline(visitor, query.pipeline)?;
+    visitor.narrow_labels(&mut query.labels)?;
     check_names(&app.engine.pipelines().current(), &query)?;
     let page = app.engine.read(move |store| store.find(&query)).await?;
     let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
@@ -133,10 +134,11 @@ pub(crate) async fn events(
     let found = app.engine.read(move |store| {
         let Some((row, _)) = store.submission(id)? else { return Ok(None) };
         // One more than wanted tells whether there is more.
-        Ok(Some((row.pipeline, store.history(id, after, limit + 1)?)))
+        let history = store.history(id, after, limit + 1)?;
+        Ok(Some((row, history)))
     });
     let (_, mut recorded) =
-        found.await?.filter(|(pipeline, _)| asking.sees(pipeline)).ok_or_else(|| no_submission(&text))?;
+        found.await?.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     let more = recorded.len() > limit;
     recorded.truncate(limit);
     let events: Vec<_> =
