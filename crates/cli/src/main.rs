@@ -7,6 +7,7 @@ mod commands;
 mod demo;
 mod exit;
 mod first_token;
+mod limits;
 mod logging;
 mod node;
 mod output;

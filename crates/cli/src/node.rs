@@ -51,9 +51,10 @@ impl Node {
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
+        mut options: server::Options,
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
-        let options = server::Options::new(listener.local_addr()?);
+        options.listen = listener.local_addr()?;
         self.engine.listens_at(options.listen.to_string());
         let over = async {
             tokio::select! {

@@ -174,7 +174,7 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
 fn is_worth_repeating(error: &Error) -> bool {
     match error {
         Error::Unreachable { .. } => true,
-        Error::Problem(problem) => problem.status == 503,
+        Error::Problem(problem) => matches!(problem.status, 429 | 503),
         Error::Protocol(_) | Error::TooLarge { .. } | Error::Setup(_) => false,
     }
 }

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
+use crate::limits::Limits;
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
@@ -64,6 +65,9 @@ pub(crate) struct Serve {
     name: Option<String>,
 
     #[command(flatten)]
+    limits: Limits,
+
+    #[command(flatten)]
     audit: Audit,
 
     /// How to write logs: for people, or one object a line
@@ -100,7 +104,8 @@ impl Serve {
             signals.asked_to_stop().await;
             tracing::info!("stopping");
         };
-        node.serve(listener, stop).await
+        let options = self.limits.options(listener.local_addr()?)?;
+        node.serve(listener, options, stop).await
     }
 
     /// What the command line says counts more than the environment.

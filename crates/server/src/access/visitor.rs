@@ -18,7 +18,7 @@ pub(crate) struct Visitor {
     /// The labels a submission must have.
     pub(crate) labels: BTreeMap<Name, Name>,
     /// What the token is registered under; none where nobody needs one.
-    pub(super) token: Option<Name>,
+    pub(crate) token: Option<Name>,
 }
 
 impl Visitor {

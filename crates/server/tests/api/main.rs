@@ -11,6 +11,7 @@ mod errors_doc;
 mod feed;
 mod health;
 mod holds;
+mod hostile;
 mod limits;
 mod log;
 mod look;
