@@ -6,6 +6,8 @@ mod bulk;
 mod commands;
 mod demo;
 mod exit;
+mod first_token;
+mod limits;
 mod logging;
 mod node;
 mod output;

@@ -36,6 +36,11 @@ impl Node {
         })
     }
 
+    /// Makes the first token, if there is none yet.
+    pub(crate) async fn first_token(&self, file: &std::path::Path) -> anyhow::Result<()> {
+        crate::first_token::make(&self.engine, file).await
+    }
+
     /// Who will be let in at this address; an error if nobody may listen there.
     pub(crate) async fn doors(&self, listener: &TcpListener) -> anyhow::Result<Doors> {
         let doors = server::doors(&self.engine, listener.local_addr()?).await;
@@ -46,9 +51,10 @@ impl Node {
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
+        mut options: server::Options,
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
-        let options = server::Options::new(listener.local_addr()?);
+        options.listen = listener.local_addr()?;
         self.engine.listens_at(options.listen.to_string());
         let over = async {
             tokio::select! {

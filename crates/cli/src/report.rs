@@ -104,6 +104,7 @@ fn next(problem: &Problem) -> Option<String> {
         "unknown-operation" => format!("`{program} operations` shows those of the last 30 days"),
         "operation-over" => format!("`{program} operations show ID` shows how it ended"),
         "self-approval" => "let somebody else do it".to_owned(),
+        "unknown-token" => format!("`{program} tokens list` shows those there are"),
         "unknown-hold" => format!("`{program} holds` shows those in force"),
         "feed-retired" => "leave out --after to begin with what there is".to_owned(),
         "key-mismatch" => "leave out --key".to_owned(),

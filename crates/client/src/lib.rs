@@ -46,6 +46,7 @@ mod retries;
 mod stats;
 mod submissions;
 mod tasks;
+mod tokens;
 mod wait;
 pub mod webhooks;
 mod worker;

@@ -17,5 +17,6 @@ pub use holds::{Hold, Holds};
 pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
-    ApplyError, Child, Condition, DutyReport, Engine, NewOperation, Options, ServerReport, StartError,
+    ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, ServerReport,
+    StartError, Within,
 };

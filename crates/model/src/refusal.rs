@@ -22,6 +22,8 @@ pub enum Class {
     TooLarge,
     /// Well formed, but not acceptable.
     Unprocessable,
+    /// Too much was asked; less of it is welcome.
+    TooMany,
     /// Try again later.
     Unavailable,
     /// Our fault.
@@ -77,6 +79,7 @@ codes! {
     UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
     UnknownHold = "unknown-hold", NotFound, "no such hold";
     UnknownCursor = "unknown-cursor", NotFound, "no such cursor";
+    UnknownToken = "unknown-token", NotFound, "no such token";
     UnknownSubmission = "unknown-submission", NotFound, "no such submission";
     Refused = "refused", Gone, "what was sent under this id was refused and never became a submission";
     FeedRetired = "feed-retired", Gone, "the feed no longer goes back that far";
@@ -104,7 +107,10 @@ codes! {
     UnknownKey = "unknown-key", NotFound, "the log is signed by no such key";
     LastKey = "last-key", Conflict, "a log needs a key; add another first";
     LogRunning = "log-running", Conflict, "the audit log goes on; there is nothing to fork";
+    AdminFirst = "admin-first", Conflict, "the first token must be an admin's, for everything and without an end";
+    LastAdmin = "last-admin", Conflict, "somebody must be able to make tokens; make another admin's first";
     RevisionMismatch = "revision-mismatch", Precondition, "the submission has moved on since the given revision";
+    RateLimited = "rate-limited", TooMany, "more requests than this caller may make; wait as `Retry-After` says";
     Overloaded = "overloaded", Unavailable, "too much is waiting; try again soon";
     Draining = "draining", Unavailable, "the server is stopping; try another or wait";
     Unavailable = "unavailable", Unavailable, "the store cannot be reached";

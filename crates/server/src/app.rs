@@ -1,13 +1,16 @@
 //! What every handler is given.
 
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use engine::Engine;
+use model::Name;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
 use crate::options::Options;
+use crate::rates::Rates;
 
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Inner>);
@@ -17,6 +20,8 @@ pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) access: Access,
     pub(crate) options: Options,
+    pub(crate) token_rates: Rates<Name>,
+    pub(crate) address_rates: Rates<IpAddr>,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) waits: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
@@ -28,6 +33,8 @@ impl App {
         App(Arc::new(Inner {
             access: Access::new(engine.clone(), options.listen),
             engine,
+            token_rates: Rates::new(options.rate_per_token),
+            address_rates: Rates::new(options.rate_per_address),
             requests: Arc::new(Semaphore::new(options.requests_max)),
             waits: Arc::new(Semaphore::new(options.waits_max)),
             streams: Arc::new(Semaphore::new(options.streams_max)),

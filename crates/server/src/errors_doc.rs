@@ -15,7 +15,7 @@ Every answer that is not a success is a problem of RFC 9457, `application/proble
 ```
 
 `code` is stable: decide by it. `detail` is for people and may change. Some problems have further members that help
-to do better, such as the legal `actions`. A 503 carries `Retry-After`. In answers to calls that take many, each entry
+to do better, such as the legal `actions`. A 429 and a 503 carry `Retry-After`. In answers to calls that take many, each entry
 that failed has its own problem and status.
 
 | code | status | meaning |

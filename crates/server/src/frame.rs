@@ -1,10 +1,11 @@
 //! What is around every handler: the span, the panic net, the door.
 
 use std::any::Any;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
@@ -13,8 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::field::Empty;
 use tracing::{Instrument, debug_span};
 
+use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Refused;
+use crate::rates;
 use crate::table::{Need, Room};
 
 /// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
@@ -28,11 +31,21 @@ pub(crate) async fn observe(request: Request, next: Next) -> Response {
     span.record("status", response.status().as_u16());
     span.record("duration_ms", u64::try_from(taken.as_millis()).unwrap_or(u64::MAX));
     span.in_scope(|| tracing::debug!("answered"));
-    let headers = response.headers_mut();
+    protect(response.headers_mut());
+    response
+}
+
+/// What browsers are told about every answer: it is what it says it is, loads nothing, is shown in no frame, and tells
+/// nobody where its reader came from.
+fn protect(headers: &mut HeaderMap) {
     // Answers hold lease tokens and other people's documents.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
 }
 
 /// A handler's panic is its request's alone.
@@ -44,6 +57,10 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Refused(Refusal::new(Code::Internal, "the server made a mistake with this request")).into_response()
 }
 
+/// Where a request came from; the listener has put it there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
 /// The door of one route.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
@@ -53,6 +70,9 @@ pub(crate) struct Door {
 }
 
 pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: Next) -> Response {
+    if let Err(refusal) = door.address_rate(&request) {
+        return Refused(refusal).into_response();
+    }
     let _permit = match door.room() {
         Ok(permit) => permit,
         Err(refusal) => return Refused(refusal).into_response(),
@@ -60,6 +80,9 @@ pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: 
     let asked = (request.method(), request.uri());
     match door.app.access.admit(door.need, asked, request.headers()).await {
         Ok(Some(visitor)) => {
+            if let Err(refusal) = door.token_rate(&visitor) {
+                return Refused(refusal).into_response();
+            }
             request.extensions_mut().insert(visitor);
         }
         Ok(None) => {}
@@ -73,6 +96,23 @@ pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: 
 }
 
 impl Door {
+    /// Before anything else is done for the request. Those who watch the server's health are always answered.
+    fn address_rate(&self, request: &Request) -> Result<(), Refusal> {
+        match request.extensions().get::<Peer>() {
+            Some(Peer(address)) if self.room != Room::Always => {
+                self.app.address_rates.take(rates::caller(*address), clock::instant())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn token_rate(&self, visitor: &Visitor) -> Result<(), Refusal> {
+        match &visitor.token {
+            Some(token) => self.app.token_rates.take(token.clone(), clock::instant()),
+            None => Ok(()),
+        }
+    }
+
     fn room(&self) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
         match self.room {
             Room::Always => Ok(None),

@@ -8,6 +8,12 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Connections at a time; more wait in the system's backlog.
     pub connections_max: usize,
+    /// Of these, from one address; more are closed at once.
+    pub connections_per_address_max: usize,
+    /// Requests a second by one token; `None`: as many as it likes.
+    pub rate_per_token: Option<u32>,
+    /// Requests a second from one address. Behind a proxy all come from one.
+    pub rate_per_address: Option<u32>,
     /// Requests worked on at a time; more are refused.
     pub requests_max: usize,
     /// Long polls at a time, counted apart, so that waiting workers do not keep others out.
@@ -36,6 +42,9 @@ impl Options {
         Options {
             listen,
             connections_max: 10_000,
+            connections_per_address_max: 4_096,
+            rate_per_token: None,
+            rate_per_address: None,
             requests_max: 1_024,
             waits_max: 8_192,
             streams_max: 1_024,

@@ -31,6 +31,10 @@ impl IntoResponse for Refused {
             Class::Unavailable => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
+            Class::TooMany => {
+                let seconds = self.0.details.get("retry_after_s").and_then(serde_json::Value::as_u64);
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.unwrap_or(1)));
+            }
             Class::Unauthorized => {
                 headers
                     .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"milepost\""));

@@ -1,23 +1,35 @@
 //! The listener: connections in, an orderly end.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use engine::Engine;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::access::doors;
 use crate::app::App;
+use crate::crowd::{Crowd, Place};
+use crate::frame::Peer;
 use crate::options::Options;
 use crate::table;
+
+/// Of a request's line and headers together, and of what is read ahead of a body. What is over is noticed after a read,
+/// so up to twice as much may come in.
+const HEAD_BYTES_MAX: usize = 64 << 10;
+const HEADERS_MAX: usize = 64;
 
 /// Out of file descriptors, most likely: some are given back in a while.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -38,6 +50,7 @@ pub async fn serve(
     let stop = watch::Sender::new(false);
     let grace = options.grace;
     let slots = Arc::new(Semaphore::new(options.connections_max));
+    let crowd = Crowd::new(options.connections_per_address_max);
     let line = Line {
         headers_within: options.headers_within,
         router: table::stoppable(App::new(engine, options, stop.subscribe())),
@@ -50,7 +63,10 @@ pub async fn serve(
             accepted = accept(&listener, &slots) => accepted,
             _ = &mut shutdown => break,
         };
-        lines.spawn(line.clone().run(accepted));
+        // Dropped, the connection is closed: one address must not take everybody's place.
+        if let Some(place) = crowd.enter(accepted.peer) {
+            lines.spawn(line.clone().run(accepted, place));
+        }
         while lines.try_join_next().is_some() {}
     }
     drop(listener);
@@ -63,11 +79,17 @@ pub async fn serve(
     Ok(())
 }
 
-async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> (TcpStream, OwnedSemaphorePermit) {
+struct Accepted {
+    stream: TcpStream,
+    peer: IpAddr,
+    _slot: OwnedSemaphorePermit,
+}
+
+async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Accepted {
     let slot = slots.clone().acquire_owned().await.expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, slot),
+            Ok((stream, peer)) => return Accepted { stream, peer: peer.ip(), _slot: slot },
             Err(error) if is_the_callers(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot accept connections; trying again");
@@ -91,12 +113,22 @@ struct Line {
 }
 
 impl Line {
-    async fn run(mut self, (stream, _slot): (TcpStream, OwnedSemaphorePermit)) {
+    async fn run(self, accepted: Accepted, _place: Place) {
+        let Accepted { stream, peer, _slot } = accepted;
         // Answers are small and waited for; a failure to say so costs only speed.
         let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(self.router);
+        self.talk(stream, peer).await;
+    }
+
+    async fn talk(mut self, stream: impl AsyncRead + AsyncWrite + Unpin, peer: IpAddr) {
+        let router = TowerToHyperService::new(self.router);
+        let service = service_fn(|mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            router.call(request)
+        });
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(self.headers_within);
+        builder.max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {
             ended = &mut connection => Some(ended),

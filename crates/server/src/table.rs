@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, amend, apply, cursors, dead, drawing, evidence, feed, health, holds, log, operations, overdue,
-    pipelines, servers, stats, submissions, submit, tasks, why,
+    pipelines, servers, stats, submissions, submit, tasks, tokens, why,
 };
 
 /// One way in.
@@ -39,6 +39,8 @@ pub enum Need {
     AnyRole,
     /// This role, or admin.
     Role(Role),
+    /// An admin whose token is for everything: what this changes concerns all.
+    Owner,
 }
 
 /// What a request counts against.
@@ -51,7 +53,7 @@ pub enum Room {
     Wait,
 }
 
-use Need::{AnyRole, Nothing};
+use Need::{AnyRole, Nothing, Owner};
 use Room::{Always, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
@@ -68,8 +70,8 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),
     route(Method::GET, "/v1/audit", AnyRole, Request, |get| on(get, log::show)),
     route(Method::GET, "/v1/audit/key", Nothing, Request, |get| on(get, log::keys)),
-    route(Method::POST, "/v1/audit/keys", ADMIN, Request, |post| on(post, log::change_keys)),
-    route(Method::POST, "/v1/audit/fork", ADMIN, Request, |post| on(post, log::fork)),
+    route(Method::POST, "/v1/audit/keys", Owner, Request, |post| on(post, log::change_keys)),
+    route(Method::POST, "/v1/audit/fork", Owner, Request, |post| on(post, log::fork)),
     route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
     route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
     route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
@@ -104,6 +106,10 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/holds", AnyRole, Request, |get| on(get, holds::list)),
     route(Method::POST, "/v1/holds", ADMIN, Request, |post| on(post, holds::place)),
     route(Method::DELETE, "/v1/holds/{hold}", ADMIN, Request, |delete| on(delete, holds::release)),
+    route(Method::GET, "/v1/tokens", Owner, Request, |get| on(get, tokens::list)),
+    route(Method::POST, "/v1/tokens", Owner, Request, |post| on(post, tokens::create)),
+    route(Method::DELETE, "/v1/tokens/{token}", Owner, Request, |delete| on(delete, tokens::revoke)),
+    route(Method::POST, "/v1/tokens/{token}/rotate", Owner, Request, |post| on(post, tokens::rotate)),
     route(Method::POST, "/v1/tasks:claim", WORKER, Wait, |post| on(post, tasks::claim)),
     route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
     route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),

@@ -27,6 +27,7 @@ mod status;
 mod submit;
 mod tail;
 mod test;
+mod tokens;
 mod torture;
 mod verify;
 mod why;
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Witness(witness::Witness),
     Servers(servers::Servers),
     Worker(worker::Worker),
+    Tokens(tokens::Tokens),
 }
 
 impl Command {
@@ -112,6 +114,7 @@ impl Command {
             Command::Witness(witness) => witness.run(),
             Command::Servers(servers) => servers.run(format),
             Command::Worker(worker) => worker.run(),
+            Command::Tokens(tokens) => tokens.run(format),
         }
     }
 }

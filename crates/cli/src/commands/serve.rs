@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
+use crate::limits::Limits;
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
@@ -23,6 +24,7 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
+  milepost serve --listen 0.0.0.0:8080 --first-token admin.token
   MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
   milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
@@ -30,7 +32,8 @@ Any number of servers may share one PostgreSQL. Its address may also say which s
 connections this server keeps: postgres://...?schema=milepost&readers=4&writers=4. Give an address with a password as
 MILEPOST_STORE, which others on this machine cannot see.
 
-While no token exists, the server is open to this machine and listens on no address that others can reach.
+While no token exists, the server is open to this machine and listens on no address that others can reach. Make the
+first with --first-token FILE, or with `milepost tokens create`.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
 pub(crate) struct Serve {
     /// The folder that holds the data; made if it is missing [default: milepost-data]
@@ -49,6 +52,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR")]
     pipelines: Option<PathBuf>,
 
+    /// If there is no token yet, make an admin's and write it to this file, which only you can read
+    #[arg(long, value_name = "FILE")]
+    first_token: Option<PathBuf>,
+
     /// How long events stay in the feed, such as 90d; without it, for ever
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
@@ -56,6 +63,9 @@ pub(crate) struct Serve {
     /// What to call this server among those that share its store [default: a name it makes up]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+
+    #[command(flatten)]
+    limits: Limits,
 
     #[command(flatten)]
     audit: Audit,
@@ -83,6 +93,9 @@ impl Serve {
         let listener = TcpListener::bind(self.listen)
             .await
             .with_context(|| format!("cannot listen on {}", self.listen))?;
+        if let Some(file) = &self.first_token {
+            node.first_token(file).await?;
+        }
         if node.doors(&listener).await? == Doors::Open {
             tracing::warn!("there is no token yet: everybody on this machine may do everything");
         }
@@ -91,7 +104,8 @@ impl Serve {
             signals.asked_to_stop().await;
             tracing::info!("stopping");
         };
-        node.serve(listener, stop).await
+        let options = self.limits.options(listener.local_addr()?)?;
+        node.serve(listener, options, stop).await
     }
 
     /// What the command line says counts more than the environment.

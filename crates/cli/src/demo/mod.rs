@@ -45,12 +45,13 @@ impl Demo {
         }
         let listener = bind(self.listen).await?;
         node.doors(&listener).await?;
+        let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
 
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);
         let workers = tokio::spawn(workers::run(client.clone(), told(working)));
-        let mut server = tokio::spawn(node.serve(listener, told(serving)));
+        let mut server = tokio::spawn(node.serve(listener, options, told(serving)));
         let exit = tokio::select! {
             exit = self.tell(&client) => exit,
             () = signals.asked_to_stop() => Ok(Exit::Fine),

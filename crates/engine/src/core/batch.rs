@@ -135,6 +135,7 @@ impl<'a> Batch<'a> {
                 Ok(Output::Gone)
             }
             Ask::Log(deed) => self.log(deed),
+            Ask::Token(deed) => self.tokens(deed),
         };
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);

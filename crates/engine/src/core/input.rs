@@ -17,6 +17,7 @@ use super::fleet::{Server, Shift};
 use super::log::Deed as LogDeed;
 use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
+use super::tokens::{TokenDeed, TokenEntry};
 use crate::holds::Hold;
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
@@ -80,6 +81,8 @@ pub enum Ask {
     },
     /// Does something to the log.
     Log(Box<LogDeed>),
+    /// Makes, ends or replaces a token.
+    Token(Box<TokenDeed>),
 }
 
 /// An act that is kept though its place in the sequence of events is gone.
@@ -130,6 +133,7 @@ pub enum Output {
     Scheduled(Box<Scheduled>),
     Operation(Box<Operation>),
     Shift(Shift),
+    Token(Box<TokenEntry>),
     /// It is done, and there is nothing to tell.
     Gone,
 }

@@ -12,6 +12,7 @@ mod owed;
 mod plan;
 mod schedules;
 mod surroundings;
+mod tokens;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
 pub use fleet::{Server, Shift, servers, shifts};
@@ -25,6 +26,7 @@ pub use operations::{
     results_of,
 };
 pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
+pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -46,6 +46,7 @@ impl Plan {
             let mut group = None;
             match &input.ask {
                 Ask::Submit(admission) => plan.arrival(admission),
+                Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Log(_) => plan.registry.push(log::acts_key()),
                 Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
                 Ask::Tick(tick) => {

@@ -192,6 +192,26 @@ impl Engine {
         submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)
     }
 
+    /// Submits what has these labels, and refuses the rest with what `outside` says.
+    pub async fn submit_within(
+        &self,
+        pipeline: &str,
+        application: Application,
+        once: Option<Once>,
+        within: Within<'_>,
+    ) -> Result<Answered, Refusal> {
+        let pipeline = self.latest(pipeline)?;
+        let admission = admit(&pipeline, application)?;
+        if !(within.covers)(admission.labels()) {
+            return Err((within.outside)());
+        }
+        let answered = submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)?;
+        if answered.duplicate && !(within.covers)(&answered.row.labels) {
+            return Err(Refusal::new(Code::DuplicateKey, "an open submission has this key already"));
+        }
+        Ok(answered)
+    }
+
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
         submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
     }
@@ -339,6 +359,21 @@ impl Engine {
         tasks.into_iter()
     }
 }
+
+/// What of a pipeline's submissions somebody may make.
+#[derive(Clone, Copy)]
+pub struct Within<'a> {
+    pub covers: &'a (dyn Fn(&Labels) -> bool + Sync),
+    pub outside: &'a (dyn Fn() -> Refusal + Sync),
+}
+
+impl std::fmt::Debug for Within<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Within(..)")
+    }
+}
+
+type Labels = std::collections::BTreeMap<Name, Name>;
 
 #[derive(Debug, Error)]
 pub enum ApplyError {

@@ -9,10 +9,12 @@ mod log;
 mod operations;
 mod queue;
 mod thread;
+mod tokens;
 
 pub use children::Child;
 pub use duties::DutyReport;
 pub use fleet::ServerReport;
-pub use handle::{ApplyError, Engine, Options, StartError};
+pub use handle::{ApplyError, Engine, Options, StartError, Within};
 pub use operations::NewOperation;
 pub use thread::Condition;
+pub use tokens::KnownToken;

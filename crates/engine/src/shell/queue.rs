@@ -52,7 +52,8 @@ impl Lane {
             | Ask::LookAside(_)
             | Ask::TakeDuty { .. }
             | Ask::Retire { .. }
-            | Ask::Log(_) => Lane::Actions,
+            | Ask::Log(_)
+            | Ask::Token(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }
     }

@@ -12,6 +12,7 @@ mod problem;
 mod stats;
 mod submission;
 mod task;
+mod token;
 
 pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use feed::{CursorBody, CursorView, FeedPage};
@@ -28,5 +29,6 @@ pub use task::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer,
     SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
+pub use token::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
 
 pub use crate::why::{Held, Reason, WhyAnswer};

@@ -45,6 +45,7 @@ fn status(refusal: &Refusal) -> u16 {
         (_, Class::Precondition) => 412,
         (_, Class::TooLarge) => 413,
         (_, Class::Unprocessable) => 422,
+        (_, Class::TooMany) => 429,
         (_, Class::Unavailable) => 503,
         (_, Class::Internal) => 500,
     }

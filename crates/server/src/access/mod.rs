@@ -5,23 +5,26 @@
 
 mod local;
 mod tokens;
+mod used;
+mod visitor;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, Method, Uri, header};
 use engine::{Engine, clock};
-use model::{Caller, Code, Name, Refusal, Role};
+use model::{Caller, Code, Refusal, Role};
 use tokio::sync::Mutex;
 
 use crate::table::Need;
 use tokens::Tokens;
-pub use tokens::{TOKENS, token_name};
+use used::Used;
+use visitor::LOCAL;
+pub(crate) use visitor::Visitor;
 
-/// The name of whoever asks an open server.
-const LOCAL: &str = "local";
-/// How long a revoked token may still be taken, and a new one be unknown.
+/// How long a token that was revoked elsewhere may still be taken here, and one made there be unknown.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
 /// Who comes through the door of a server.
@@ -42,7 +45,8 @@ pub async fn doors(engine: &Engine, listen: SocketAddr) -> Result<Doors, Refusal
         (true, false) => Err(Refusal::new(
             Code::Unauthorized,
             format!(
-                "{listen} can be reached from other machines and there is no token yet; listen on 127.0.0.1"
+                "{listen} can be reached from other machines and there is no token yet; make the first with \
+                 `milepost serve --listen {listen} --first-token FILE`, or listen on 127.0.0.1"
             ),
         )),
     }
@@ -52,57 +56,17 @@ fn is_loopback(listen: SocketAddr) -> bool {
     listen.ip().to_canonical().is_loopback()
 }
 
-/// A caller who was let in.
-#[derive(Debug, Clone)]
-pub(crate) struct Visitor {
-    pub(crate) caller: Caller,
-    /// The pipelines the token is for; `None` is all.
-    pub(crate) pipelines: Option<Vec<Name>>,
-}
-
-impl Visitor {
-    /// The name a worker is recorded under. It calls itself what it likes, below the name its token gives it.
-    pub(crate) fn worker(&self, called: String) -> Name {
-        let subject = &self.caller.name;
-        if &**subject == LOCAL { called.into() } else { format!("{subject}/{called}").into() }
-    }
-
-    pub(crate) fn sees(&self, pipeline: &str) -> bool {
-        self.pipelines.as_ref().is_none_or(|list| list.iter().any(|name| &**name == pipeline))
-    }
-
-    pub(crate) fn check_sees(&self, pipeline: &str) -> Result<(), Refusal> {
-        if self.sees(pipeline) { Ok(()) } else { Err(self.elsewhere()) }
-    }
-
-    /// Brings a choice of pipelines within those the token is for; none chosen is all of them.
-    pub(crate) fn narrow(&self, chosen: Vec<Name>) -> Result<Vec<Name>, Refusal> {
-        match &self.pipelines {
-            // To the engine, none is all: a token for none must not become one for all.
-            Some(scope) if scope.is_empty() => Err(self.elsewhere()),
-            Some(scope) if chosen.is_empty() => Ok(scope.clone()),
-            _ if chosen.iter().all(|name| self.sees(name)) => Ok(chosen),
-            _ => Err(self.elsewhere()),
-        }
-    }
-
-    fn elsewhere(&self) -> Refusal {
-        let list: Vec<&str> = self.pipelines.iter().flatten().map(|name| &**name).collect();
-        Refusal::new(Code::RoleRequired, format!("this token is for the pipelines {} only", list.join(", ")))
-            .with("pipelines", list)
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Access {
     engine: Engine,
     listen: SocketAddr,
     known: Mutex<Option<(Instant, Arc<Tokens>)>>,
+    used: Used,
 }
 
 impl Access {
     pub(crate) fn new(engine: Engine, listen: SocketAddr) -> Self {
-        Access { engine, listen, known: Mutex::default() }
+        Access { engine, listen, known: Mutex::default(), used: Used::default() }
     }
 
     /// Lets a request in, or says why not.
@@ -116,23 +80,37 @@ impl Access {
             Need::Nothing => return Ok(None),
             Need::AnyRole => None,
             Need::Role(role) => Some(role),
+            Need::Owner => Some(Role::Admin),
         };
         let tokens = self.tokens().await?;
         if tokens.is_empty() && is_loopback(self.listen) {
             local::check(method, uri, headers)?;
-            return Ok(Some(Visitor { caller: Caller::new(LOCAL, Role::Admin), pipelines: None }));
+            return Ok(Some(Visitor {
+                caller: Caller::new(LOCAL, Role::Admin),
+                pipelines: None,
+                labels: BTreeMap::new(),
+                token: None,
+            }));
         }
-        let visitor = bearer(headers).and_then(|token| tokens.visitor(token)).ok_or_else(|| {
+        let now = self.engine.now();
+        let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(|| {
             Refusal::new(Code::Unauthorized, "send a valid token as `Authorization: Bearer TOKEN`")
         })?;
+        self.used.note(&self.engine, visitor.token.as_ref());
         match role {
             Some(wanted) if !visitor.caller.role.covers(wanted) => Err(Refusal::new(
                 Code::RoleRequired,
                 format!("this needs the role {wanted}; your token's is {}", visitor.caller.role),
             )
             .with("role", wanted.as_str())),
+            _ if need == Need::Owner && !visitor.is_unlimited() => Err(visitor.elsewhere()),
             _ => Ok(Some(visitor)),
         }
+    }
+
+    /// Has the tokens read again before the next request: they were changed here.
+    pub(crate) async fn changed(&self) {
+        *self.known.lock().await = None;
     }
 
     /// One reader at a time, and only once in a while: a flood of requests is not a flood of reads.

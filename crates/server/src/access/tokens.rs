@@ -1,53 +1,32 @@
-//! The tokens of the registry. Only their hashes are known here: a look-up by hash takes as long for a near miss as for
-//! any other, because nothing about the hash of a guess can be chosen.
+//! The tokens of the registry, by their hashes.
+//!
+//! No comparison here has to take constant time. What is looked up is the hash of what the caller sent; how long that
+//! takes may tell how much of a *hash* agrees, but nobody can choose guesses whose hash comes closer, and knowing a hash
+//! does not give the 32 random bytes behind it.
 
 use std::collections::HashMap;
 
 use engine::Engine;
-use model::{Caller, Digest, Name, Refusal, Role};
-use serde::Deserialize;
+use engine::core::{TOKENS, TokenEntry, token_name};
+use model::{Caller, Refusal, Time};
 
-use super::Visitor;
-
-/// The kind of registry entry that holds a token's rights, under the name [`token_name`] gives.
-pub const TOKENS: &str = "token";
-
-/// The name a token is registered under: its SHA-256 in hexadecimal.
-#[must_use]
-pub fn token_name(token: &str) -> String {
-    Digest::of(token.as_bytes()).0.iter().map(|byte| format!("{byte:02x}")).collect()
-}
+use super::visitor::Visitor;
 
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     /// `None`: there, but not to be understood, and so good for nothing.
-    by_name: HashMap<String, Option<Visitor>>,
-}
-
-/// An entry's body. A member unknown to this version may be a restriction, so it is not passed over.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rights {
-    subject: Name,
-    role: Role,
-    #[serde(default)]
-    pipelines: Option<Vec<Name>>,
+    by_name: HashMap<String, Option<TokenEntry>>,
 }
 
 impl Tokens {
     pub(super) async fn read(engine: &Engine) -> Result<Self, Refusal> {
         let entries = engine.read(|store| store::registry_all(store, TOKENS)).await?;
         let by_name = entries.into_iter().map(|(name, body)| {
-            let visitor = match serde_json::from_str::<Rights>(body.as_str()) {
-                Ok(Rights { subject, role, pipelines }) => {
-                    Some(Visitor { caller: Caller { name: subject, role }, pipelines })
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a token's entry cannot be read; the token is refused");
-                    None
-                }
-            };
-            (name, visitor)
+            let entry = serde_json::from_str::<TokenEntry>(body.as_str());
+            if let Err(error) = &entry {
+                tracing::warn!(%error, "a token's entry cannot be read; the token is refused");
+            }
+            (name, entry.ok())
         });
         Ok(Tokens { by_name: by_name.collect() })
     }
@@ -56,7 +35,15 @@ impl Tokens {
         self.by_name.is_empty()
     }
 
-    pub(super) fn visitor(&self, token: &str) -> Option<Visitor> {
-        self.by_name.get(&token_name(token)).cloned().flatten()
+    pub(super) fn visitor(&self, token: &str, now: Time) -> Option<Visitor> {
+        let name = token_name(token);
+        let entry = self.by_name.get(&name)?.as_ref()?;
+        let is_over = entry.expires_at.is_some_and(|at| at <= now);
+        (!is_over).then(|| Visitor {
+            caller: Caller { name: entry.subject.clone(), role: entry.role },
+            pipelines: entry.pipelines.clone(),
+            labels: entry.labels.clone(),
+            token: Some(name.into()),
+        })
     }
 }

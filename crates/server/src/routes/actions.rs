@@ -42,12 +42,13 @@ pub(crate) async fn act(
     Ok(([etag(view.revision)], Json(view)).into_response())
 }
 
-/// A submission never changes its pipeline, so what is seen before the act holds during it.
+/// A submission never changes its pipeline, and its labels only by an amendment that its pipeline allows: who may see it
+/// before the act may see it during it.
 pub(super) async fn check_sees(app: &App, visitor: &Visitor, id: SubmissionId) -> Result<(), Refusal> {
-    if visitor.pipelines.is_none() {
+    if visitor.is_unlimited() {
         return Ok(());
     }
     let found = app.engine.read(move |store| store.submission(id)).await?;
-    let seen = found.is_some_and(|(row, _)| visitor.sees(&row.pipeline));
+    let seen = found.is_some_and(|(row, _)| visitor.sees_row(&row));
     if seen { Ok(()) } else { Err(no_submission(&id.to_string())) }
 }

@@ -29,6 +29,7 @@ pub(crate) async fn apply(
     request: Request,
 ) -> Answer<Response> {
     asking.check_sees(&name)?;
+    asking.check_all_labels()?;
     let params = Params::read(request.uri(), &["dry_run"])?;
     let dry_run = params.parse("dry_run")?.unwrap_or(false);
     let source = source(&app, &name, request).await?;

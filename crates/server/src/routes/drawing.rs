@@ -39,7 +39,7 @@ pub(crate) async fn show(
         }
     });
     let (row, path) =
-        found.await?.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+        found.await?.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     let versions = app.engine.pipelines().current();
     let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| {
         let message = format!("version {} of `{}` is not loaded", row.version, row.pipeline);

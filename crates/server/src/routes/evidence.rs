@@ -30,7 +30,7 @@ pub(crate) async fn show(
     let known = params.parse("known")?;
     let id = id(&text)?;
     let found = app.engine.read(move |store| store.submission(id)).await?;
-    found.filter(|(row, _)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+    found.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     match app.engine.proven(id, PROOF_WITHIN).await {
         // What was proven before is still good.
         Err(refusal) if refusal.code != Code::NotProven => return Err(refusal.into()),

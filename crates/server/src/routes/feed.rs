@@ -66,6 +66,7 @@ impl Reader {
             labels: params.under("label."),
             limit: params.limit()?,
         };
+        visitor.narrow_labels(&mut feed.labels)?;
         let names = Query { pipeline: feed.pipeline.clone(), state: feed.state.clone(), ..Query::default() };
         check_names(&app.engine.pipelines().current(), &names)?;
         let recorded = app.engine.recorded();

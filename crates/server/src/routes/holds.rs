@@ -38,10 +38,12 @@ pub(crate) async fn place(
     }
     let pipeline = scope(&app, &asking, &body).await?;
     check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
+    let mut labels = body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();
+    asking.narrow_labels(&mut labels)?;
     let hold = Hold {
         id: app.engine.fresh_id().to_string().into(),
         pipeline,
-        labels: body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
+        labels,
         lane: body.lane.map(Name::from),
         submission: body.submission,
         reason: body.reason,
@@ -94,15 +96,17 @@ pub(super) fn over(app: &App, row: &Submission) -> Vec<Held> {
 
 /// Whether it stops something the visitor may see.
 fn concerns(visitor: &Visitor, hold: &Hold) -> bool {
-    hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline))
+    let differs = |(label, value): (&Name, &Name)| visitor.labels.get(label).is_some_and(|own| own != value);
+    hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline)) && !hold.labels.iter().any(differs)
 }
 
 /// Whether everything it stops is the visitor's business.
 fn owns(visitor: &Visitor, hold: &Hold) -> bool {
-    match &hold.pipeline {
+    let pipeline = match &hold.pipeline {
         Some(pipeline) => visitor.sees(pipeline),
         None => visitor.pipelines.is_none(),
-    }
+    };
+    pipeline && visitor.covers(&hold.labels)
 }
 
 fn check_size(body: &HoldBody) -> Result<(), Refusal> {
@@ -136,7 +140,7 @@ async fn scope(app: &App, visitor: &Visitor, body: &HoldBody) -> Result<Option<N
     let given = body.pipeline.as_deref().map(Name::from);
     if let Some(id) = body.submission {
         let found = app.engine.read(move |store| store.submission(id)).await?;
-        let row = found.map(|(row, _)| row).filter(|row| visitor.sees(&row.pipeline));
+        let row = found.map(|(row, _)| row).filter(|row| visitor.sees_row(row));
         let row = row.ok_or_else(|| no_submission(&id.to_string()))?;
         return match given {
             Some(name) if name != row.pipeline => {

@@ -48,8 +48,8 @@ pub(crate) async fn tile(
     uri: Uri,
 ) -> Answer<Response> {
     Params::read(&uri, &[])?;
-    if asking.pipelines.is_some() {
-        let message = "the log is of all pipelines, and this token of some; ask for evidence";
+    if !asking.is_unlimited() {
+        let message = "the log is of everything, and this token for a part; ask for evidence";
         return Err(Refusal::new(Code::RoleRequired, message).into());
     }
     let path = format!("tile/{rest}");

@@ -23,6 +23,7 @@ mod stream;
 pub(crate) mod submissions;
 pub(crate) mod submit;
 pub(crate) mod tasks;
+pub(crate) mod tokens;
 pub(crate) mod why;
 
 use axum::Extension;

@@ -31,10 +31,11 @@ pub(crate) async fn start(
     State(app): State<App>,
     asking: Asking,
     headers: HeaderMap,
-    Given(body): Given<OperationBody, BODY_MAX>,
+    Given(mut body): Given<OperationBody, BODY_MAX>,
 ) -> Answer<Response> {
     conditions::never_once(&headers)?;
     asking.check_sees(&body.filter.pipeline)?;
+    asking.narrow_labels(&mut body.filter.labels)?;
     let deed = body.deed()?;
     check(&app.engine.pipelines().current(), &body.filter, &deed)?;
     let OperationBody { filter, reason, dry_run, .. } = body;
@@ -70,8 +71,13 @@ async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Operation, Refus
     let name = id.to_owned();
     let body = app.engine.read(move |store| registry::entry(store, OPERATIONS, &name)).await?;
     let operation: Option<Operation> = body.map(|body| kept(&body)).transpose()?;
-    let seen = operation.filter(|operation| visitor.sees(&operation.filter.pipeline));
+    let seen = operation.filter(|operation| concerns(visitor, operation));
     seen.ok_or_else(|| Refusal::new(Code::UnknownOperation, format!("no operation {}", quote(id))))
+}
+
+/// Whether all it can find is the visitor's business.
+fn concerns(visitor: &Visitor, operation: &Operation) -> bool {
+    visitor.sees(&operation.filter.pipeline) && visitor.covers(&operation.filter.labels)
 }
 
 fn kept<T: DeserializeOwned>(body: &model::Json) -> Result<T, Refusal> {
@@ -86,7 +92,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let limit = params.limit()?;
     let after: Option<SubmissionId> = params.parse("after")?;
     let visitor = asking.0.clone();
-    let wanted = move |operation: &Operation| visitor.sees(&operation.filter.pipeline);
+    let wanted = move |operation: &Operation| concerns(&visitor, operation);
     let newest = Newest { before: after, most: limit + 1, now: app.engine.now() };
     let mut operations = app.engine.read(move |store| newest.read(store, &wanted)).await?;
     let more = operations.len() > limit;

@@ -35,7 +35,9 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let more = late.len() > limit;
     late.truncate(limit);
     let next = late.last().filter(|_| more).map(|(place, _)| place.to_string());
-    Ok(Json(OverduePage { submissions: late.iter().map(|(_, row)| view(&app, row)).collect(), next }))
+    // After the page is cut, so that `next` goes on where the store's own list does.
+    let seen = late.iter().map(|(_, row)| row).filter(|row| asking.sees_row(row));
+    Ok(Json(OverduePage { submissions: seen.map(|row| view(&app, row)).collect(), next }))
 }
 
 /// Where one stands in the list: when it was missed, and by whom.

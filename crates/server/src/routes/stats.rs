@@ -21,8 +21,11 @@ pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let hint = *app.engine.recorded().borrow();
     let read = app.engine.read(move |store| Ok((store.counts()?, feed::newest(store, hint)?)));
     let (counts, last_event) = read.await?;
-    let mut counts: Vec<_> =
-        counts.into_iter().filter(|count| asking.sees(&count.pipeline)).map(place).collect();
+    let mut counts: Vec<_> = counts
+        .into_iter()
+        .filter(|count| asking.labels.is_empty() && asking.sees(&count.pipeline))
+        .map(place)
+        .collect();
     counts.sort();
     let duties = app.engine.duties().into_iter().map(duty).collect();
     let condition = condition(&app.engine.condition().borrow()).to_owned();

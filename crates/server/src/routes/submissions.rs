@@ -1,5 +1,7 @@
 //! Looking at submissions: one, a page of them, one's history.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
@@ -26,9 +28,9 @@ pub(crate) async fn show(
     Params::read(&uri, &[])?;
     let id = id(&text)?;
     let (found, end) = app.engine.read(move |store| lookup(store, id)).await?;
-    let seen = found.filter(|(row, _)| asking.sees(&row.pipeline));
+    let seen = found.filter(|(row, _)| asking.sees_row(row));
     let Some((row, documents)) = seen else {
-        let end = end.filter(|event| event.unborn_pipeline().is_some_and(|name| asking.sees(name)));
+        let end = end.filter(|event| event.unborn_pipeline().is_some_and(|name| asking.sees_with(name, &BTreeMap::new())));
         return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(&text)).into());
     };
     let view = view(&app, &row).with_documents(documents).standing_for(id);
@@ -91,6 +93,7 @@ pub(super) async fn page(
     let mut query = query(&params)?;
     query.status = status.or(query.status);
     query.pipeline = pipeline(visitor, query.pipeline)?;
+    visitor.narrow_labels(&mut query.labels)?;
     check_names(&app.engine.pipelines().current(), &query)?;
     let page = app.engine.read(move |store| store.find(&query)).await?;
     let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
@@ -169,14 +172,14 @@ pub(crate) async fn events(
     let found = app.engine.read(move |store| {
         // One more than wanted tells whether there is more.
         let events = store.history(id, after, limit + 1)?;
-        let pipeline = match store.submission(id)? {
-            Some((row, _)) => Some(row.pipeline),
-            None => events.first().and_then(|first| first.event.unborn_pipeline().cloned()),
+        let about = match store.submission(id)? {
+            Some((row, _)) => Some((row.pipeline, row.labels)),
+            None => events.first().and_then(|first| Some((first.event.unborn_pipeline()?.clone(), BTreeMap::new()))),
         };
-        Ok(pipeline.map(|pipeline| (pipeline, events)))
+        Ok(about.map(|about| (about, events)))
     });
-    let (_, mut recorded) =
-        found.await?.filter(|(pipeline, _)| asking.sees(pipeline)).ok_or_else(|| no_submission(&text))?;
+    let seen = found.await?.filter(|((pipeline, labels), _)| asking.sees_with(pipeline, labels));
+    let (_, mut recorded) = seen.ok_or_else(|| no_submission(&text))?;
     let more = recorded.len() > limit;
     recorded.truncate(limit);
     let events: Vec<_> =

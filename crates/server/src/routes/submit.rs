@@ -4,13 +4,15 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use engine::Within;
 use engine::core::{Answered, Once};
 use futures_util::future::join_all;
 use model::admit::Application;
 use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
-use model::{Caller, Code, Refusal};
+use model::{Code, Refusal};
 
 use super::{Asking, At, etag, evidence};
+use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Answer;
 use crate::{body, conditions};
@@ -34,7 +36,7 @@ pub(crate) async fn submit(
         body: &bytes,
     };
     let once = asked.once(&headers)?;
-    let to = To { app, caller: asking.caller.clone(), pipeline, proof };
+    let to = To { app, visitor: asking.0.clone(), pipeline, proof };
     if value.get("submissions").is_some() {
         return Ok(Json(to.many(body::shape(&bytes)?, once).await?).into_response());
     }
@@ -49,7 +51,7 @@ pub(crate) async fn submit(
 /// Whose submission, and where to.
 struct To {
     app: App,
-    caller: Caller,
+    visitor: Visitor,
     pipeline: String,
     /// Whether the answer waits for a signed checkpoint.
     proof: bool,
@@ -58,7 +60,7 @@ struct To {
 impl To {
     async fn one(&self, body: SubmitBody, once: Option<Once>) -> Result<Answered, Refusal> {
         let application = Application {
-            caller: self.caller.clone(),
+            caller: self.visitor.caller.clone(),
             payload: body.payload,
             key: body.key,
             priority: body.priority,
@@ -66,7 +68,9 @@ impl To {
             reason: body.reason,
             parent: None,
         };
-        let answered = self.app.engine.submit(&self.pipeline, application, once).await?;
+        let within =
+            Within { covers: &|labels| self.visitor.covers(labels), outside: &|| self.visitor.elsewhere() };
+        let answered = self.app.engine.submit_within(&self.pipeline, application, once, within).await?;
         evidence::proven(&self.app, self.proof, answered.row.id).await?;
         Ok(answered)
     }

@@ -17,6 +17,7 @@ use model::command::{Fail, Finish, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
 
+use super::actions::check_sees;
 use super::{Asking, evidence};
 use crate::access::Visitor;
 use crate::app::App;
@@ -69,11 +70,13 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
     if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {
         return Err(invalid(format!("`pipelines` and `labels` take at most {CLAIM_FILTERS_MAX} each")));
     }
+    let mut labels = labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();
+    visitor.narrow_labels(&mut labels)?;
     Ok(ClaimMany {
         worker: visitor.worker(body.worker),
         tasks: names(body.tasks),
         pipelines: visitor.narrow(names(pipelines))?,
-        labels: labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect(),
+        labels,
         max,
     })
 }
@@ -120,6 +123,7 @@ pub(crate) trait Settlement {
 /// All at once, so that they share a commit; each with its own result, in the order given.
 pub(crate) async fn settle<T: Settlement>(
     State(app): State<App>,
+    asking: Asking,
     uri: Uri,
     Given(Tasks { tasks }): Given<Tasks<T>, MANY_MAX>,
 ) -> Answer<Json<SettleAnswer>> {
@@ -130,15 +134,16 @@ pub(crate) async fn settle<T: Settlement>(
     }
     let each = tasks.into_iter().map(|task| async {
         let text = task.token().to_owned();
-        let outcome = settle_one(&app, task, proof).await;
+        let outcome = settle_one(&app, &asking, task, proof).await;
         result(text, outcome)
     });
     Ok(Json(SettleAnswer { results: join_all(each).await }))
 }
 
-async fn settle_one<T: Settlement>(app: &App, mut task: T, proof: bool) -> Outcome {
+async fn settle_one<T: Settlement>(app: &App, visitor: &Visitor, mut task: T, proof: bool) -> Outcome {
     let token: Token =
         task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
+    check_sees(app, visitor, token.submission).await?;
     let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
     let children = app.engine.admit_children(token, children).await?;
     let settled = app.engine.settle(token, task.command(token, children)?).await?;

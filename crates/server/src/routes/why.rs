@@ -32,7 +32,7 @@ pub(crate) async fn explain(
         Ok(Some((row, documents, line, key_holder)))
     });
     let (row, documents, line, key_holder) =
-        found.await?.filter(|(row, ..)| asking.sees(&row.pipeline)).ok_or_else(|| no_submission(&text))?;
+        found.await?.filter(|(row, ..)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     let versions = app.engine.pipelines().current();
     let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| {
         let message = format!("version {} of `{}` is not loaded", row.version, row.pipeline);

@@ -14,6 +14,7 @@ fn address(path: &str) -> String {
         .replace("{action}", "approve")
         .replace("{hold}", "00000000-0000-7000-8000-000000000000")
         .replace("{operation}", "00000000-0000-7000-8000-000000000000")
+        .replace("{token}", "00000000-0000-7000-8000-000000000000")
         .replace("{cursor}", "reports")
 }
 
@@ -45,6 +46,7 @@ async fn every_route_asks_for_what_the_table_says() {
             let answer = ask(Some(role.as_str())).await;
             let may = match route.need {
                 Need::Role(wanted) => role == wanted || role == Role::Admin,
+                Need::Owner => role == Role::Admin,
                 _ => true,
             };
             if may {

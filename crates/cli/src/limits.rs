@@ -1,0 +1,42 @@
+//! How much a server takes from whom.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+
+use crate::exit::Stop;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct Limits {
+    /// Connections at a time; more wait until one ends
+    #[arg(long, default_value_t = 10_000, value_name = "NUMBER")]
+    connections: usize,
+
+    /// Of these, from one address; more are closed at once
+    #[arg(long, default_value_t = 4_096, value_name = "NUMBER")]
+    connections_per_address: usize,
+
+    /// Requests a second by one token, with five seconds' worth at once; without it, as many as it likes
+    #[arg(long, value_name = "NUMBER")]
+    rate_per_token: Option<u32>,
+
+    /// Requests a second from one address; not for a server behind a proxy, where all come from one
+    #[arg(long, value_name = "NUMBER")]
+    rate_per_address: Option<u32>,
+}
+
+impl Limits {
+    pub(crate) fn options(&self, listen: SocketAddr) -> Result<server::Options, Stop> {
+        let rates = [self.rate_per_token, self.rate_per_address];
+        if rates.contains(&Some(0)) || self.connections == 0 || self.connections_per_address == 0 {
+            return Err(Stop::usage("a limit of 0 would let nobody in; leave it out for no limit"));
+        }
+        let mut options = server::Options::new(listen);
+        options.connections_max = self.connections;
+        options.connections_per_address_max = self.connections_per_address;
+        options.rate_per_token = self.rate_per_token;
+        options.rate_per_address = self.rate_per_address;
+        Ok(options)
+    }
+}

@@ -1,0 +1,223 @@
+//! What is outside a token's scope: every route of the table has its line here, and one that has none fails.
+
+use serde_json::{Value, json};
+use server::{Need, Route, TABLE};
+
+use crate::server::{Answer, Grant, Server};
+
+/// What somebody gets who asks for what is outside.
+#[derive(Debug, Clone, Copy)]
+enum Out {
+    /// It has nothing to do with submissions.
+    Free,
+    Is(u16, &'static str),
+    /// An answer in which this list has nothing of it.
+    Without(&'static str),
+    /// An answer of many in which each is refused.
+    Each(u16),
+}
+
+use Out::{Each, Free, Is, Without};
+
+const FORBIDDEN: Out = Is(403, "role-required");
+const NO_SUBMISSION: Out = Is(404, "unknown-submission");
+const NO_OPERATION: Out = Is(404, "unknown-operation");
+
+/// For a token of another pipeline, and for one of another label.
+fn line(route: &Route) -> Option<(Out, Out)> {
+    Some(match (route.method.as_str(), route.path) {
+        ("GET", "/" | "/livez" | "/readyz" | "/checkpoint" | "/v1/audit/key") => (Free, Free),
+        ("GET", "/v1/audit" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
+        ("PUT", "/v1/feed/cursors/{cursor}") => (Free, Free),
+        ("GET", "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
+        // Definitions are of pipelines, whatever the labels of their submissions.
+        ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),
+        ("GET", "/v1/pipelines/{pipeline}") => (FORBIDDEN, Free),
+        ("GET", "/v1/pipelines") => (Without("pipelines"), Free),
+        ("POST", "/v1/audit/keys" | "/v1/audit/fork") => (FORBIDDEN, FORBIDDEN),
+        ("PUT", "/v1/pipelines/{pipeline}") => (FORBIDDEN, FORBIDDEN),
+        ("POST", "/v1/pipelines/{pipeline}/submissions") => (FORBIDDEN, FORBIDDEN),
+        ("GET", "/v1/submissions" | "/v1/dead" | "/v1/overdue") => {
+            (Without("submissions"), Without("submissions"))
+        }
+        (_, path) if path.starts_with("/v1/submissions/{id}") => (NO_SUBMISSION, NO_SUBMISSION),
+        ("GET", "/v1/operations") => (Without("operations"), Without("operations")),
+        ("POST", "/v1/operations") => (FORBIDDEN, FORBIDDEN),
+        (_, path) if path.starts_with("/v1/operations/{operation}") => (NO_OPERATION, NO_OPERATION),
+        ("GET", "/v1/stats") => (Without("counts"), Without("counts")),
+        ("GET", "/v1/feed") => (Without("events"), Without("events")),
+        ("GET", "/v1/holds") => (Without("holds"), Without("holds")),
+        ("POST", "/v1/holds") => (FORBIDDEN, FORBIDDEN),
+        ("DELETE", "/v1/holds/{hold}") => (Is(404, "unknown-hold"), Is(404, "unknown-hold")),
+        (_, path) if path.starts_with("/v1/tokens") => (FORBIDDEN, FORBIDDEN),
+        ("POST", "/v1/tasks:claim") => (Without("tasks"), Without("tasks")),
+        (
+            "POST",
+            "/v1/tasks:finish" | "/v1/tasks:fail" | "/v1/tasks:snooze" | "/v1/tasks:spawn"
+            | "/v1/tasks:renew",
+        ) => (Each(404), Each(404)),
+        _ => return None,
+    })
+}
+
+/// Something of everything, of the pipeline `parcels` and the owner `ada`.
+struct Theirs {
+    server: Server,
+    submission: String,
+    lease: Value,
+    operation: String,
+    hold: String,
+    digest: String,
+}
+
+impl Theirs {
+    async fn start() -> Theirs {
+        let rights = |scope: Value| {
+            let mut rights = json!({ "subject": "x", "role": "admin" });
+            rights.as_object_mut().unwrap().extend(scope.as_object().unwrap().clone());
+            rights
+        };
+        let grants = [
+            Grant { token: "root", rights: rights(json!({})) },
+            Grant { token: "notes", rights: rights(json!({ "pipelines": ["notes"] })) },
+            Grant { token: "bobs", rights: rights(json!({ "labels": { "owner": "bob" } })) },
+            Grant { token: "adas", rights: rights(json!({ "labels": { "owner": "ada" } })) },
+        ];
+        let server = Server::with(&grants, |_| {}).await;
+        let post = async |path: &str, body: Value| {
+            let answer = Answer::of(server.with_json("POST", path, body).bearer_auth("root")).await;
+            assert!(answer.status < 300, "{}", answer.text);
+            answer.json()
+        };
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let parcel =
+            |reference: &str| json!({ "payload": { "ref": reference, "owner": "ada", "weight": 5 } });
+        let submission = text(&post("/v1/pipelines/parcels/submissions", parcel("a")).await["id"]);
+        let claim = json!({ "worker": "w", "tasks": ["parcels.check"] });
+        let lease = post("/v1/tasks:claim", claim).await["tasks"][0]["token"].clone();
+        post("/v1/pipelines/parcels/submissions", parcel("b")).await;
+        let wish = json!({ "filter": { "pipeline": "parcels" }, "action": "approve", "dry_run": true });
+        let operation = text(&post("/v1/operations", wish).await["id"]);
+        let wish = json!({ "pipeline": "parcels", "labels": { "owner": "ada" }, "reason": "r" });
+        let hold = text(&post("/v1/holds", wish).await["id"]);
+        let pipeline = server.engine.pipelines().current().latest("parcels").unwrap().clone();
+        let digest = text(&serde_json::to_value(pipeline.digest).unwrap());
+        Theirs { server, submission, lease, operation, hold, digest }
+    }
+
+    fn address(&self, path: &str) -> String {
+        path.replace("{pipeline}", "parcels")
+            .replace("{id}", &self.submission)
+            .replace("{action}", "approve")
+            .replace("{hold}", &self.hold)
+            .replace("{operation}", &self.operation)
+            .replace("{digest}", &self.digest)
+            .replace("{cursor}", "reports")
+            .replace("{token}", &self.submission)
+            .replace("{*path}", "0/000")
+    }
+
+    fn body(&self, path: &str) -> Value {
+        match path {
+            "/v1/pipelines/{pipeline}/submissions" => {
+                json!({ "payload": { "ref": "c", "owner": "ada", "weight": 5 } })
+            }
+            "/v1/operations" => {
+                json!({ "filter": { "pipeline": "parcels", "labels": { "owner": "ada" } }, "action": "approve" })
+            }
+            "/v1/holds" => {
+                json!({ "pipeline": "parcels", "labels": { "owner": "ada" }, "reason": "not yours" })
+            }
+            "/v1/tasks:claim" => json!({ "worker": "w", "tasks": ["parcels.check"] }),
+            "/v1/tasks:finish" => json!({ "tasks": [{ "token": self.lease, "outcome": "good" }] }),
+            "/v1/tasks:fail" => {
+                json!({ "tasks": [{ "token": self.lease, "error": { "code": "x", "message": "x" } }] })
+            }
+            "/v1/tasks:snooze" => json!({ "tasks": [{ "token": self.lease, "for": "1s" }] }),
+            "/v1/tasks:spawn" => json!({ "tasks": [{ "token": self.lease, "children": [] }] }),
+            path if path.starts_with("/v1/tasks:") => json!({ "tasks": [{ "token": self.lease }] }),
+            _ => json!({}),
+        }
+    }
+
+    async fn ask(&self, route: &Route, token: &str) -> Answer {
+        let (method, path) = (route.method.as_str(), self.address(route.path));
+        let request = match method {
+            "GET" | "DELETE" => self.server.request(method, &path),
+            _ => self.server.with_json(method, &path, self.body(route.path)),
+        };
+        Answer::of(request.bearer_auth(token)).await
+    }
+}
+
+fn check(answer: &Answer, out: Out, what: &str) {
+    match out {
+        Free => assert!(![401, 403].contains(&answer.status), "{what}: {}", answer.text),
+        Is(status, code) => {
+            assert_eq!(
+                (answer.status, &answer.json()["code"]),
+                (status, &json!(code)),
+                "{what}: {}",
+                answer.text
+            );
+        }
+        Without(list) => {
+            assert_eq!(answer.status, 200, "{what}: {}", answer.text);
+            let answered = answer.json();
+            let list = answered[list].as_array().unwrap_or_else(|| panic!("{what}: {}", answer.text));
+            let text = serde_json::to_string(list).unwrap();
+            assert!(!text.contains("parcels"), "{what}: {text}");
+        }
+        Each(status) => {
+            let results = answer.json()["results"].clone();
+            assert_eq!(
+                (answer.status, &results[0]["status"]),
+                (200, &json!(status)),
+                "{what}: {}",
+                answer.text
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_route_keeps_a_token_to_its_scope() {
+    let theirs = Theirs::start().await;
+    for route in TABLE {
+        let what = format!("{} {}", route.method, route.path);
+        let (pipeline, label) =
+            line(route).unwrap_or_else(|| panic!("{what} has no line: say what it shows"));
+        if route.need == Need::Nothing {
+            continue;
+        }
+        check(&theirs.ask(route, "notes").await, pipeline, &format!("{what} for another pipeline"));
+        check(&theirs.ask(route, "bobs").await, label, &format!("{what} for another label"));
+    }
+}
+
+#[tokio::test]
+async fn a_label_is_a_filter_that_is_always_on() {
+    let theirs = Theirs::start().await;
+    let server = &theirs.server;
+    let get =
+        async |token: &str, path: &str| Answer::of(server.request("GET", path).bearer_auth(token)).await;
+    let listed = get("adas", "/v1/submissions").await.json();
+    assert_eq!(listed["submissions"].as_array().map(Vec::len), Some(2), "{listed}");
+    get("adas", "/v1/submissions?label.owner=bob").await.problem(403, "role-required");
+    assert_eq!(get("adas", &format!("/v1/submissions/{}", theirs.submission)).await.status, 200);
+    assert!(!get("adas", "/v1/feed").await.json()["events"].as_array().unwrap().is_empty());
+    assert_eq!(get("adas", "/v1/holds").await.json()["holds"].as_array().unwrap().len(), 1);
+    let submit = async |token: &str, reference: &str| {
+        let body = json!({ "payload": { "ref": reference, "owner": "bob", "weight": 5 } });
+        let request = server.with_json("POST", "/v1/pipelines/parcels/submissions", body);
+        Answer::of(request.bearer_auth(token)).await
+    };
+    assert_eq!(submit("bobs", "z").await.status, 201);
+    submit("adas", "y").await.problem(403, "role-required");
+    // An open one of somebody else has the key: that it has is all they learn.
+    let taken = submit("bobs", "a").await;
+    assert!(!taken.problem(409, "duplicate-key")["detail"].as_str().unwrap().contains(&theirs.submission));
+    assert!(!taken.text.contains(&theirs.submission), "{}", taken.text);
+    let pipelines = get("bobs", "/v1/pipelines/parcels").await.json();
+    assert!(pipelines["states"].as_array().unwrap().iter().all(|state| state["counts"] == json!([])));
+}
