@@ -14,10 +14,8 @@ pub(crate) fn check(url: &str, book: &Book) {
     let store = PostgresStore::open(&Settings::new(url)).unwrap();
     let events = whole_feed(&store);
     let seen = book.feed.lock().unwrap();
-    assert!(
-        seen.iter().map(|event| event.seq).eq(1..=seen.len() as u64),
-        "positions are read in order, each once"
-    );
+    assert!(seen.is_sorted_by(|one, next| one.seq < next.seq), "positions are read in order, each once");
+    assert!(!seen.is_empty() && seen.len() <= events.len(), "{} of {} were read", seen.len(), events.len());
     for (read, stored) in seen.iter().zip(&events) {
         assert_eq!((read.seq, read.submission), (stored.seq, stored.event.leaf.submission));
         assert_eq!(read.revision, stored.event.leaf.revision);
