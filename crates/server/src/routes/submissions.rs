@@ -30,7 +30,9 @@ pub(crate) async fn show(
     let (found, end) = app.engine.read(move |store| lookup(store, id)).await?;
     let seen = found.filter(|(row, _)| asking.sees_row(row));
     let Some((row, documents)) = seen else {
-        let end = end.filter(|event| event.unborn_pipeline().is_some_and(|name| asking.sees_with(name, &BTreeMap::new())));
+        let end = end.filter(|event| {
+            event.unborn_pipeline().is_some_and(|name| asking.sees_with(name, &BTreeMap::new()))
+        });
         return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(&text)).into());
     };
     let view = view(&app, &row).with_documents(documents).standing_for(id);
@@ -174,7 +176,9 @@ pub(crate) async fn events(
         let events = store.history(id, after, limit + 1)?;
         let about = match store.submission(id)? {
             Some((row, _)) => Some((row.pipeline, row.labels)),
-            None => events.first().and_then(|first| Some((first.event.unborn_pipeline()?.clone(), BTreeMap::new()))),
+            None => events
+                .first()
+                .and_then(|first| Some((first.event.unborn_pipeline()?.clone(), BTreeMap::new()))),
         };
         Ok(about.map(|about| (about, events)))
     });
