@@ -1,10 +1,32 @@
-//! How much a server takes from whom.
+//! How much a server takes from whom, and how it shows who it is.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::Args;
+use server::Tls;
 
 use crate::exit::Stop;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "TLS")]
+pub(crate) struct TlsArgs {
+    /// Talk TLS and show this certificate: a PEM file with its chain; SIGHUP reads both files again
+    #[arg(long, requires = "tls_key", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+
+    /// The certificate's key, a PEM file
+    #[arg(long, requires = "tls_cert", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    pub(crate) fn load(&self) -> Result<Option<Tls>, Stop> {
+        let (Some(cert), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let loaded = Tls::load(cert, key);
+        loaded.map(Some).map_err(|error| Stop::usage(format!("the certificate cannot be used: {error}")))
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]

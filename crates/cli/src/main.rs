@@ -50,8 +50,8 @@ Examples:
   milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.
-Environment: MILEPOST_SERVER, MILEPOST_TOKEN for commands that ask a server; MILEPOST_STORE for those that open a store;
-MILEPOST_LOG filters the logs.";
+Environment: MILEPOST_SERVER, MILEPOST_TOKEN, MILEPOST_CA for commands that ask a server; MILEPOST_STORE for those that
+open a store; MILEPOST_LOG filters the logs.";
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

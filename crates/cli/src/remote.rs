@@ -24,12 +24,21 @@ pub(crate) struct ServerArgs {
     /// The token that says who you are
     #[arg(long, env = TOKEN_VARIABLE, hide_env_values = true)]
     token: Option<String>,
+
+    /// The authority (PEM) that a server's certificate must be from, in place of those the machine trusts
+    #[arg(long, env = "MILEPOST_CA", hide_env_values = true, value_name = "FILE")]
+    ca: Option<PathBuf>,
 }
 
 impl ServerArgs {
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         let token = self.token.clone().filter(|token| !token.is_empty());
-        Ok(Client::new(&self.server, token)?)
+        let read = |path: &PathBuf| {
+            std::fs::read(path)
+                .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))
+        };
+        let ca = self.ca.as_ref().map(read).transpose()?;
+        Ok(Client::trusting(&self.server, token, ca.as_deref())?)
     }
 
     /// What to append to a command so that it asks the same server.

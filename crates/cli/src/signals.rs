@@ -50,3 +50,21 @@ impl Signals {
         }
     }
 }
+
+/// Does this at every SIGHUP, for as long as the process lives.
+#[cfg(unix)]
+pub(crate) fn on_hangup(deed: impl Fn() + Send + 'static) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            deed();
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn on_hangup(_deed: impl Fn() + Send + 'static) -> io::Result<()> {
+    Ok(())
+}

@@ -32,6 +32,14 @@ impl Client {
     /// # Errors
     /// When the address is not one of HTTP, or the token cannot be sent in a header.
     pub fn new(base_url: &str, token: Option<String>) -> Result<Client, Error> {
+        Client::trusting(base_url, token, None)
+    }
+
+    /// The same, trusting only the authorities of this PEM text with a server's certificate, or those of the machine.
+    ///
+    /// # Errors
+    /// As `new`, and when the text has no certificate.
+    pub fn trusting(base_url: &str, token: Option<String>, ca_pem: Option<&[u8]>) -> Result<Client, Error> {
         // Several clients may be made; the first has installed it then.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let base = base(base_url)?;
@@ -43,6 +51,12 @@ impl Client {
         if base.scheme() == "http" {
             // Without TLS there is no need for the machine's certificates, which small containers do not have.
             builder = builder.tls_certs_only([]);
+        }
+        if let Some(pem) = ca_pem {
+            let certs = reqwest::Certificate::from_pem_bundle(pem).ok().filter(|certs| !certs.is_empty());
+            let certs =
+                certs.ok_or_else(|| Error::Setup("there is no certificate in the given PEM".to_owned()))?;
+            builder = builder.tls_certs_only(certs);
         }
         if is_this_machine(&base) {
             builder = builder.no_proxy();

@@ -18,6 +18,7 @@ mod rates;
 mod routes;
 mod serve;
 mod table;
+mod tls;
 
 pub use access::{Doors, doors};
 pub use engine::core::{TOKENS, token_name};
@@ -25,3 +26,4 @@ pub use errors_doc::errors_doc;
 pub use options::Options;
 pub use serve::serve;
 pub use table::{Need, Room, Route, TABLE, router};
+pub use tls::Tls;

@@ -1,11 +1,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::tls::Tls;
+
 /// Where the server listens and how much it takes in.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Whether a server without tokens is open depends on it: on loopback it is.
     pub listen: SocketAddr,
+    /// The certificate to show; `None`: no TLS.
+    pub tls: Option<Tls>,
     /// Connections at a time; more wait in the system's backlog.
     pub connections_max: usize,
     /// Of these, from one address; more are closed at once.
@@ -41,6 +45,7 @@ impl Options {
     pub fn new(listen: SocketAddr) -> Self {
         Options {
             listen,
+            tls: None,
             connections_max: 10_000,
             connections_per_address_max: 4_096,
             rate_per_token: None,

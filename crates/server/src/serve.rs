@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 use crate::access::doors;
 use crate::app::App;
@@ -25,11 +26,14 @@ use crate::crowd::{Crowd, Place};
 use crate::frame::Peer;
 use crate::options::Options;
 use crate::table;
+use crate::tls::Tls;
 
 /// Of a request's line and headers together, and of what is read ahead of a body. What is over is noticed after a read,
 /// so up to twice as much may come in.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 64;
+
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Out of file descriptors, most likely: some are given back in a while.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -52,6 +56,7 @@ pub async fn serve(
     let slots = Arc::new(Semaphore::new(options.connections_max));
     let crowd = Crowd::new(options.connections_per_address_max);
     let line = Line {
+        tls: options.tls.clone(),
         headers_within: options.headers_within,
         router: table::stoppable(App::new(engine, options, stop.subscribe())),
         stopping: stop.subscribe(),
@@ -107,6 +112,7 @@ fn is_the_callers(error: &io::Error) -> bool {
 
 #[derive(Debug, Clone)]
 struct Line {
+    tls: Option<Tls>,
     headers_within: Duration,
     router: Router,
     stopping: watch::Receiver<bool>,
@@ -117,7 +123,13 @@ impl Line {
         let Accepted { stream, peer, _slot } = accepted;
         // Answers are small and waited for; a failure to say so costs only speed.
         let _ = stream.set_nodelay(true);
-        self.talk(stream, peer).await;
+        let Some(tls) = &self.tls else { return self.talk(stream, peer).await };
+        let hands = TlsAcceptor::from(tls.config()).accept(stream);
+        match tokio::time::timeout(HANDSHAKE_WITHIN, hands).await {
+            Ok(Ok(stream)) => self.talk(stream, peer).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a caller and this server agreed on no TLS"),
+            Err(_) => tracing::debug!("a caller took too long to agree on TLS"),
+        }
     }
 
     async fn talk(mut self, stream: impl AsyncRead + AsyncWrite + Unpin, peer: IpAddr) {

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use model::Millis;
-use server::Doors;
+use server::{Doors, Tls};
 use tokio::net::TcpListener;
 
 use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
-use crate::limits::Limits;
+use crate::limits::{Limits, TlsArgs};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
 use crate::place::Place;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use crate::source;
 
 /// Run a server
@@ -24,7 +24,7 @@ Examples:
   milepost serve --pipelines pipelines
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
-  milepost serve --listen 0.0.0.0:8080 --first-token admin.token
+  milepost serve --listen 0.0.0.0:8443 --first-token admin.token --tls-cert cert.pem --tls-key key.pem
   MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
   milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
@@ -68,6 +68,9 @@ pub(crate) struct Serve {
     limits: Limits,
 
     #[command(flatten)]
+    tls: TlsArgs,
+
+    #[command(flatten)]
     audit: Audit,
 
     /// How to write logs: for people, or one object a line
@@ -84,6 +87,10 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
+        let tls = self.tls.load()?;
+        if let Some(tls) = &tls {
+            signals::on_hangup(reload(tls.clone()))?;
+        }
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
@@ -99,12 +106,13 @@ impl Serve {
         if node.doors(&listener).await? == Doors::Open {
             tracing::warn!("there is no token yet: everybody on this machine may do everything");
         }
-        self.announce(listener.local_addr()?);
+        self.announce(listener.local_addr()?, tls.is_some());
         let stop = async {
             signals.asked_to_stop().await;
             tracing::info!("stopping");
         };
-        let options = self.limits.options(listener.local_addr()?)?;
+        let mut options = self.limits.options(listener.local_addr()?)?;
+        options.tls = tls;
         node.serve(listener, options, stop).await
     }
 
@@ -132,13 +140,21 @@ impl Serve {
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.
-    fn announce(&self, address: SocketAddr) {
+    fn announce(&self, address: SocketAddr, tls: bool) {
+        let scheme = if tls { "https" } else { "http" };
         match self.log_format {
-            LogFormat::Text => say!("listening on http://{address}"),
+            LogFormat::Text => say!("listening on {scheme}://{address}"),
             LogFormat::Json => {
-                say!("{}", serde_json::json!({ "message": format!("listening on http://{address}") }))
+                say!("{}", serde_json::json!({ "message": format!("listening on {scheme}://{address}") }))
             }
         }
+    }
+}
+
+fn reload(tls: Tls) -> impl Fn() + Send + 'static {
+    move || match tls.reload() {
+        Ok(()) => tracing::info!("the certificate was read again"),
+        Err(error) => tracing::error!(%error, "the certificate cannot be used; the one before stays"),
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn milepost(args: &[&str]) -> Command {
         "CARGO",
         "MILEPOST_SERVER",
         "MILEPOST_TOKEN",
+        "MILEPOST_CA",
         "MILEPOST_STORE",
         "MILEPOST_LOG",
         "HTTP_PROXY",

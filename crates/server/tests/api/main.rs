@@ -25,5 +25,6 @@ mod server;
 mod stats;
 mod submit;
 mod tasks;
+mod tls;
 mod tokens;
 mod why;
