@@ -69,6 +69,8 @@ fn a_folder_is_moved_once_its_server_has_stopped_and_only_into_what_is_empty() {
     for _ in 0..3 {
         server.run(&["submit", "work", "--data", "{}"]).ends(0);
     }
+    // Until the log covers them, there are no hashes to be moved.
+    while server.run(&["audit", "status", "-o", "json"]).ends(0).json()["size"].as_u64().unwrap_or(0) < 4 {}
     let from = sqlite(&server.folder.path().join("data"));
     let busy = run(&["migrate-store", &from, &database.url]).ends(4);
     assert!(busy.stderr.contains("in use by another process"), "{busy:?}");

@@ -18,7 +18,8 @@ use model::{Caller, Command, Json, Role};
 use store::conformance::{Differential, TestClock, assert_same_store, differential};
 use store::transfer::{Move, Moved, Progress, Transfer};
 use store::{
-    AnswerChange, Changes, Clock, Error, MemoryStore, Owed, OwedId, OwedTo, Received, RequestKey, Store, Take,
+    AnswerChange, Changes, Clock, Error, MemoryStore, Owed, OwedId, OwedTo, Received, RequestKey, Store,
+    Take, Tile,
 };
 use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
@@ -49,8 +50,9 @@ fn furnished(folder: &Path, clock: &TestClock, seed: u64) -> SqliteStore {
     let key = RequestKey { subject: "ada\u{1}".into(), route: "POST".into(), key: "\0".into() };
     let expires_at = clock.now().plus(model::Millis::from_secs(60));
     let answers = vec![AnswerChange { key, body: body.clone(), expires_at }];
-    let rest =
-        Changes { owed: vec![owed(2), owed(1)], received: vec![received], answers, ..Changes::default() };
+    let tiles = vec![Tile { level: 0, index: 0, hashes: vec![7; 64] }];
+    let (owed, received) = (vec![owed(2), owed(1)], vec![received]);
+    let rest = Changes { owed, received, answers, tiles, ..Changes::default() };
     let mut rest = Some(rest);
     store.transact(&Take::nothing(), &mut |_| rest.take().unwrap()).unwrap();
     store

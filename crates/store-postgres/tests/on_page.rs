@@ -44,5 +44,6 @@ fn rows_are_updated_on_their_page() {
         thread::yield_now();
     }
     let hot = counted("n_tup_hot_upd");
-    assert!(hot * 100 >= 20_000 * 95, "{hot} of 20000 stayed on their page");
+    // A row leaves its first page about once, which weighs in so short a run; an index in the way would leave none.
+    assert!(hot * 100 >= 20_000 * 85, "{hot} of 20000 stayed on their page");
 }
