@@ -100,6 +100,11 @@ fn start(store: &str) -> Server {
     Server::over(store, &[("steps.toml", PIPELINE)])
 }
 
+/// How many servers a fleet has: two, or what `MILEPOST_FLEET` says.
+fn count() -> usize {
+    std::env::var("MILEPOST_FLEET").map_or(2, |text| text.parse().expect("MILEPOST_FLEET is a number"))
+}
+
 fn until(what: &str, patience: Duration, mut holds: impl FnMut() -> bool) {
     let begun = engine::clock::instant();
     while !holds() {
@@ -161,7 +166,7 @@ fn servers_are_replaced_one_by_one() {
 #[test]
 fn postgres_crashes_and_comes_back() {
     let cluster = Cluster::start();
-    let fleet = Fleet::over(&cluster.url(), 2);
+    let fleet = Fleet::over(&cluster.url(), count());
     for _ in 0..2 {
         cluster.stop_at_once();
         cluster.begin();
@@ -173,7 +178,7 @@ fn postgres_crashes_and_comes_back() {
 #[test]
 fn connections_of_the_fleet_are_ended() {
     let cluster = Cluster::start();
-    let fleet = Fleet::over(&cluster.url(), 2);
+    let fleet = Fleet::over(&cluster.url(), count());
     let session = Session::open(&cluster.url());
     for _ in 0..5 {
         let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'milepost'";
@@ -216,7 +221,7 @@ fn a_forgotten_session_holds_back_nobody() {
     let cluster = Cluster::start();
     let forgotten = Session::open(&cluster.url());
     forgotten.run("CREATE TABLE public.other (n int)");
-    let fleet = Fleet::over(&cluster.url(), 2);
+    let fleet = Fleet::over(&cluster.url(), count());
     // It has a transaction number and a snapshot, and keeps both.
     forgotten.run("BEGIN ISOLATION LEVEL REPEATABLE READ; INSERT INTO public.other VALUES (1)");
     assert!(forgotten.number("SELECT count(*) FROM milepost.submission") > 0);
@@ -260,7 +265,7 @@ fn a_standby_takes_over_and_nothing_acknowledged_is_lost() {
         "postgres://milepost@127.0.0.1:{},127.0.0.1:{}/postgres?target_session_attrs=read-write",
         primary.port, standby.port
     );
-    let fleet = Fleet::over(&store, 2);
+    let fleet = Fleet::over(&store, count());
     primary.stop_at_once();
     standby.promote();
     // It has been told to wait for a standby of its own.
