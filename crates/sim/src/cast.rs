@@ -99,5 +99,6 @@ pub(crate) fn claim(worker: &str, max: usize) -> ClaimMany {
         pipelines: Vec::new(),
         labels: BTreeMap::new(),
         max,
+        arriving: false,
     }
 }

@@ -159,6 +159,7 @@ impl Ring {
             pipelines: Vec::new(),
             labels: BTreeMap::new(),
             max: self.batch,
+            arriving: false,
         };
         let finishes = std::mem::take(&mut self.tokens).into_iter().map(|token| {
             let finish =

@@ -192,7 +192,14 @@ fn application(id: &str) -> Application {
 
 fn claim() -> ClaimMany {
     let (pipelines, labels) = (Vec::new(), BTreeMap::new());
-    ClaimMany { worker: "w1".into(), tasks: vec!["work.do".into()], pipelines, labels, max: 1 }
+    ClaimMany {
+        worker: "w1".into(),
+        tasks: vec!["work.do".into()],
+        pipelines,
+        labels,
+        max: 1,
+        arriving: false,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,8 +26,9 @@ fn rows_are_updated_on_their_page() {
         let take = Take { ids: ids.clone(), ..Take::nothing() };
         let mut decide = |taken: store::Taken| {
             let rows = taken.rows.into_values().map(|stored| {
-                let after = Submission { state: format!("S{}", round % 3).into(), ..stored.row.clone() };
-                RowChange { before: Some(stored.row), after }
+                let after =
+                    Submission { state: format!("S{}", round % 3).into(), ..Submission::clone(&stored.row) };
+                RowChange::update(stored.row, after)
             });
             Changes { rows: rows.collect(), ..Changes::default() }
         };

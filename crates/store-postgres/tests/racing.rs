@@ -72,10 +72,10 @@ fn leave(store: &dyn Store, no: u64) -> bool {
             return Changes::default();
         }
         let event = moved(&before, "DONE", entry(Wait::Nothing, Status::Succeeded));
-        let after = Submission { seat: None, ..evolve(Some(before.clone()), &event) };
+        let after = Submission { seat: None, ..evolve(Some(Submission::clone(&before)), &event) };
         Changes {
             owed: vec![look_at(&lane, &after)],
-            rows: vec![RowChange { before: Some(before), after }],
+            rows: vec![RowChange::update(before, after)],
             events: vec![event],
             ..Changes::default()
         }
@@ -98,8 +98,8 @@ fn pay(store: &dyn Store) -> usize {
             if let (None, Some(first)) = (view.holder, view.first) {
                 let before = taken.rows[&first].row.clone();
                 let seat = before.seat.clone().map(|seat| Seat { holds: true, ..seat });
-                let after = Submission { seat, ..before.clone() };
-                changes.rows.push(RowChange { before: Some(before), after });
+                let after = Submission { seat, ..Submission::clone(&before) };
+                changes.rows.push(RowChange::update(before, after));
             }
             changes.paid.push(owed.id.clone());
         }
@@ -217,8 +217,9 @@ fn work(store: &dyn Store) -> Vec<SubmissionId> {
             let rows = granted.iter().map(|id| {
                 let before = taken.rows[id].row.clone();
                 let no = before.lease_no + 1;
-                let after = Submission { wait: lease("scan", no), lease_no: no, ..before.clone() };
-                RowChange { before: Some(before), after }
+                let after =
+                    Submission { wait: lease("scan", no), lease_no: no, ..Submission::clone(&before) };
+                RowChange::update(before, after)
             });
             Changes { rows: rows.collect(), ..Changes::default() }
         });
@@ -230,8 +231,8 @@ fn work(store: &dyn Store) -> Vec<SubmissionId> {
             for id in &granted {
                 let before = taken.rows[id].row.clone();
                 let event = moved(&before, "DONE", entry(Wait::Nothing, Status::Succeeded));
-                let after = evolve(Some(before.clone()), &event);
-                changes.rows.push(RowChange { before: Some(before), after });
+                let after = evolve(Some(Submission::clone(&before)), &event);
+                changes.rows.push(RowChange::update(before, after));
                 changes.events.push(event);
             }
             changes

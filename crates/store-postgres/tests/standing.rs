@@ -105,9 +105,9 @@ fn leave(store: &dyn Store, change: impl Fn(&mut Submission), to: OwedTo) {
     let leaving = Take { ids: vec![id(1)], ..Take::nothing() };
     let mut decide = |taken: Taken| {
         let before = taken.rows[&id(1)].row.clone();
-        let mut after = before.clone();
+        let mut after = Submission::clone(&before);
         change(&mut after);
-        let rows = vec![RowChange { before: Some(before), after }];
+        let rows = vec![RowChange::update(before, after)];
         Changes { rows, owed: vec![owed(to.clone())], ..Changes::default() }
     };
     store.transact(&leaving, &mut decide).unwrap();
@@ -135,7 +135,7 @@ fn pay_lane(store: &dyn Store) -> LaneView {
         let rows = first.map(|first| {
             let before = taken.rows[&first].row.clone();
             let seat = before.seat.clone().map(|seat| Seat { holds: true, ..seat });
-            RowChange { after: Submission { seat, ..before.clone() }, before: Some(before) }
+            RowChange::update(before.clone(), Submission { seat, ..Submission::clone(&before) })
         });
         Changes {
             rows: rows.into_iter().collect(),
@@ -262,11 +262,11 @@ fn full_limit() -> Race {
 fn grant_or_park(taken: &Taken) -> Changes {
     let before = taken.rows[&id(2)].row.clone();
     let after = if taken.slots[&limit()] == BTreeSet::from([0]) {
-        Submission { parked: Some("limit".into()), ..before.clone() }
+        Submission { parked: Some("limit".into()), ..Submission::clone(&before) }
     } else {
-        Submission { wait: lease_with("scan", 1, &[("owner", "ada", 0)]), ..before.clone() }
+        Submission { wait: lease_with("scan", 1, &[("owner", "ada", 0)]), ..Submission::clone(&before) }
     };
-    Changes { rows: vec![RowChange { before: Some(before), after }], ..Changes::default() }
+    Changes { rows: vec![RowChange::update(before, after)], ..Changes::default() }
 }
 
 fn free_slot(store: &dyn Store) {

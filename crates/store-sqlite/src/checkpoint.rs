@@ -1,23 +1,38 @@
 //! Moving committed pages from the log into the database file.
+//!
+//! It takes tens of milliseconds, and whoever commits meanwhile should not notice: a thread of its own does it, beside
+//! the writer. Only when commits come so fast that it never catches up does the writer do the rest itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
-use crate::error::Result;
+use crate::connection;
+use crate::error::{Fault, Result};
 
-/// How far the log grows before it is moved. Longer means fewer writes of the same page and rarer pauses; shorter
-/// means shorter pauses and less to read after a crash. 4,000 pages are 32 MB.
-const PAGES: i64 = 4_000;
+/// How far the log grows before it is moved. Longer means fewer writes of the same page; shorter means less to read after
+/// a crash. 2,000 pages are 16 MB.
+const PAGES: i64 = 2_000;
 
-/// When readers are waited for. They last milliseconds, but while each overlaps the next, the log cannot be begun anew
-/// and would grow without end.
+/// When the writer does it and waits for readers. They last milliseconds, but while each overlaps the next, or commits
+/// never pause, the log cannot be begun anew and would grow without end.
 const PAGES_TO_WAIT: i64 = 4 * PAGES;
+
+/// How often the thread looks whether more was committed meanwhile: the log begins anew only when all of it was moved.
+const PASSES: usize = 4;
 
 /// SQLite would do this by itself, but its own ignores every error on the way: a disk that fails would be noticed only
 /// once the log has filled it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Checkpoint {
+    database: PathBuf,
     /// How long the log was at the last try. A try that a reader cut short is not repeated at every commit.
     tried_at: i64,
+    /// Started when there is first something to move.
+    mover: Option<Mover>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,12 +46,26 @@ enum Mode {
 }
 
 impl Checkpoint {
-    /// Called after every commit.
+    pub(crate) fn of(database: &Path) -> Self {
+        Checkpoint { database: database.to_owned(), tried_at: 0, mover: None }
+    }
+
+    /// Called after every commit. An error may be that of the thread, a little late.
     pub(crate) fn run(&mut self, connection: &Connection) -> Result<()> {
-        let pages = log_pages(connection, Mode::Noop)?;
-        match self.due(pages) {
-            Some(mode) => log_pages(connection, mode).map(drop),
+        if let Some(fault) = self.mover.as_ref().and_then(Mover::fault) {
+            return Err(fault);
+        }
+        match self.due(log(connection, Mode::Noop)?.pages) {
             None => Ok(()),
+            Some(Mode::Restart) => log(connection, Mode::Restart).map(drop),
+            Some(_) => {
+                let mover = match self.mover.take() {
+                    Some(mover) => mover,
+                    None => Mover::start(&self.database)?,
+                };
+                self.mover.insert(mover).wake();
+                Ok(())
+            }
         }
     }
 
@@ -52,14 +81,77 @@ impl Checkpoint {
     }
 }
 
-/// Runs a checkpoint and answers how many pages the log has.
-fn log_pages(connection: &Connection, mode: Mode) -> Result<i64> {
+struct Log {
+    pages: i64,
+    moved: i64,
+}
+
+/// Runs a checkpoint and answers how far it came.
+fn log(connection: &Connection, mode: Mode) -> Result<Log> {
     let checkpoint = match mode {
         Mode::Noop => "PRAGMA wal_checkpoint(noop)",
         Mode::Passive => "PRAGMA wal_checkpoint(passive)",
         Mode::Restart => "PRAGMA wal_checkpoint(restart)",
     };
-    Ok(connection.prepare_cached(checkpoint)?.query_row([], |row| row.get(1))?)
+    let mut statement = connection.prepare_cached(checkpoint)?;
+    Ok(statement.query_row([], |row| Ok(Log { pages: row.get(1)?, moved: row.get(2)? }))?)
+}
+
+/// The thread and the way to it.
+#[derive(Debug)]
+struct Mover {
+    /// Room for one: a second wish while it works is granted after the first.
+    wake: Option<SyncSender<()>>,
+    fault: Arc<Mutex<Option<Fault>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mover {
+    fn start(database: &Path) -> Result<Self> {
+        let connection = connection::open_mover(database)?;
+        let (wake, wishes) = sync_channel(1);
+        let fault = Arc::new(Mutex::new(None));
+        let found = fault.clone();
+        let work = move || {
+            if let Err(fault) = move_pages(&connection, &wishes) {
+                *found.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+            }
+        };
+        let thread = std::thread::Builder::new().name("milepost-pages".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| Fault::corrupt(format!("a thread did not start: {error}")))?;
+        Ok(Mover { wake: Some(wake), fault, thread: Some(thread) })
+    }
+
+    /// One that has ended has left its fault.
+    fn wake(&self) {
+        let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Mover {
+    /// The writer closes last, and tidies the log away.
+    fn drop(&mut self) {
+        self.wake = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn move_pages(connection: &Connection, wishes: &Receiver<()>) -> Result<()> {
+    while wishes.recv().is_ok() {
+        for _ in 0..PASSES {
+            let log = log(connection, Mode::Passive)?;
+            if log.moved == log.pages {
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -68,7 +160,7 @@ mod tests {
 
     #[test]
     fn log_is_moved_each_time_it_has_grown() {
-        let mut checkpoint = Checkpoint::default();
+        let mut checkpoint = Checkpoint::of(Path::new("none"));
         assert_eq!(checkpoint.due(PAGES - 1), None);
         assert_eq!(checkpoint.due(PAGES), Some(Mode::Passive));
         assert_eq!(checkpoint.due(40), None, "begun anew");
@@ -77,7 +169,7 @@ mod tests {
 
     #[test]
     fn readers_are_waited_for_once_the_log_is_long_and_not_at_every_commit() {
-        let mut checkpoint = Checkpoint::default();
+        let mut checkpoint = Checkpoint::of(Path::new("none"));
         let dues =
             (1..=6 * PAGES).filter_map(|pages| checkpoint.due(pages).map(|mode| (pages / PAGES, mode)));
         let expected = [

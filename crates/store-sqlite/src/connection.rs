@@ -54,6 +54,15 @@ pub(crate) fn set_up_writer(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// For the thread that moves pages beside the writer.
+pub(crate) fn open_mover(path: &Path) -> Result<Connection> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "mmap_size", 0)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    Ok(connection)
+}
+
 pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(path, flags)?;

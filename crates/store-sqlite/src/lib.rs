@@ -9,6 +9,7 @@ mod connection;
 mod error;
 mod find;
 mod folder;
+mod hot;
 mod log;
 mod readers;
 mod reading;

@@ -24,10 +24,7 @@ pub(crate) struct Found {
 
 impl Found {
     pub(crate) fn tip(&self) -> Tip {
-        match self.last_seq {
-            0 => Tip::default(),
-            seq => Tip { seq, revision: self.row.revision },
-        }
+        Tip::of(&self.row, self.last_seq)
     }
 }
 

@@ -11,6 +11,7 @@ use store::{
 
 use crate::codec;
 use crate::error::Result;
+use crate::hot::{Hot, Warm};
 use crate::ready::Dealer;
 use crate::rows::Rows;
 use crate::sql;
@@ -23,7 +24,7 @@ pub(crate) struct Reading {
     pub(crate) tips: HashMap<SubmissionId, Tip>,
 }
 
-pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Result<Reading> {
+pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time, hot: &mut Hot) -> Result<Reading> {
     let mut taken = Taken { now, ..Taken::default() };
     standing::read_holders(connection, &take.keys, &mut taken)?;
     standing::read_lanes(connection, &take.lanes, &mut taken)?;
@@ -37,7 +38,7 @@ pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time) -> Resul
     for ready in &take.ready {
         taken.ready.push(dealer.deal(ready)?);
     }
-    let tips = read_rows(connection, take, &mut taken)?;
+    let tips = read_rows(connection, take, &mut taken, hot)?;
     Ok(Reading { taken, tips })
 }
 
@@ -143,14 +144,18 @@ fn read_rows(
     connection: &Connection,
     take: &Take<'_>,
     taken: &mut Taken,
+    hot: &mut Hot,
 ) -> Result<HashMap<SubmissionId, Tip>> {
-    let mut reader = RowReader { rows: Rows::new(connection)?, take, tips: HashMap::new() };
+    let mut reader = RowReader { rows: Rows::new(connection)?, hot, take, tips: HashMap::new() };
     let mut bytes = 0;
     for &id in taken.ready.iter().flatten() {
         if bytes >= READY_BYTES_MAX {
             break;
         }
-        let found = reader.rows.indexed(id)?;
+        let found = match reader.hot.get(id) {
+            Some(warm) => warm,
+            None => reader.rows.indexed(id)?.into(),
+        };
         reader.tips.insert(id, found.tip());
         let documents = reader.rows.documents(id)?;
         bytes += documents.bytes();
@@ -179,6 +184,7 @@ fn read_rows(
 
 struct RowReader<'c, 't> {
     rows: Rows<'c>,
+    hot: &'t mut Hot,
     take: &'t Take<'t>,
     tips: HashMap<SubmissionId, Tip>,
 }
@@ -188,7 +194,9 @@ impl RowReader<'_, '_> {
         if taken.contains_key(&id) {
             return Ok(());
         }
-        let Some(found) = self.rows.get(id)? else { return Ok(()) };
+        let hot = self.hot.get(id);
+        let found = if hot.is_some() { hot } else { self.rows.get(id)?.map(Warm::from) };
+        let Some(found) = found else { return Ok(()) };
         self.tips.insert(id, found.tip());
         let wanted = (self.take.documents)(&found.row);
         let documents = if wanted { Some(self.rows.documents(id)?) } else { None };
@@ -220,6 +228,6 @@ fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<Submis
 
 /// The keys and lanes that rows have and do not hold: most have none.
 fn unheld(taken: &Taken) -> (BTreeSet<OpenKey>, BTreeSet<LaneKey>) {
-    let rows = || taken.rows.values().map(|stored| &stored.row);
+    let rows = || taken.rows.values().map(|stored| &*stored.row);
     (rows().filter_map(unheld_key).collect(), rows().filter_map(unheld_lane).collect())
 }

@@ -133,7 +133,7 @@ fn row(record: &Record) -> Result<RowChange> {
     let unreadable = |error: &dyn std::fmt::Display| Fault::corrupt(format!("a row cannot be read: {error}"));
     let text = record[3].text().map_err(|error| unreadable(&error))?;
     let after: Submission = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
-    Ok(RowChange { before: None, after })
+    Ok(RowChange::insert(after))
 }
 
 fn begin(connection: &Connection, from: u64, retired: u64) -> Result<()> {

@@ -8,17 +8,20 @@ use store::{Changes, Clock, Committed, Error, Take, Taken};
 use crate::checkpoint::Checkpoint;
 use crate::connection;
 use crate::error::Fault;
+use crate::hot::Hot;
 use crate::reading;
 use crate::schema;
 use crate::taking;
-use crate::writing::{self, Circumstances};
+use crate::writing::{self, Circumstances, Written};
 
 #[derive(Debug)]
 pub(crate) struct Writer {
+    /// Before the connection: its own is closed first, so that the writer's is the last.
+    checkpoint: Checkpoint,
     pub(crate) connection: Connection,
     /// The position of the newest committed event.
     last_seq: u64,
-    checkpoint: Checkpoint,
+    hot: Hot,
     /// Why nothing more is written: what is on the disk is in doubt until a restart has read it.
     stopped: Option<Error>,
 }
@@ -28,7 +31,13 @@ impl Writer {
         let mut connection = connection::open_writer(database).map_err(Fault::before_commit)?;
         schema::migrate(&mut connection)?;
         let bounds = reading::bounds(&connection).map_err(Fault::before_commit)?;
-        Ok(Writer { connection, last_seq: bounds.last, checkpoint: Checkpoint::default(), stopped: None })
+        Ok(Writer {
+            connection,
+            last_seq: bounds.last,
+            checkpoint: Checkpoint::of(database),
+            hot: Hot::default(),
+            stopped: None,
+        })
     }
 
     pub(crate) fn transact(
@@ -60,14 +69,17 @@ impl Writer {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| Fault::from(error).before_commit())?;
         let now = clock.now();
-        let reading = taking::read(&transaction, take, now).map_err(Fault::before_commit)?;
+        let reading = taking::read(&transaction, take, now, &mut self.hot).map_err(Fault::before_commit)?;
         let changes = decide(reading.taken);
         if changes.is_empty() {
             return Ok(Committed::default());
         }
         let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
-        let committed = writing::write(&transaction, &changes, with).map_err(Fault::before_commit)?;
+        let written = writing::write(&transaction, &changes, with).map_err(Fault::before_commit)?;
         transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
+        let Written { committed, touched, hot } = written;
+        touched.into_iter().for_each(|id| self.hot.remove(id));
+        hot.into_iter().for_each(|warm| self.hot.put(warm));
         self.last_seq = self.last_seq.max(committed.last_seq);
         self.move_log();
         Ok(committed)
@@ -75,6 +87,7 @@ impl Writer {
 
     /// Something was committed behind the writer's back.
     pub(crate) fn moved_in(&mut self) -> Result<(), Error> {
+        self.hot.clear();
         self.last_seq = reading::bounds(&self.connection).map_err(Fault::before_commit)?.last;
         self.move_log();
         Ok(())

@@ -1,5 +1,7 @@
 //! What a transaction commits.
 
+use std::sync::Arc;
+
 use model::event::Event;
 use model::{Json, Name, Submission, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
@@ -73,8 +75,20 @@ impl Changes {
 #[derive(Debug, Clone)]
 pub struct RowChange {
     /// `None`: a new row.
-    pub before: Option<Submission>,
-    pub after: Submission,
+    pub before: Option<Arc<Submission>>,
+    pub after: Arc<Submission>,
+}
+
+impl RowChange {
+    #[must_use]
+    pub fn insert(row: impl Into<Arc<Submission>>) -> Self {
+        RowChange { before: None, after: row.into() }
+    }
+
+    #[must_use]
+    pub fn update(before: impl Into<Arc<Submission>>, after: impl Into<Arc<Submission>>) -> Self {
+        RowChange { before: Some(before.into()), after: after.into() }
+    }
 }
 
 /// An entry of the sequence that is no submission's event: what was done to the rules or to the log. No feed and no

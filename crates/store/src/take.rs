@@ -1,6 +1,7 @@
 //! What a transaction reads before it decides.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +125,7 @@ pub struct Ready {
 /// A row with its documents, where they were wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
-    pub row: Submission,
+    pub row: Arc<Submission>,
     /// `None`: not asked for.
     pub documents: Option<Documents>,
 }

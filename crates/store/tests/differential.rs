@@ -48,7 +48,9 @@ fn every_kind_of_error_is_found_out() {
             taken.lanes.insert(lane, LaneView::default());
         }),
         ("parked in the wrong order", |taken| taken.parked.values_mut().for_each(|ids| ids.reverse())),
-        ("versions wrong", |taken| taken.rows.values_mut().for_each(|stored| stored.row.row_version += 1)),
+        ("versions wrong", |taken| {
+            taken.rows.values_mut().for_each(|stored| Arc::make_mut(&mut stored.row).row_version += 1)
+        }),
     ];
     for (name, fault) in faults {
         let clock = TestClock::new();

@@ -21,6 +21,7 @@ impl Stage<'_> {
             pipelines: Vec::new(),
             labels: claim.labels.clone(),
             max: claim.max,
+            arriving: false,
         };
         let Output::Tasks(granted) = self.world.ask(Ask::Claim(asked))? else {
             return impossible("a claim was answered with something else");

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::admit::Admission;
-use model::command::Claim;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::owed::{Debtor, Effect};
@@ -19,7 +18,7 @@ use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
 
 use super::input::Receipt;
-use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, Tally, open_key};
+use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
 use crate::pipelines::{Versions, definition_key};
 
@@ -51,11 +50,11 @@ pub(super) struct Batch<'a> {
     pub(super) epoch_moved: bool,
     /// Lanes somebody took or left in this batch: who is next is not known before the next one.
     pub(super) lanes_moved: HashSet<LaneKey>,
-    ready: Vec<VecDeque<SubmissionId>>,
+    pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
-    before: HashMap<SubmissionId, Option<Submission>>,
+    before: HashMap<SubmissionId, Option<Arc<Submission>>>,
     /// In the order they were first changed: stores see the same order for the same inputs.
-    changed: Vec<SubmissionId>,
+    pub(super) changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
 }
@@ -110,7 +109,7 @@ impl<'a> Batch<'a> {
         let outcome = match &input.ask {
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
-            Ask::Claim(claim) => self.claim(claim, group.expect("every claim has its group"), seed),
+            Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
             Ask::Apply(pipeline) => self.apply(pipeline),
             Ask::Hold(hold) => Ok(self.place(hold)),
             Ask::Release(id) => self.release(id),
@@ -173,11 +172,14 @@ impl<'a> Batch<'a> {
     /// Looks at a row again later that cannot be woken now: a few of these must not hide all timers after them.
     fn postpone(&mut self, id: SubmissionId) {
         let Some(stored) = self.taken.rows.get_mut(&id) else { return };
+        let mut row = Submission::clone(&stored.row);
+        row.timer = Some(self.now.plus(POSTPONED));
         if let Entry::Vacant(before) = self.before.entry(id) {
+            row.row_version += 1;
             before.insert(Some(stored.row.clone()));
             self.changed.push(id);
         }
-        stored.row.timer = Some(self.now.plus(POSTPONED));
+        stored.row = Arc::new(row);
     }
 
     pub(super) fn finish(mut self, due_max: usize) -> (Changes, News) {
@@ -254,11 +256,14 @@ impl<'a> Batch<'a> {
         let (pipeline, version) = (admission.pipeline(), admission.version());
         let decision = self.decided(pipeline, version, holder, &command, seed)?;
         let duplicate = decision.answer == Answer::Duplicate;
-        let row = decision.row.clone();
-        if !duplicate {
+        let row = if duplicate {
+            Arc::new(decision.row)
+        } else {
+            let id = decision.row.id;
             // A submission makes no children on its way in: only tasks do.
             self.accept(decision);
-        }
+            self.taken.rows[&id].row.clone()
+        };
         Ok(Output::Submission(Box::new(Answered { row, duplicate })))
     }
 
@@ -334,27 +339,6 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn claim(&mut self, claim: &ClaimMany, group: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
-        let command = Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() });
-        let mut granted = Vec::new();
-        while granted.len() < claim.max {
-            let Some(id) = self.ready[group].pop_front() else { break };
-            // Refused: something earlier in the batch moved it, or its time is over. Parked: a hold covers it, and the
-            // next claim does not meet it again. Either way, someone else's turn.
-            let Ok(Answer::Granted { token }) = self.command(id, &command, seed()) else { continue };
-            let stored = &self.taken.rows[&id];
-            let version = self.rules.versions.version(&stored.row.pipeline, stored.row.version);
-            let Some(pipeline) = version else { continue };
-            granted.push(Granted {
-                token,
-                row: stored.row.clone(),
-                documents: stored.documents.clone().unwrap_or_default(),
-                pipeline: pipeline.clone(),
-            });
-        }
-        Ok(Output::Tasks(granted))
-    }
-
     fn apply(&mut self, pipeline: &Pipeline) -> Outcome {
         let key = definition_key(&pipeline.name, pipeline.version);
         if let Some(stored) = self.taken.registry.get(&key) {
@@ -420,10 +404,10 @@ impl<'a> Batch<'a> {
 
     /// Puts a decision into the working set.
     fn accept(&mut self, decision: Decision) -> Vec<Admission> {
-        let Decision { row, events, owed, children, .. } = decision;
+        let Decision { mut row, events, owed, children, .. } = decision;
         let id = row.id;
         let stored = self.taken.rows.remove(&id);
-        let unchanged = stored.as_ref().is_some_and(|stored| stored.row == row);
+        let unchanged = stored.as_ref().is_some_and(|stored| *stored.row == row);
         let (old, mut documents) = match stored {
             Some(Stored { row, documents }) => (Some(row), documents),
             None => (None, Some(Documents::default())),
@@ -443,18 +427,20 @@ impl<'a> Batch<'a> {
             }
             self.changes.events.push(event);
         }
-        let queued = self.move_key(old.as_ref(), &row);
-        self.move_slots(old.as_ref(), &row);
-        let look = self.move_lane(old.as_ref(), &row);
+        let queued = self.move_key(old.as_deref(), &row);
+        self.move_slots(old.as_deref(), &row);
+        let look = self.move_lane(old.as_deref(), &row);
         self.owe(&row, owed.into_iter().chain(look).chain(queued));
         if !unchanged && let Entry::Vacant(before) = self.before.entry(id) {
+            // However often it changes in a batch, it is written once.
+            row.row_version = old.as_ref().map_or(0, |old| old.row_version) + 1;
             before.insert(old);
             self.changed.push(id);
         }
         if forgotten {
             self.forget(id);
         } else {
-            self.taken.rows.insert(id, Stored { row, documents });
+            self.taken.rows.insert(id, Stored { row: Arc::new(row), documents });
         }
         children
     }
@@ -462,7 +448,8 @@ impl<'a> Batch<'a> {
     /// The row goes as it was taken: `wake_idle` saw to it that nothing else changed it.
     fn forget(&mut self, id: SubmissionId) {
         self.changed.retain(|changed| *changed != id);
-        self.changes.forgotten.extend(self.before.remove(&id).flatten());
+        let row = self.before.remove(&id).flatten();
+        self.changes.forgotten.extend(row.map(Arc::unwrap_or_clone));
     }
 
     /// Keeps track of keys as rows take and leave them. Submissions of another version may queue for one that this

@@ -102,6 +102,8 @@ pub struct ClaimMany {
     pub pipelines: Vec<Name>,
     pub labels: BTreeMap<Name, Name>,
     pub max: usize,
+    /// Only what the batch itself brings: whoever asks has looked at the queue and found nothing.
+    pub arriving: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -143,7 +145,7 @@ pub type Outcome = Result<Output, Refusal>;
 /// The submission as the command left it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Answered {
-    pub row: Submission,
+    pub row: Arc<Submission>,
     #[serde(default)]
     pub duplicate: bool,
 }
@@ -152,7 +154,7 @@ pub struct Answered {
 #[derive(Debug, Clone)]
 pub struct Granted {
     pub token: Token,
-    pub row: Submission,
+    pub row: Arc<Submission>,
     pub documents: Documents,
     pub pipeline: Arc<Pipeline>,
 }
@@ -168,9 +170,10 @@ impl Receipt {
     pub(super) fn new(once: &Once, answer: &Answered) -> Self {
         let mut answer = answer.clone();
         // What callers are never shown is not kept for them: a granted action's data, and who may settle a lease.
-        answer.row.request = None;
-        answer.row.settled.clear();
-        if let Wait::Lease(lease) = &mut answer.row.wait {
+        let row = Arc::make_mut(&mut answer.row);
+        row.request = None;
+        row.settled.clear();
+        if let Wait::Lease(lease) = &mut row.wait {
             lease.bits = Bits([0; 16]);
         }
         Receipt { digest: once.digest, answer }

@@ -1,6 +1,7 @@
 //! The step core: takes a batch, decides it inside one transaction, answers everyone.
 
 mod batch;
+mod claims;
 mod cursors;
 mod epoch;
 mod fleet;
@@ -191,11 +192,12 @@ impl Core {
             let mut batch = Batch::new(taken, rules, InForce::clone(&holds), expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.end_holds();
-            let outcomes = plan.run(inputs, &mut batch, seed);
+            let mut outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
             batch.wake_idle(seed);
             batch.pay_owed(seed);
             batch.receive(&door, seed);
+            batch.lend(inputs, &mut outcomes, seed);
             let (changes, news) = batch.finish(due);
             decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
             changes

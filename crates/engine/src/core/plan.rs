@@ -77,7 +77,7 @@ impl Plan {
                         plan.arrival(child);
                     }
                 }
-                Ask::Claim(claim) => group = Some(plan.group(claim)),
+                Ask::Claim(claim) => group = (!claim.arriving).then(|| plan.group(claim)),
                 Ask::Apply(pipeline) => {
                     plan.registry.push(definition_key(&pipeline.name, pipeline.version));
                     plan.registry.push(log::applied_key(&pipeline.name));

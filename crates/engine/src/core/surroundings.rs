@@ -52,6 +52,9 @@ impl Batch<'_> {
 
     /// Keeps track of slots as leases take them and give them back.
     pub(super) fn move_slots(&mut self, old: Option<&Submission>, new: &Submission) {
+        if self.taken.slots.is_empty() {
+            return;
+        }
         for entry in old.map_or(Vec::new(), |old| Entries::of(old).slots) {
             if let Some(taken) = self.taken.slots.get_mut(&entry.limit) {
                 taken.remove(&entry.no);

@@ -278,14 +278,37 @@ impl Engine {
                 Output::Tasks(tasks) => return Ok(tasks),
                 _ => return Err(unexpected()),
             }
-            let rung = first(rings);
-            tokio::select! {
-                () = &mut over => return Ok(Vec::new()),
-                () = rung => {}
-                () = tokio::time::sleep(self.claim_sweep) => {}
-                () = self.stopping() => return Ok(Vec::new()),
+            let mut arrival = self.arrival(&claim);
+            let over = tokio::select! {
+                tasks = &mut arrival => return Ok(granted(tasks).unwrap_or_default()),
+                () = &mut over => true,
+                () = first(rings) => false,
+                () = tokio::time::sleep(self.claim_sweep) => false,
+                () = self.stopping() => true,
+            };
+            // What was lent at the same moment is taken; from here on it would go back.
+            arrival.close();
+            if let Some(tasks) = arrival.try_recv().ok().and_then(|outcome| granted(Ok(outcome))) {
+                return Ok(tasks);
+            }
+            if over {
+                return Ok(Vec::new());
             }
         }
+    }
+
+    /// What a batch brings for a claim that found its queue empty, granted in the commit that brings it.
+    fn arrival(&self, claim: &ClaimMany) -> oneshot::Receiver<Outcome> {
+        let (reply, answer) = oneshot::channel();
+        self.queues
+            .wait(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
+        answer
+    }
+
+    /// How many claims wait for work to arrive.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queues.waiting()
     }
 
     /// How long ago a worker last asked for a task; none: not since this engine started.
@@ -394,6 +417,13 @@ fn held(output: Output) -> Result<Hold, Refusal> {
     match output {
         Output::Hold(hold) => Ok(*hold),
         _ => Err(unexpected()),
+    }
+}
+
+fn granted(arrived: Result<Outcome, oneshot::error::RecvError>) -> Option<Vec<Granted>> {
+    match arrived {
+        Ok(Ok(Output::Tasks(tasks))) => Some(tasks),
+        _ => None,
     }
 }
 

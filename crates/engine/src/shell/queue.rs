@@ -85,6 +85,8 @@ pub(super) struct Queues {
 #[derive(Debug, Default)]
 struct Inner {
     lanes: [VecDeque<Job>; 3],
+    /// Claims that found nothing. They come along with every batch, and go back if it brought them nothing.
+    waiting: Vec<Job>,
     /// No more is taken in; what waits is still done.
     closed: bool,
 }
@@ -92,6 +94,7 @@ struct Inner {
 /// What the thread got to do.
 pub(super) struct Batch {
     pub(super) jobs: Vec<Job>,
+    pub(super) waiting: Vec<Job>,
     /// Closed and empty: time to go.
     pub(super) over: bool,
 }
@@ -125,7 +128,26 @@ impl Queues {
         let (mut inner, _) =
             self.filled.wait_timeout_while(inner, patience, idle).unwrap_or_else(PoisonError::into_inner);
         let jobs = inner.draw(size);
-        Batch { over: inner.closed && jobs.is_empty(), jobs }
+        let waiting = std::mem::take(&mut inner.waiting);
+        Batch { over: inner.closed && jobs.is_empty(), jobs, waiting }
+    }
+
+    /// Has a claim wait for what batches bring. Whoever waits no longer is forgotten with the next batch.
+    pub(super) fn wait(&self, job: Job) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(job);
+    }
+
+    /// How many claims wait, between one batch and the next.
+    pub(super) fn waiting(&self) -> usize {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.len()
+    }
+
+    /// Those who have waited longer come first.
+    pub(super) fn go_on_waiting(&self, mut jobs: Vec<Job>) {
+        jobs.retain(|job| !job.reply.is_closed());
+        let waiting = &mut self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting;
+        jobs.append(waiting);
+        *waiting = jobs;
     }
 }
 
@@ -164,7 +186,7 @@ mod tests {
 
     fn claim() -> Ask {
         let (tasks, pipelines, labels) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Ask::Claim(ClaimMany { worker: "w".into(), tasks, pipelines, labels, max: 1 })
+        Ask::Claim(ClaimMany { worker: "w".into(), tasks, pipelines, labels, max: 1, arriving: false })
     }
 
     fn job(ask: Ask) -> Job {

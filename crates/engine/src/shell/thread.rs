@@ -9,9 +9,9 @@ use store::{Hint, Store};
 use tokio::sync::watch;
 
 use super::hints::Hints;
-use super::queue::Queues;
+use super::queue::{Job, Queues};
 use crate::clock;
-use crate::core::{Ask, Core, DUE_MAX, Input, Output, Tally};
+use crate::core::{Ask, Core, DUE_MAX, Input, Outcome, Output, Tally};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
@@ -55,8 +55,9 @@ impl Thread {
                 self.condition.send_replace(Condition::Drained);
                 return;
             }
-            let (mut inputs, replies): (Vec<Input>, Vec<_>) =
-                batch.jobs.into_iter().map(|job| (job.input, job.reply)).unzip();
+            let waiting = batch.jobs.len()..;
+            let jobs = batch.jobs.into_iter().chain(batch.waiting);
+            let (mut inputs, replies): (Vec<Input>, Vec<_>) = jobs.map(|job| (job.input, job.reply)).unzip();
             inputs.append(&mut returned);
             let step = self.core.step(&inputs, DUE_MAX, &mut seed);
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
@@ -75,12 +76,20 @@ impl Thread {
             {
                 others.announce(&Hint { ready: step.ready, seq: step.last_seq });
             }
-            for (reply, outcome) in replies.into_iter().zip(step.outcomes) {
+            let mut still_waiting = Vec::new();
+            for (index, ((reply, outcome), input)) in
+                replies.into_iter().zip(step.outcomes).zip(inputs).enumerate()
+            {
+                if waiting.contains(&index) && !brought(&outcome) {
+                    still_waiting.push(Job { input, reply });
+                    continue;
+                }
                 // A caller that went away does not change what was decided, but what it was lent comes back.
                 if let Err(Ok(Output::Tasks(tasks))) = reply.send(outcome) {
                     returned.extend(tasks.iter().map(|task| give_back(task.token)));
                 }
             }
+            self.queues.go_on_waiting(still_waiting);
             if let Some(reason) = step.corrupt {
                 tracing::error!(reason, "the store cannot be used; stopping");
                 self.refuse_the_rest();
@@ -129,6 +138,11 @@ impl Thread {
             }
         }
     }
+}
+
+/// Whether a claim that waits was given something. Trouble with the store is not its concern: it looks by itself again.
+fn brought(outcome: &Outcome) -> bool {
+    matches!(outcome, Ok(Output::Tasks(tasks)) if !tasks.is_empty())
 }
 
 /// Lets go of a lease nobody has: the next worker gets the task at once, and it counts as no crash.

@@ -66,7 +66,7 @@ pub(crate) fn submit(id: &str) -> Input {
 
 pub(crate) fn claim(max: usize) -> ClaimMany {
     let (pipelines, labels) = (Vec::new(), BTreeMap::new());
-    ClaimMany { worker: "w1".into(), tasks: vec!["work.do".into()], pipelines, labels, max }
+    ClaimMany { worker: "w1".into(), tasks: vec!["work.do".into()], pipelines, labels, max, arriving: false }
 }
 
 pub(crate) fn done(token: Token) -> Command {

@@ -17,15 +17,15 @@ pub use zone::Zone;
 #[error("{0}")]
 pub struct TimeError(String);
 
-macro_rules! serde_as_text {
-    ($($text:ty)*) => {
-        $(impl serde::Serialize for $text {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
+impl serde::Serialize for Millis {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
-        impl<'de> serde::Deserialize<'de> for $text {
+macro_rules! deserialize_from_text {
+    ($($text:ty)*) => {
+        $(impl<'de> serde::Deserialize<'de> for $text {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
@@ -33,4 +33,4 @@ macro_rules! serde_as_text {
         })*
     };
 }
-serde_as_text!(Time Millis);
+deserialize_from_text!(Time Millis);

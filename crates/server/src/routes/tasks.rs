@@ -78,6 +78,7 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
         pipelines: visitor.narrow(names(pipelines))?,
         labels,
         max,
+        arriving: false,
     })
 }
 
@@ -93,8 +94,8 @@ fn view(granted: Granted) -> TaskView {
     TaskView {
         token: token.to_string(),
         submission: row.id,
-        pipeline: row.pipeline,
-        state: row.state,
+        pipeline: row.pipeline.clone(),
+        state: row.state.clone(),
         task,
         with,
         params: (&*pipeline.params).into(),
@@ -102,7 +103,7 @@ fn view(granted: Granted) -> TaskView {
         payload: documents.payload,
         payload_revision: row.payload_revision,
         outputs: documents.outputs,
-        labels: row.labels,
+        labels: row.labels.clone(),
         lease,
         lease_expires_at,
     }
@@ -187,7 +188,7 @@ fn result(token: String, outcome: Outcome) -> SettleResult {
             ..blank
         },
         Ok(Output::Submission(answered)) => SettleResult {
-            state: Some(answered.row.state),
+            state: Some(answered.row.state.clone()),
             submission_status: Some(answered.row.status),
             children: Some(answered.row.children),
             ..blank

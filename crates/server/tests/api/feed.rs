@@ -77,6 +77,7 @@ async fn a_reader_that_waits_is_told_at_once() {
         pipelines: Vec::new(),
         labels: Default::default(),
         max: 1,
+        arriving: false,
     };
     let granted = server.engine.claim(claim, Duration::ZERO).await.unwrap();
     server.finish(&json!(granted[0].token.to_string()), "good", json!({ "score": 1 })).await;

@@ -69,6 +69,7 @@ impl Worker {
         }
         let mut claim = self.claim.clone();
         claim.max = view.chance.index(4) + 1;
+        claim.arriving = view.chance.percent(30);
         Some(Ask::Claim(claim).into())
     }
 

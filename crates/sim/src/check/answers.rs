@@ -36,7 +36,7 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
                     }
                     (Ask::Claim(claim), Ok(Output::Tasks(granted))) => {
                         granted.iter().try_for_each(|granted| {
-                            leased(ledger, claim, granted, causes.is_first(granted.row.id, index))
+                            leased(ledger, claim, granted, causes.is_first(granted.row.id, usize::MAX))
                         })
                     }
                     _ => Ok(()),
@@ -171,12 +171,16 @@ fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked 
     }
 }
 
-/// `first`: nothing else in the step can have changed the row before it was leased.
-fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted, first: bool) -> Checked {
+/// `untold`: nothing in the step was said to the submission. What made it ready in the step that leased it was an event
+/// then, or something it waited for that ends without one.
+fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted, untold: bool) -> Checked {
     let (id, row) = (granted.row.id, &granted.row);
     let lease = row.lease().ok_or_else(|| format!("{id} was granted without a lease"))?;
-    let waited = ledger.before(id).is_some_and(|before| matches!(before.wait, Wait::Worker { .. }));
-    ensure!(waited || !first, "{id} was leased while it waited for something else");
+    let could = ledger.before(id).is_none_or(|before| {
+        let silent = matches!(before.wait, Wait::Worker { .. } | Wait::Delay { .. } | Wait::Line | Wait::Key);
+        silent || before.revision < row.revision
+    });
+    ensure!(could || !untold, "{id} was leased while it waited for something else");
     ensure!(claim.tasks.contains(&lease.task), "{id} was leased for a task nobody asked for");
     let of_pipeline = claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline);
     let labelled = claim.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value));

@@ -36,11 +36,11 @@ fn place(row: &Submission) -> Option<Place<'_>> {
 pub(super) fn granted(ledger: &Ledger, commit: &Commit, report: &mut Report) -> Checked {
     for change in &commit.changes.rows {
         let after = &change.after;
-        let had = change.before.as_ref().is_some_and(holds);
+        let had = change.before.as_deref().is_some_and(holds);
         if had || !holds(after) {
             continue;
         }
-        let waited = change.before.as_ref().is_some_and(in_line);
+        let waited = change.before.as_deref().is_some_and(in_line);
         let mut others =
             ledger.rows().filter(|row| row.id != after.id && lane(row) == lane(after) && in_line(row));
         // One that came in this very commit is not in line yet.

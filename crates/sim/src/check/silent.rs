@@ -20,6 +20,22 @@ pub(super) struct Silent<'a> {
 
 /// Checks the change; says whether the worker was heard, which ends a row of crashes.
 pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, String> {
+    match &silent.after.wait {
+        // It became ready and was leased in one step: each for itself.
+        Wait::Lease(lease)
+            if lease.no > silent.before.lease_no && !matches!(silent.before.wait, Wait::Worker { .. }) =>
+        {
+            granted(silent, &lease.task, lease)?;
+            report.count("moment/lent");
+            let wait = Wait::Worker { task: lease.task.clone(), rank: 0 };
+            let ready = Submission { wait, lease_no: lease.no - 1, ..silent.after.clone() };
+            changed(&Silent { after: &ready, ..*silent }, report)
+        }
+        _ => changed(silent, report),
+    }
+}
+
+fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, String> {
     let Silent { before, after, .. } = silent;
     let id = before.id;
     let mut expected = (*before).clone();

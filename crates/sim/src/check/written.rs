@@ -19,12 +19,12 @@ impl Ledger {
                 self.known.get_mut(&id).ok_or_else(|| format!("submission {id} has a row but no event"))?;
             let before = Some(&known.row).filter(|row| row.row_version > 0);
             ensure!(
-                change.before.as_ref() == before,
+                change.before.as_deref() == before,
                 "submission {id} was taken as\n{:?}\nand not as it was\n{before:?}",
                 change.before
             );
             let version = before.map_or(0, |row| row.row_version) + 1;
-            let after = Submission { row_version: version, ..change.after.clone() };
+            let after = Submission { row_version: version, ..Submission::clone(&change.after) };
             if let Some(before) = before {
                 check_lease_no(before, &after)?;
                 let is_silent = after.revision == before.revision;

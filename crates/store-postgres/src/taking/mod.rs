@@ -14,6 +14,7 @@ mod inbox;
 mod standing;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use model::{Documents, SubmissionId, Time};
 use store::{Arrival, LimitKey, OwedId, OwedTo, RegistryKey, RequestKey, Stored, Take, Taken};
@@ -191,7 +192,7 @@ impl<'t> Taker<'t> {
         }
         for Found { row, .. } in all {
             let documents = self.documents.remove(&row.id);
-            self.taken.rows.insert(row.id, Stored { row, documents });
+            self.taken.rows.insert(row.id, Stored { row: Arc::new(row), documents });
         }
         let answered = |request: &&RequestKey| !self.taken.answers.contains_key(request);
         self.known.unanswered = self.take.requests.iter().filter(answered).cloned().collect();

@@ -145,7 +145,7 @@ async fn entries(client: &Client, records: &[Record]) -> Result<()> {
         let text = record[3].text().map_err(|error| Fault::corrupt(error.to_string()))?;
         let after: Submission = serde_json::from_str(text)
             .map_err(|error| Fault::corrupt(format!("a submission's row cannot be read: {error}")))?;
-        Ok(RowChange { before: None, after })
+        Ok(RowChange::insert(after))
     };
     let rows = records.iter().map(row).collect::<Result<_>>()?;
     let (changes, known) = (Changes { rows, ..Changes::default() }, Known::default());

@@ -73,7 +73,7 @@ impl<'w> Writing<'w> {
 
     fn check_versions(&self) -> Result<()> {
         let found = self.found.borrow();
-        let changed = self.changes.rows.iter().map(|change| (change.after.id, change.before.as_ref()));
+        let changed = self.changes.rows.iter().map(|change| (change.after.id, change.before.as_deref()));
         let forgotten = self.changes.forgotten.iter().map(|row| (row.id, Some(row)));
         for (id, before) in changed.chain(forgotten) {
             let locked = self.known.locked.get(&id).map(|(version, _)| *version);

@@ -85,7 +85,7 @@ impl<'a> Side<'a> {
 fn changes<'s>(writing: &'s Writing<'_>) -> Vec<Change<'s>> {
     let rows = writing.changes.rows.iter().map(|RowChange { before, after }| Change {
         id: after.id.0,
-        before: before.as_ref().map(Side::of),
+        before: before.as_deref().map(Side::of),
         after: Some(Side::of(after)),
     });
     let forgotten = writing.changes.forgotten.iter();

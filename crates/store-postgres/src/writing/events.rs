@@ -39,7 +39,7 @@ type About = (Option<Name>, Option<String>);
 impl Log {
     pub(super) fn of(writing: &Writing<'_>) -> Result<Log> {
         let changes = writing.changes;
-        let written = changes.rows.iter().map(|change| &change.after).chain(&changes.forgotten);
+        let written = changes.rows.iter().map(|change| &*change.after).chain(&changes.forgotten);
         let written: HashMap<SubmissionId, &Submission> = written.map(|row| (row.id, row)).collect();
         let count = changes.acts.len() + changes.events.len();
         let mut log = Log { events: Vec::with_capacity(count), newest: HashMap::new() };

@@ -52,7 +52,7 @@ impl<'a> Side<'a> {
 
 impl<'a> Change<'a> {
     fn of(change: &'a RowChange) -> Self {
-        let (before, after) = (change.before.as_ref().map(Side::of), Some(Side::of(&change.after)));
+        let (before, after) = (change.before.as_deref().map(Side::of), Some(Side::of(&change.after)));
         Change { row: &change.after, before, after }
     }
 

@@ -12,18 +12,18 @@ use crate::error::{Fault, Result};
 use crate::rows::Rows;
 use crate::sql;
 
-pub(super) struct Log<'c> {
+pub(super) struct Log<'c, 't> {
     pub(super) connection: &'c Connection,
     /// The rows of this commit, as they will be.
     pub(super) written: HashMap<SubmissionId, &'c Submission>,
     /// Where the events of the rows that were taken end.
-    pub(super) tips: HashMap<SubmissionId, Tip>,
+    pub(super) tips: &'t HashMap<SubmissionId, Tip>,
     /// The newest event of each submission that got one.
     pub(super) newest: HashMap<SubmissionId, Tip>,
     pub(super) last_seq: u64,
 }
 
-impl Log<'_> {
+impl Log<'_, '_> {
     /// Acts have no detail, no state, and nothing feeds filter by.
     pub(super) fn append_acts(&mut self, acts: &[Act]) -> Result<()> {
         let mut rows = Rows::new(self.connection)?;

@@ -10,11 +10,12 @@ mod rows;
 
 use std::collections::HashMap;
 
-use model::{SubmissionId, Time};
+use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
 use store::{Changes, Committed};
 
 use crate::error::Result;
+use crate::hot::Warm;
 
 /// What writing needs to know beside the changes.
 pub(crate) struct Circumstances {
@@ -32,31 +33,52 @@ pub(crate) struct Tip {
     pub(crate) revision: u64,
 }
 
+impl Tip {
+    /// Of a row whose newest event is at this position; 0 before the first.
+    pub(crate) fn of(row: &Submission, last_seq: u64) -> Self {
+        match last_seq {
+            0 => Tip::default(),
+            seq => Tip { seq, revision: row.revision },
+        }
+    }
+}
+
 /// The entries of rows that are there already.
 pub(crate) fn write_entries(connection: &Connection, changes: &Changes) -> Result<()> {
     entries::write(connection, changes)
 }
 
-pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Committed> {
+/// What was written, and what of it is worth remembering.
+pub(crate) struct Written {
+    pub(crate) committed: Committed,
+    /// Submissions whose row or newest event is another now.
+    pub(crate) touched: Vec<SubmissionId>,
+    pub(crate) hot: Vec<Warm>,
+}
+
+pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Written> {
     let Circumstances { now, last_seq, tips } = with;
-    let mut newest = HashMap::new();
+    let mut newest = HashMap::with_capacity(changes.events.len());
     let mut committed = Committed::default();
     forgetting::erase_salts(connection, changes)?;
     if !(changes.acts.is_empty() && changes.events.is_empty()) {
-        let written = changes.rows.iter().map(|change| (change.after.id, &change.after)).collect();
-        let mut log = events::Log { connection, written, tips, newest, last_seq };
+        let written = changes.rows.iter().map(|change| (change.after.id, &*change.after)).collect();
+        let mut log = events::Log { connection, written, tips: &tips, newest, last_seq };
         log.append_acts(&changes.acts)?;
         log.append(&changes.events)?;
         newest = log.newest;
         committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };
     }
     forgetting::forget_rows(connection, changes)?;
-    rows::write(connection, &changes.rows, newest)?;
+    let hot = rows::write(connection, &changes.rows, &mut newest, &tips)?;
+    rows::link(connection, &newest)?;
     entries::write(connection, changes)?;
     aside::write(connection, changes, now)?;
     forgetting::erase_documents(connection, changes)?;
     if let Some(before) = changes.retired_before {
         forgetting::retire_events(connection, before)?;
     }
-    Ok(committed)
+    let rows = changes.rows.iter().map(|change| change.after.id);
+    let gone = changes.forgotten.iter().map(|row| row.id);
+    Ok(Written { committed, touched: rows.chain(gone).chain(newest.into_keys()).collect(), hot })
 }

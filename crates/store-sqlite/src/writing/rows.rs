@@ -9,39 +9,56 @@ use store::RowChange;
 use super::Tip;
 use crate::codec::{blob, row_text, signed};
 use crate::error::{Fault, Result};
+use crate::hot::{TEXT_MAX, Warm};
 use crate::rows::Rows;
 use crate::sql;
 
-/// `newest` has the newest event of each submission that got one.
+/// `newest` has the newest event of each submission that got one; those of the rows are taken out of it. `tips` has the
+/// newest before this commit. Answers what is worth keeping at hand.
 pub(super) fn write(
     connection: &Connection,
     rows: &[RowChange],
-    mut newest: HashMap<SubmissionId, Tip>,
-) -> Result<()> {
+    newest: &mut HashMap<SubmissionId, Tip>,
+    tips: &HashMap<SubmissionId, Tip>,
+) -> Result<Vec<Warm>> {
     let mut insert = connection.prepare_cached(sql::SUBMISSION_INSERT)?;
     let mut update = connection.prepare_cached(sql::SUBMISSION_UPDATE)?;
     let mut stored = Rows::new(connection)?;
+    let mut hot = Vec::with_capacity(rows.len());
     for RowChange { before, after } in rows {
-        let last_seq = newest.remove(&after.id).map(|tip| signed(tip.seq));
+        let last_seq = newest.remove(&after.id).map(|tip| tip.seq);
         let text = row_text(after);
-        let Some(before) = before else {
+        let text_len = text.len();
+        let last_seq = if let Some(before) = before {
+            let values = (blob(&after.id), signed(before.row_version), last_seq.map(signed), text);
+            if update.execute(values)? == 0 {
+                return Err(Fault::Conflict(format!(
+                    "submission {} was written since it was taken",
+                    after.id
+                )));
+            }
+            last_seq.or_else(|| tips.get(&after.id).map(|tip| tip.seq))
+        } else {
             let last_seq = match last_seq {
                 Some(seq) => seq,
-                None => signed(stored.tip(after.id)?.seq),
+                None => stored.tip(after.id)?.seq,
             };
-            insert.execute((blob(&after.id), last_seq, text))?;
-            continue;
+            insert.execute((blob(&after.id), signed(last_seq), text))?;
+            Some(last_seq)
         };
-        let written = update.execute((blob(&after.id), signed(before.row_version), last_seq, text))?;
-        if written == 0 {
-            return Err(Fault::Conflict(format!("submission {} was written since it was taken", after.id)));
+        let version = before.as_ref().map_or(0, |before| before.row_version) + 1;
+        if let Some(last_seq) = last_seq
+            && after.row_version == version
+            && text_len <= TEXT_MAX
+        {
+            hot.push(Warm { row: after.clone(), last_seq });
         }
     }
-    link(connection, &newest)
+    Ok(hot)
 }
 
 /// Links events that came without a change of their row.
-fn link(connection: &Connection, newest: &HashMap<SubmissionId, Tip>) -> Result<()> {
+pub(super) fn link(connection: &Connection, newest: &HashMap<SubmissionId, Tip>) -> Result<()> {
     let mut set = connection.prepare_cached(sql::SUBMISSION_SET_LAST_SEQ)?;
     let mut set_tip = connection.prepare_cached(sql::TIP_SET)?;
     for (id, tip) in newest {

@@ -48,8 +48,8 @@ fn no_lost_update(fixture: &dyn Fixture) {
     let take = || Take { ids: vec![id(1)], ..Take::nothing() };
     let add = |taken: Taken| {
         let before = taken.rows[&id(1)].row.clone();
-        let after = Submission { requeues: before.requeues + 1, ..before.clone() };
-        Changes { rows: vec![RowChange { before: Some(before), after }], ..Changes::default() }
+        let after = Submission { requeues: before.requeues + 1, ..(*before).clone() };
+        Changes { rows: vec![RowChange::update(before, after)], ..Changes::default() }
     };
     thread::scope(|scope| {
         for _ in 0..CALLERS {
@@ -72,8 +72,8 @@ fn no_double_lease(fixture: &dyn Fixture) {
             let rows = granted.iter().map(|id| {
                 let before = taken.rows[id].row.clone();
                 let after =
-                    Submission { wait: lease("scan", 1), lease_no: before.lease_no + 1, ..before.clone() };
-                RowChange { before: Some(before), after }
+                    Submission { wait: lease("scan", 1), lease_no: before.lease_no + 1, ..(*before).clone() };
+                RowChange::update(before, after)
             });
             Changes { rows: rows.collect(), ..Changes::default() }
         });

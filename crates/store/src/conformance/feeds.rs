@@ -25,7 +25,7 @@ fn enter(store: &dyn Store, row: Sample, to: &str) {
     let before = row.build();
     let event = moved(&before, to, entry(Wait::Person, Status::Open));
     let after = evolve(Some(before), &event);
-    let rows = vec![RowChange { before: None, after }];
+    let rows = vec![RowChange::insert(after)];
     commit(store, Changes { rows, events: vec![event], ..Changes::default() });
 }
 
@@ -76,7 +76,7 @@ fn labels_of_the_time(fixture: &dyn Fixture) {
     let event = moved(&before, "B", entry(Wait::Person, Status::Open));
     let mut after = evolve(Some(before.clone()), &event);
     after.labels = labels(&[("owner", "bob")]);
-    let rows = vec![RowChange { before: Some(before), after }];
+    let rows = vec![RowChange::update(before, after)];
     commit(&*store, Changes { rows, events: vec![event], ..Changes::default() });
     assert_shown(&*store, &Feed { labels: labels(&[("owner", "ada")]), ..any() }, &[1]);
     assert_shown(&*store, &Feed { labels: labels(&[("owner", "bob")]), ..any() }, &[2]);

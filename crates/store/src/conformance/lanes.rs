@@ -163,7 +163,7 @@ fn asked_for(fixture: &dyn Fixture) {
     let taken = take(&*store, &Take { lanes, documents: &|row| &*row.state == "HELD", ..Take::nothing() });
     assert_eq!(taken.lanes, [(lane_key("alpha", "l1"), view(Some(1), Some(2)))].into());
     assert_eq!(taken_ids(&taken), [1, 2].map(id));
-    assert_eq!(taken.rows[&id(1)].row, read(&*store, id(1)));
+    assert_eq!(*taken.rows[&id(1)].row, read(&*store, id(1)));
     assert!(taken.rows[&id(1)].documents.is_some() && taken.rows[&id(2)].documents.is_none());
 }
 

@@ -175,8 +175,8 @@ fn changed_and_forgotten(fixture: &dyn Fixture) {
     let store = fixture.open();
     insert(&*store, [Sample::row(1).build()]);
     let row = read(&*store, id(1));
-    let written = RowChange { before: Some(row.clone()), after: row.clone() };
-    let new = RowChange { before: None, after: Submission { state: "NEXT".into(), ..row.clone() } };
+    let written = RowChange::update(row.clone(), row.clone());
+    let new = RowChange::insert(Submission { state: "NEXT".into(), ..row.clone() });
     for rows in [vec![written], vec![new]] {
         let changes = Changes { rows, forgotten: vec![row.clone()], ..Changes::default() };
         assert_conflict(&try_commit(&*store, changes));
@@ -209,7 +209,7 @@ fn comes_again(fixture: &dyn Fixture) {
     let before = read(&*store, id(1));
     forget(&*store, 1);
     let next = moved(&before, "NEXT", entry(Wait::Person, Status::Open));
-    let rows = vec![RowChange { before: None, after: evolve(Some(before), &next) }];
+    let rows = vec![RowChange::insert(evolve(Some(before), &next))];
     commit(&*store, Changes { rows, events: vec![next], ..Changes::default() });
     assert_eq!(read(&*store, id(1)).row_version, 1, "the row is a new one");
     assert_eq!(positions(&store.history(id(1), 0, 9).expect("reading works")), [1, 2]);
@@ -259,7 +259,7 @@ fn history_without_beginning(fixture: &dyn Fixture) {
     assert_eq!((revisions(50, 0), revisions(2, 0)), (vec![], vec![1]));
     let row = read(&*store, id(50));
     let next = moved(&row, "NEXT", entry(Wait::Person, Status::Open));
-    let rows = vec![RowChange { before: Some(row.clone()), after: evolve(Some(row), &next) }];
+    let rows = vec![RowChange::update(row.clone(), evolve(Some(row), &next))];
     commit(&*store, Changes { rows, events: vec![next], ..Changes::default() });
     assert_eq!(revisions(50, 0), [2]);
     forget(&*store, 50);

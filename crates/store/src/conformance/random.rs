@@ -122,7 +122,7 @@ impl<'a> Random<'a> {
         for row in taken_rows {
             match self.chance.below(24) {
                 0..12 => self.change_row(row, &mut changes),
-                12 => changes.forgotten.push(row.clone()),
+                12 => changes.forgotten.push((**row).clone()),
                 13 => changes.erased.push(row.id),
                 _ => (),
             }
@@ -169,7 +169,7 @@ impl<'a> Random<'a> {
         if self.chance.one_in(20) {
             before.row_version += 1;
         }
-        changes.rows.push(RowChange { before: Some(before), after });
+        changes.rows.push(RowChange::update(before, after));
     }
 
     fn edited(&mut self, mut row: Submission) -> Submission {

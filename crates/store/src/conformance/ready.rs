@@ -175,8 +175,8 @@ fn leased_rows_vanish(fixture: &dyn Fixture) {
     let wanted = Take { ready: vec![claim(&["scan"], 1)], ..Take::nothing() };
     let mut grant = |taken: crate::Taken| {
         let before = taken.rows[&taken.ready[0][0]].row.clone();
-        let after = model::Submission { wait: lease("scan", 1), ..before.clone() };
-        Changes { rows: vec![crate::RowChange { before: Some(before), after }], ..Changes::default() }
+        let after = model::Submission { wait: lease("scan", 1), ..(*before).clone() };
+        Changes { rows: vec![crate::RowChange::update(before, after)], ..Changes::default() }
     };
     store.transact(&wanted, &mut grant).expect("the claim is in order");
     assert_eq!(claimed(&*store, claim(&["scan"], 9)), [id(2)]);

@@ -40,7 +40,7 @@ fn goes_on(fixture: &dyn Fixture) {
     let before = read(&*store, id(1));
     let event = moved(&before, "NEXT", entry(model::submission::Wait::Person, Status::Open));
     let after = model::evolve(Some(before.clone()), &event);
-    let rows = vec![RowChange { before: Some(before), after }];
+    let rows = vec![RowChange::update(before, after)];
     let committed =
         commit(&*store, Changes { rows, events: vec![event, submitted(8)], ..Changes::default() });
     assert_eq!(committed, Committed { first_seq: 5, last_seq: 6 });

@@ -29,7 +29,7 @@ fn reads_back_whole(fixture: &dyn Fixture) {
     let expected = Submission { row_version: 1, ..row };
     assert_eq!(read(&*store, expected.id), expected);
     let taken = take(&*store, &Take { ids: vec![expected.id], ..Take::nothing() });
-    assert_eq!(taken.rows[&expected.id].row, expected);
+    assert_eq!(*taken.rows[&expected.id].row, expected);
 }
 
 /// Every optional field filled.
@@ -132,9 +132,9 @@ fn stale_version(fixture: &dyn Fixture) {
     let stale = change(&*store, id(1), |row| row.state = "STALE".into());
     update(&*store, id(1), |row| row.state = "FRESH".into());
     assert_conflict(&try_commit(&*store, Changes { rows: vec![stale.clone()], ..Changes::default() }));
-    let ahead = change(&*store, id(1), |row| row.state = "AHEAD".into());
-    let ahead = ahead.before.map(|row| Submission { row_version: row.row_version + 1, ..row });
-    let ahead = RowChange { before: ahead, ..stale };
+    let row = read(&*store, id(1));
+    let ahead = Submission { row_version: row.row_version + 1, ..row };
+    let ahead = RowChange::update(ahead, stale.after);
     assert_conflict(&try_commit(&*store, Changes { rows: vec![ahead], ..Changes::default() }));
     let row = read(&*store, id(1));
     assert_eq!((&*row.state, row.row_version), ("FRESH", 2));
@@ -144,7 +144,7 @@ fn change_of_nothing(fixture: &dyn Fixture) {
     let store = fixture.open();
     for row_version in [0, 1] {
         let row = Submission { row_version, ..Sample::row(1).build() };
-        let rows = vec![RowChange { before: Some(row.clone()), after: row }];
+        let rows = vec![RowChange::update(row.clone(), row)];
         assert_conflict(&try_commit(&*store, Changes { rows, ..Changes::default() }));
     }
     assert_eq!(store.submission(id(1)), Ok(None));

@@ -161,7 +161,7 @@ impl Sample {
     /// As a new row.
     #[must_use]
     pub fn new_row(self) -> RowChange {
-        RowChange { before: None, after: self.row }
+        RowChange::insert(self.row)
     }
 }
 

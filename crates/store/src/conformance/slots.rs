@@ -144,7 +144,7 @@ fn free_once_ended(fixture: &dyn Fixture) {
         let before = read(&*store, id(n));
         let event = moved(&before, "NEXT", entry(wait, status));
         let after = model::evolve(Some(before.clone()), &event);
-        let rows = vec![RowChange { before: Some(before), after }];
+        let rows = vec![RowChange::update(before, after)];
         commit(&*store, Changes { rows, events: vec![event], ..Changes::default() });
         assert_eq!(taken(&*store), NONE, "{status:?}");
     }

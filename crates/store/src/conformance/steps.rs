@@ -35,7 +35,7 @@ pub(super) fn take(store: &dyn Store, take: &Take<'_>) -> Taken {
 }
 
 pub(super) fn insert(store: &dyn Store, rows: impl IntoIterator<Item = Submission>) {
-    let rows = rows.into_iter().map(|after| RowChange { before: None, after }).collect();
+    let rows = rows.into_iter().map(|after| RowChange::insert(after)).collect();
     commit(store, Changes { rows, ..Changes::default() });
 }
 
@@ -44,7 +44,7 @@ pub(super) fn change(store: &dyn Store, id: SubmissionId, change: impl FnOnce(&m
     let before = read(store, id);
     let mut after = before.clone();
     change(&mut after);
-    RowChange { before: Some(before), after }
+    RowChange::update(before, after)
 }
 
 pub(super) fn update(store: &dyn Store, id: SubmissionId, edit: impl FnOnce(&mut Submission)) {

@@ -1,6 +1,7 @@
 //! A commit is there whole or not at all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use model::submission::Seat;
 use model::{Status, Submission, evolve};
@@ -88,7 +89,7 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
     let expires_at = model::Time::from_millis(fixture.clock().now().millis() + 2_000);
     Changes {
         rows: vec![
-            RowChange { before: Some(before), after },
+            RowChange::update(before, after),
             Sample::row(5).key("k2").ready("scan", 1).new_row(),
             change(store, id(20), |row| row.seat = None),
             change(store, id(21), |row| row.seat = row.seat.take().map(|seat| Seat { holds: true, ..seat })),
@@ -137,7 +138,7 @@ fn version_conflict(fixture: &dyn Fixture) {
     let store = fixture.open();
     furnish(fixture, &*store);
     let mut stale = change(&*store, id(3), |row| row.state = "STALE".into());
-    stale.before.as_mut().expect("it was read").row_version = 7;
+    Arc::make_mut(stale.before.as_mut().expect("it was read")).row_version = 7;
     spoiled(fixture, &*store, &stale);
 }
 
@@ -223,14 +224,14 @@ fn a_thousand_rows(fixture: &dyn Fixture) {
     let taken = take(&*store, &Take { ids: (1..=2_000).map(id).collect(), ..Take::nothing() });
     assert_eq!(taken.rows.len(), 1_000);
     let rows = taken.rows.into_values().map(|stored| {
-        let after = Submission { state: "NEXT".into(), ..stored.row.clone() };
-        RowChange { before: Some(stored.row), after }
+        let after = Submission { state: "NEXT".into(), ..(*stored.row).clone() };
+        RowChange::update(stored.row, after)
     });
     let mut changes = Changes { rows: rows.collect(), ..Changes::default() };
-    changes.rows[500].before.as_mut().expect("it was taken").row_version = 9;
+    Arc::make_mut(changes.rows[500].before.as_mut().expect("it was taken")).row_version = 9;
     assert_conflict(&try_commit(&*store, changes.clone()));
     assert!((1..=1_000).all(|n| read(&*store, id(n)).row_version == 1), "one stale row holds all back");
-    changes.rows[500].before.as_mut().expect("it was taken").row_version = 1;
+    Arc::make_mut(changes.rows[500].before.as_mut().expect("it was taken")).row_version = 1;
     commit(&*store, changes);
     assert!((1..=1_000).all(|n| read(&*store, id(n)).row_version == 2));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use model::{Submission, SubmissionId, Time};
 
@@ -74,7 +75,7 @@ impl Tables {
     /// The version each changed row gets, provided that the one it was decided on still stands.
     fn next_versions(&self, changes: &Changes) -> Result<HashMap<SubmissionId, u64>, Error> {
         let mut versions = HashMap::new();
-        let written = changes.rows.iter().map(|change| (change.after.id, change.before.as_ref()));
+        let written = changes.rows.iter().map(|change| (change.after.id, change.before.as_deref()));
         for (id, before) in written.chain(changes.forgotten.iter().map(|row| (row.id, Some(row)))) {
             let stored = self.rows.get(&id).map(|row| row.row_version);
             let decided_on = before.map(|row| row.row_version);
@@ -100,7 +101,7 @@ impl Tables {
     fn about(&self, changes: &Changes) -> HashMap<SubmissionId, About> {
         let ids: HashSet<_> = changes.events.iter().map(|event| event.leaf.submission).collect();
         let stored = ids.iter().filter_map(|id| self.rows.get(id));
-        let written = changes.rows.iter().map(|change| &change.after).filter(|row| ids.contains(&row.id));
+        let written = changes.rows.iter().map(|change| &*change.after).filter(|row| ids.contains(&row.id));
         stored.chain(written).map(|row| (row.id, About::of(row))).collect()
     }
 
@@ -117,7 +118,8 @@ impl Tables {
             }
         }
         for change in rows {
-            let row = Submission { row_version: versions[&change.after.id], ..change.after };
+            let mut row = Arc::unwrap_or_clone(change.after);
+            row.row_version = versions[&row.id];
             self.index.add(&row);
             self.rows.insert(row.id, row);
         }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use model::{Name, Submission, SubmissionId, Time};
 
@@ -40,7 +41,7 @@ impl Tables {
             if let Some(row) = self.rows.get(&id) {
                 let wanted = handed_out.contains(&id) || (take.documents)(row);
                 let documents = wanted.then(|| self.documents(id));
-                taken.rows.insert(id, Stored { row: row.clone(), documents });
+                taken.rows.insert(id, Stored { row: Arc::new(row.clone()), documents });
             }
         }
         taken

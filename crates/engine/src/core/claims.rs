@@ -1,0 +1,101 @@
+//! Granting leases: from the queues as they were taken, then from what the batch itself brings.
+
+use std::collections::HashMap;
+
+use model::command::Claim;
+use model::decide::Answer;
+use model::submission::Wait;
+use model::{Command, Name, Submission, SubmissionId};
+
+use super::batch::Batch;
+use super::{Ask, ClaimMany, Granted, Input, Outcome, Output};
+
+impl Batch<'_> {
+    /// The first of the queue its group has looked at.
+    pub(super) fn claim(
+        &mut self,
+        claim: &ClaimMany,
+        group: Option<usize>,
+        seed: &mut dyn FnMut() -> [u8; 32],
+    ) -> Vec<Granted> {
+        let command = command(claim);
+        let mut granted = Vec::new();
+        while granted.len() < claim.max {
+            let Some(id) = group.and_then(|group| self.ready[group].pop_front()) else { break };
+            granted.extend(self.grant(id, &command, seed()));
+        }
+        granted
+    }
+
+    /// `None`: something earlier in the batch moved it, its time is over, or a hold covers it and took it out of the queue,
+    /// so that the next claim does not meet it again. In each case it is someone else's turn.
+    fn grant(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Option<Granted> {
+        let Ok(Answer::Granted { token }) = self.command(id, command, seed) else { return None };
+        let stored = &self.taken.rows[&id];
+        Some(Granted {
+            token,
+            row: stored.row.clone(),
+            documents: stored.documents.clone().unwrap_or_default(),
+            pipeline: self.pipeline_of(&stored.row)?.clone(),
+        })
+    }
+
+    /// Claims that came away with nothing get what has become ready in this very batch: it starts one commit earlier, and
+    /// is never written into a queue. What cannot be handed out here is in the queue for the next look.
+    pub(super) fn lend(
+        &mut self,
+        inputs: &[Input],
+        outcomes: &mut [Outcome],
+        seed: &mut dyn FnMut() -> [u8; 32],
+    ) {
+        let empty_handed =
+            inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+                (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.is_empty() => Some((claim, tasks)),
+                _ => None,
+            });
+        let mut waiting: Vec<_> = empty_handed.collect();
+        if waiting.is_empty() {
+            return;
+        }
+        let mut by_task: HashMap<&Name, Vec<usize>> = HashMap::new();
+        for (index, (claim, _)) in waiting.iter().enumerate() {
+            claim.tasks.iter().for_each(|task| by_task.entry(task).or_default().push(index));
+        }
+        for (task, id) in self.arrived() {
+            let Some(row) = self.taken.rows.get(&id).map(|stored| stored.row.clone()) else { continue };
+            let takes = |index: &&usize| {
+                let (claim, tasks) = &waiting[**index];
+                tasks.len() < claim.max && wants(claim, &row)
+            };
+            if let Some(&index) = by_task.get(&task).and_then(|waiting| waiting.iter().find(takes)) {
+                let (claim, tasks) = &mut waiting[index];
+                tasks.extend(self.grant(id, &command(claim), seed()));
+            }
+        }
+    }
+
+    /// What has become ready in this batch, in the order of its queue, and can be handed out: its documents are at hand,
+    /// and no limit, whose slots nobody looked at, counts it.
+    fn arrived(&self) -> Vec<(Name, SubmissionId)> {
+        let ready = self.changed.iter().filter_map(|id| {
+            let stored = self.taken.rows.get(id)?;
+            let Wait::Worker { task, rank } = &stored.row.wait else { return None };
+            let unlimited = self.pipeline_of(&stored.row)?.limits_of(&stored.row).next().is_none();
+            let at_hand = stored.documents.is_some() && stored.row.parked.is_none() && unlimited;
+            at_hand.then_some((*rank, *id, task.clone()))
+        });
+        let mut ready: Vec<_> = ready.collect();
+        ready.sort_unstable_by_key(|(rank, id, _)| (*rank, *id));
+        ready.into_iter().map(|(_, id, task)| (task, id)).collect()
+    }
+}
+
+fn command(claim: &ClaimMany) -> Command {
+    Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() })
+}
+
+/// As stores have it: any of the pipelines, all of the labels.
+fn wants(claim: &ClaimMany, row: &Submission) -> bool {
+    (claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline))
+        && claim.labels.iter().all(|(name, value)| row.labels.get(name) == Some(value))
+}

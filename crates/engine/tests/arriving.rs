@@ -1,0 +1,134 @@
+//! Work that meets its claim in the batch that brings it.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::core::{Ask, ClaimMany, Granted, Input, Outcome, Output};
+use engine::{Engine, Hold};
+use model::Time;
+use model::submission::Wait;
+use store::{Changes, MemoryStore, Store};
+
+use support::wrapped::{Between, Wrapped};
+use support::{Machine, application, memory, submit};
+
+fn arriving(max: usize) -> Input {
+    Ask::Claim(ClaimMany { arriving: true, ..support::claim(max) }).into()
+}
+
+fn tasks(outcome: &Outcome) -> &[Granted] {
+    match outcome {
+        Ok(Output::Tasks(tasks)) => tasks,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_waiting_claim_gets_what_its_batch_brings_and_it_is_in_no_queue() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store.clone());
+    let step = machine.step(&[arriving(2), submit("a"), submit("b"), submit("c")]);
+    let granted = tasks(&step.outcomes[0]);
+    assert_eq!(granted.len(), 2);
+    for task in granted {
+        let (row, _) = store.submission(task.row.id).unwrap().unwrap();
+        assert_eq!(row, *task.row);
+        assert_eq!((row.row_version, row.revision), (1, 1), "written once");
+        assert!(matches!(&row.wait, Wait::Lease(lease) if lease.no == task.token.lease_no));
+        assert!(task.documents.payload.as_str().contains("id"));
+    }
+    assert_eq!(step.ready.get("work.do"), Some(&1), "the third is announced");
+    assert_eq!(machine.claimed(9).len(), 1);
+}
+
+#[test]
+fn a_waiting_claim_does_not_look_at_the_queue() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store);
+    machine.one(submit("a")).unwrap();
+    let step = machine.step(&[arriving(1)]);
+    assert!(tasks(&step.outcomes[0]).is_empty());
+    assert_eq!(machine.claimed(9).len(), 1);
+}
+
+#[test]
+fn what_waits_longer_goes_first_even_if_more_arrives() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store);
+    machine.one(submit("old")).unwrap();
+    let step = machine.step(&[Ask::Claim(support::claim(1)).into(), submit("new")]);
+    assert!(tasks(&step.outcomes[0])[0].documents.payload.as_str().contains("old"));
+}
+
+#[test]
+fn a_claim_gets_only_what_it_asked_for() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store);
+    let of = |pipelines: &[&str], labels: &[(&str, &str)]| -> Input {
+        let labels: BTreeMap<_, _> =
+            labels.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let pipelines = pipelines.iter().map(|name| (*name).into()).collect();
+        Ask::Claim(ClaimMany { pipelines, labels, arriving: true, ..support::claim(1) }).into()
+    };
+    let asked = [of(&["other"], &[]), of(&[], &[("owner", "ada")]), of(&["work"], &[]), submit("a")];
+    let step = machine.step(&asked);
+    let counts: Vec<_> = step.outcomes[..3].iter().map(|outcome| tasks(outcome).len()).collect();
+    assert_eq!(counts, [0, 0, 1]);
+}
+
+#[test]
+fn a_hold_keeps_what_arrives_from_waiting_claims() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store);
+    let hold = Hold {
+        id: "h1".into(),
+        pipeline: Some("work".into()),
+        labels: BTreeMap::new(),
+        lane: None,
+        submission: None,
+        reason: "wait".to_owned(),
+        owner: model::Actor::system(),
+        created_at: Time::EPOCH,
+        expires_at: None,
+    };
+    machine.one(Ask::Hold(Box::new(hold))).unwrap();
+    let step = machine.step(&[arriving(1), submit("a")]);
+    assert!(tasks(&step.outcomes[0]).is_empty());
+}
+
+/// Counts commits that wrote something.
+#[derive(Debug, Default)]
+struct Commits(AtomicU64);
+
+impl Between for Arc<Commits> {
+    fn decided(&self, changes: &Changes) {
+        if !changes.rows.is_empty() {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+#[tokio::test]
+async fn submit_to_start_is_one_commit() {
+    let commits = Arc::new(Commits::default());
+    let store = MemoryStore::new(Arc::new(engine::SystemClock::new()));
+    let store = Wrapped { inner: Arc::new(store), between: commits.clone() };
+    let store: Arc<dyn Store> = Arc::new(store);
+    let engine = Engine::start(store, &engine::Options::default()).unwrap();
+    engine.apply(&support::source()).await.unwrap();
+    let waiting = {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.claim(support::claim(1), std::time::Duration::from_secs(60)).await })
+    };
+    // The claim is known to wait once it has found nothing.
+    while engine.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    engine.submit("work", application("a"), None).await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap().len(), 1);
+    assert_eq!(commits.0.load(Ordering::SeqCst), 1);
+}
