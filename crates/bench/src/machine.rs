@@ -42,7 +42,7 @@ impl MachineFacts {
     }
 }
 
-fn sync_times(folder: &Path) -> Result<Spread> {
+pub(crate) fn sync_times(folder: &Path) -> Result<Spread> {
     let path = folder.join("sync-times");
     let mut file = File::create(&path)?;
     let mut spread = Spread::default();

@@ -12,6 +12,10 @@ impl Spread {
         self.times.push(time);
     }
 
+    pub(crate) fn append(&mut self, mut other: Spread) {
+        self.times.append(&mut other.times);
+    }
+
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.times.len()

@@ -6,6 +6,7 @@
 //! proof.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -18,12 +19,21 @@ use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status
 use crate::time::Time;
 use crate::token::Bits;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Event {
     pub leaf: Leaf,
     pub detail: Detail,
     /// What the event adds to the submission's documents. Not stored with the event.
     pub documents: NewDocuments,
+    /// The leaf's bytes, where they are at hand: they are hashed when it is decided and written when it is committed.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+/// Whether the bytes are at hand makes no difference.
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.leaf, &self.detail, &self.documents) == (&other.leaf, &other.detail, &other.documents)
+    }
 }
 
 /// The provable half. Field order is the byte order: it never changes within a format.
@@ -418,7 +428,8 @@ impl Event {
     pub fn to_stored(&self) -> (Vec<u8>, Vec<u8>) {
         let detail =
             serde_json::to_vec(&self.detail).expect("a detail has only string keys and finite numbers");
-        (self.leaf.bytes(), detail)
+        let leaf = self.bytes.as_ref().map_or_else(|| self.leaf.bytes(), |bytes| bytes.to_vec());
+        (leaf, detail)
     }
 
     /// A stored detail without what the digests of erased documents were salted with; `None` if it has nothing of it.
@@ -435,6 +446,7 @@ impl Event {
             leaf: serde_json::from_slice(leaf)?,
             detail: serde_json::from_slice(detail)?,
             documents: NewDocuments::default(),
+            bytes: None,
         })
     }
 }

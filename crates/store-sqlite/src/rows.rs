@@ -53,9 +53,13 @@ impl<'c> Rows<'c> {
 
     /// Where the submission's events end, whether it has a row or not.
     pub(crate) fn tip(&mut self, id: SubmissionId) -> Result<Tip> {
-        if let Some(found) = self.get(id)? {
-            return Ok(found.tip());
+        match self.get(id)? {
+            Some(found) => Ok(found.tip()),
+            None => self.tip_without_row(id),
         }
+    }
+
+    pub(crate) fn tip_without_row(&mut self, id: SubmissionId) -> Result<Tip> {
         let mut rows = self.tip.query([codec::blob(&id)])?;
         let Some(row) = rows.next()? else { return Ok(Tip::default()) };
         Ok(Tip { seq: codec::unsigned(row, 0)?, revision: codec::unsigned(row, 1)? })

@@ -41,6 +41,8 @@ impl Inside {
 }
 
 impl Home for Inside {
+    const OVER_HTTP: bool = false;
+
     type Caller = Inside;
 
     async fn caller(&self) -> Result<Inside> {

@@ -41,6 +41,9 @@ pub(crate) trait Caller: Send + 'static {
 }
 
 pub(crate) trait Home: Sync {
+    /// Whether its callers pay for a request.
+    const OVER_HTTP: bool;
+
     type Caller: Caller;
 
     /// A caller of its own: over HTTP, with a connection of its own.

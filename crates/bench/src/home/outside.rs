@@ -109,6 +109,8 @@ async fn spawn(program: &Program, pipelines: &Path) -> Result<(Child, SocketAddr
 }
 
 impl Home for Outside {
+    const OVER_HTTP: bool = true;
+
     type Caller = Connection;
 
     async fn caller(&self) -> Result<Connection> {

@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::references::{Reference, References};
 use super::{Run, Workload};
 use crate::home::Home;
+use crate::machine::sync_times;
 use crate::pipelines::{FIVE, LANES, Machine, ONE};
 use crate::report::millis;
 use crate::workload::{self, Crew, Rate};
@@ -15,6 +16,8 @@ pub(super) const SINGLE: Crew = Crew { callers: 64, claim: 16, together: false }
 pub(super) const MANY: Crew = Crew { callers: 8, claim: 64, together: true };
 
 pub(super) const DRAIN: &str = "one task, each finish a call";
+pub(super) const WALK: &str = "5 tasks each, many a call";
+pub(super) const LANED: &str = "the same in 200 lanes";
 
 impl Run<'_> {
     /// Gives what the next home is compared to. Submitting comes last: what it leaves waiting is in nobody's way.
@@ -29,48 +32,55 @@ impl Run<'_> {
             self.add(figure.over_some(references.drain));
             found.drain = Some((drain.per_second(), "in process"));
         }
+        self.alone(home, references).await?;
+        if self.wants(Workload::Submit) {
+            let many = workload::submit(home, ONE, self.sized(50_000), 8, 100).await?;
+            let figure = self.rate(Workload::Submit, "submit, 100 a call", home.label(), many);
+            self.add(figure.over_some(references.bulk));
+            found.bulk = references.bulk;
+        }
+        Ok(found)
+    }
+
+    /// What comes one at a time.
+    pub(super) async fn alone<H: Home>(&mut self, home: &H, references: &References) -> Result<()> {
         if self.wants(Workload::Latency) {
             self.latency(home).await?;
         }
         if self.wants(Workload::Submit) {
-            self.submit(home, references).await?;
-            found.bulk = references.bulk;
+            let reference = if H::OVER_HTTP { self.bare().await? } else { references.single };
+            let one = workload::submit(home, ONE, self.sized(20_000), 64, 1).await?;
+            let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), one);
+            self.add(figure.over_some(reference));
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Without lanes, then in lanes.
     async fn walk<H: Home>(&mut self, home: &H, reference: Reference) -> Result<Reference> {
         let submissions = self.sized(5_000);
         let walk = filled(home, FIVE, submissions, MANY).await?;
-        let figure = self.rate(Workload::Walk, "5 tasks each, many a call", home.label(), walk);
+        let figure = self.rate(Workload::Walk, WALK, home.label(), walk);
         self.add(figure.over_some(reference));
         if self.wants(Workload::Lanes) {
             let lanes = filled(home, LANES, submissions, MANY).await?;
-            let figure = self.rate(Workload::Lanes, "the same in 200 lanes", home.label(), lanes);
+            let figure = self.rate(Workload::Lanes, LANED, home.label(), lanes);
             self.add(figure.over_some(Some((walk.per_second(), "without lanes"))));
         }
         Ok(Some((walk.per_second(), "in process")))
     }
 
+    /// Disks have moods: what a sync takes is measured before and after.
     async fn latency<H: Home>(&mut self, home: &H) -> Result<()> {
+        let mut syncs = sync_times(&self.plan.folder)?;
         let found = workload::latency(home, self.sized(1_000)).await?;
-        let sync = millis(self.report.machine.sync_p50);
+        syncs.append(sync_times(&self.plan.folder)?);
+        let sync = millis(syncs.at(0.5));
         for (share, time) in [("p50", found.p50), ("p99", found.p99)] {
             let what = format!("from submit to start, 100/s, {share}");
             let figure = self.time(Workload::Latency, &what, home.label(), time);
             self.add(figure.over_some(Some((sync, "one append and sync"))));
         }
-        Ok(())
-    }
-
-    async fn submit<H: Home>(&mut self, home: &H, references: &References) -> Result<()> {
-        let one = workload::submit(home, ONE, self.sized(20_000), 64, 1).await?;
-        let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), one);
-        self.add(figure.over_some(references.single));
-        let many = workload::submit(home, ONE, self.sized(50_000), 8, 100).await?;
-        let figure = self.rate(Workload::Submit, "submit, 100 a call", home.label(), many);
-        self.add(figure.over_some(references.bulk));
         Ok(())
     }
 }

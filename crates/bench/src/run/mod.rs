@@ -3,6 +3,7 @@
 mod ground;
 mod home;
 mod references;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use anyhow::Result;
 
 use crate::home::Outside;
 use crate::machine::MachineFacts;
-use crate::pipelines::{FIVE, ONE};
+use crate::pipelines::ONE;
 use crate::report::{Figure, Report, Unit, millis};
 use crate::workload::{self, Rate};
 use ground::Ground;
@@ -85,49 +86,31 @@ struct Run<'a> {
 
 impl Run<'_> {
     async fn everything(&mut self) -> Result<()> {
-        let references = self.raw().await?;
-        if self.wants(Workload::Walk) {
-            self.cost_of_log().await?;
-        }
-        self.on_ground(&Ground::folder(self.plan), &references, &[1]).await?;
+        let ground = Ground::folder(self.plan);
+        let references = self.in_turns().await?;
+        let room = ground.room().await?;
+        self.alone(&room.engine, &references).await?;
+        room.leave().await?;
+        self.over_http(&ground, &references, &[1]).await?;
         if let Some(url) = &self.plan.postgres {
             let ground = Ground::postgres(self.plan, url)?;
             let references = self.naive(url).await?;
-            self.on_ground(&ground, &references, &[1, 2]).await?;
-        }
-        Ok(())
-    }
-
-    /// The same load without the audit log and with it, in turns.
-    async fn cost_of_log(&mut self) -> Result<()> {
-        const TURNS: usize = 3;
-        let ground = Ground::folder(self.plan);
-        let mut took = [Duration::ZERO; 2];
-        for turn in 0..2 * TURNS {
-            let room = ground.room_with(turn % 2 == 1).await?;
-            took[turn % 2] += home::filled(&room.engine, FIVE, self.sized(5_000), home::MANY).await?.took;
+            let room = ground.room().await?;
+            let references = self.on_home(&room.engine, &references).await?;
             room.leave().await?;
+            self.over_http(&ground, &references, &[1, 2]).await?;
         }
-        let rate = |took| Rate { count: TURNS * self.sized(5_000) * FIVE.steps, took };
-        let (without, with) = (rate(took[0]), rate(took[1]));
-        self.add(self.rate(Workload::Walk, "without the audit log", "in process", without));
-        let figure = self.rate(Workload::Walk, "with the audit log", "in process", with);
-        self.add(figure.over_some(Some((without.per_second(), "without it"))));
         Ok(())
     }
 
-    /// In process, then over HTTP with so many servers.
-    async fn on_ground(&mut self, ground: &Ground, references: &References, servers: &[usize]) -> Result<()> {
-        let room = ground.room().await?;
-        let inside = self.on_home(&room.engine, references).await?;
-        room.leave().await?;
+    /// With so many servers.
+    async fn over_http(&mut self, ground: &Ground, references: &References, servers: &[usize]) -> Result<()> {
         for &count in servers {
             let site = ground.site(count).await?;
             if count == 1 {
                 self.memory("idle", &site.servers)?;
             }
-            let references = References { single: references.single_over_http(), ..inside };
-            self.on_home(&site.servers, &references).await?;
+            self.on_home(&site.servers, references).await?;
             let site = if count == 1 { self.with_backlog(site).await? } else { site };
             site.leave().await?;
         }

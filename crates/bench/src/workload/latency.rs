@@ -5,12 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tokio::sync::mpsc;
-use tokio::time::MissedTickBehavior;
 
 use crate::home::{Caller, Home};
 use crate::pipelines::{ONE, numbered};
 use crate::spread::Spread;
-use crate::stopwatch::now;
+use crate::stopwatch::{now, wait_until};
 
 const PACE: Duration = Duration::from_millis(10);
 const WORKERS: usize = 4;
@@ -31,12 +30,11 @@ pub(crate) async fn latency<H: Home>(home: &H, samples: usize) -> Result<Latency
     }
     drop(started);
     let mut submitter = home.caller().await?;
-    let mut pace = tokio::time::interval(PACE);
-    pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
+    let mut ticks = ticks(samples);
     let mut begun: HashMap<u64, Instant> = HashMap::new();
     for number in (FIRST..).take(samples) {
         // The moment it was to begin: what a slow answer delays counts, too.
-        let at = pace.tick().await.into_std();
+        let Some(at) = ticks.recv().await else { break };
         begun.insert(number, at);
         submitter.submit(ONE, vec![numbered(number)]).await?;
     }
@@ -49,6 +47,22 @@ pub(crate) async fn latency<H: Home>(home: &H, samples: usize) -> Result<Latency
     }
     workers.iter().for_each(|worker| worker.abort());
     Ok(Latency { p50: spread.at(0.5), p99: spread.at(0.99) })
+}
+
+/// Moments at a steady pace, whoever is late. A thread of its own, because timers of the runtime are a millisecond late,
+/// which would be most of what is measured.
+fn ticks(count: usize) -> mpsc::UnboundedReceiver<Instant> {
+    let (tick, ticks) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let begin = now();
+        for number in (1..).take(count) {
+            wait_until(begin + PACE * number);
+            if tick.send(now()).is_err() {
+                break;
+            }
+        }
+    });
+    ticks
 }
 
 async fn worker<C: Caller>(mut caller: C, started: mpsc::UnboundedSender<(u64, Instant)>) -> Result<()> {

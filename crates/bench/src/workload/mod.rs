@@ -16,10 +16,17 @@ pub(crate) use work::{Crew, work};
 use std::time::Duration;
 
 /// So many things in so much time.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rate {
     pub(crate) count: usize,
     pub(crate) took: Duration,
+}
+
+impl std::ops::AddAssign for Rate {
+    fn add_assign(&mut self, other: Rate) {
+        self.count += other.count;
+        self.took += other.took;
+    }
 }
 
 impl Rate {

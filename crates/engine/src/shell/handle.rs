@@ -301,7 +301,7 @@ impl Engine {
     fn arrival(&self, claim: &ClaimMany) -> oneshot::Receiver<Outcome> {
         let (reply, answer) = oneshot::channel();
         self.queues
-            .wait(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
+            .stay(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
         answer
     }
 

@@ -5,7 +5,7 @@
 //! of the engine shrinks before what it has promised does.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -89,6 +89,16 @@ struct Inner {
     waiting: Vec<Job>,
     /// No more is taken in; what waits is still done.
     closed: bool,
+    /// How much has to be there before the thread is woken.
+    wanted: usize,
+}
+
+/// What a batch may wait for once there is something to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct More {
+    /// How many are likely to ask.
+    pub(super) expected: usize,
+    pub(super) linger: Duration,
 }
 
 /// What the thread got to do.
@@ -111,8 +121,11 @@ impl Queues {
             return Err(Refusal::new(Code::Overloaded, "too much is waiting; try again in a second"));
         }
         queue.push_back(job);
+        let enough = inner.len() >= inner.wanted;
         drop(inner);
-        self.filled.notify_one();
+        if enough {
+            self.filled.notify_one();
+        }
         Ok(())
     }
 
@@ -121,19 +134,37 @@ impl Queues {
         self.filled.notify_one();
     }
 
-    /// Waits for work, at most so long, and takes a batch of it.
-    pub(super) fn next(&self, size: usize, patience: Duration) -> Batch {
+    /// Waits for work, at most `patience`, and takes a batch of it.
+    ///
+    /// Once there is some it waits a little for more: those who were answered a moment ago are about to come back, and a
+    /// batch of all of them costs one sync instead of two.
+    pub(super) fn next(&self, size: usize, patience: Duration, more: More) -> Batch {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let idle = |inner: &mut Inner| !inner.closed && inner.lanes.iter().all(VecDeque::is_empty);
-        let (mut inner, _) =
-            self.filled.wait_timeout_while(inner, patience, idle).unwrap_or_else(PoisonError::into_inner);
+        let inner = self.wait(inner, 1, patience);
+        let some = !inner.closed && inner.len() > 0;
+        let mut inner = if some { self.wait(inner, more.expected.min(size), more.linger) } else { inner };
         let jobs = inner.draw(size);
         let waiting = std::mem::take(&mut inner.waiting);
         Batch { over: inner.closed && jobs.is_empty(), jobs, waiting }
     }
 
+    /// Until so much is there.
+    fn wait<'a>(
+        &self,
+        mut inner: MutexGuard<'a, Inner>,
+        wanted: usize,
+        patience: Duration,
+    ) -> MutexGuard<'a, Inner> {
+        inner.wanted = wanted;
+        let short = |inner: &mut Inner| !inner.closed && inner.len() < wanted;
+        let waited = self.filled.wait_timeout_while(inner, patience, short);
+        let (mut inner, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        inner.wanted = usize::MAX;
+        inner
+    }
+
     /// Has a claim wait for what batches bring. Whoever waits no longer is forgotten with the next batch.
-    pub(super) fn wait(&self, job: Job) {
+    pub(super) fn stay(&self, job: Job) {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(job);
     }
 
@@ -152,6 +183,10 @@ impl Queues {
 }
 
 impl Inner {
+    fn len(&self) -> usize {
+        self.lanes.iter().map(VecDeque::len).sum()
+    }
+
     /// Each lane its share, then the rest in order of importance. Settlements come first in the batch.
     fn draw(&mut self, size: usize) -> Vec<Job> {
         let mut counts = Lane::ALL.map(|lane| self.lanes[lane as usize].len().min(lane.share(size)));
@@ -202,7 +237,7 @@ mod tests {
         for _ in 0..10 {
             queues.push(job(settlement())).unwrap();
         }
-        let batch = queues.next(20, Duration::ZERO);
+        let batch = queues.next(20, Duration::ZERO, More::default());
         assert_eq!(batch.jobs.len(), 20);
         let settled = batch.jobs.iter().filter(|job| Lane::of(&job.input.ask) == Lane::Settlements).count();
         assert_eq!(settled, 10);
@@ -214,7 +249,7 @@ mod tests {
         for _ in 0..100 {
             queues.push(job(claim())).unwrap();
         }
-        assert_eq!(queues.next(20, Duration::ZERO).jobs.len(), 20);
+        assert_eq!(queues.next(20, Duration::ZERO, More::default()).jobs.len(), 20);
     }
 
     #[test]
@@ -233,9 +268,24 @@ mod tests {
         queues.push(job(settlement())).unwrap();
         queues.close();
         assert_eq!(queues.push(job(settlement())).unwrap_err().code, Code::Draining);
-        let batch = queues.next(10, Duration::from_secs(60));
+        let batch = queues.next(10, Duration::from_secs(60), More::default());
         assert_eq!((batch.jobs.len(), batch.over), (1, false));
-        assert!(queues.next(10, Duration::from_secs(60)).over);
+        assert!(queues.next(10, Duration::from_secs(60), More::default()).over);
+    }
+
+    #[test]
+    fn a_batch_waits_for_those_who_are_about_to_come_back() {
+        let queues = Queues::default();
+        queues.push(job(settlement())).unwrap();
+        let more = More { expected: 3, linger: Duration::from_secs(60) };
+        std::thread::scope(|scope| {
+            let batch = scope.spawn(|| queues.next(10, Duration::from_secs(60), more));
+            (0..2).for_each(|_| queues.push(job(settlement())).unwrap());
+            assert_eq!(batch.join().unwrap().jobs.len(), 3);
+        });
+        queues.push(job(settlement())).unwrap();
+        let nobody = More { expected: 3, linger: Duration::from_millis(1) };
+        assert_eq!(queues.next(10, Duration::from_secs(60), nobody).jobs.len(), 1, "and not for ever");
     }
 
     #[test]

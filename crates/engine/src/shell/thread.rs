@@ -9,12 +9,15 @@ use store::{Hint, Store};
 use tokio::sync::watch;
 
 use super::hints::Hints;
-use super::queue::{Job, Queues};
+use super::queue::{Job, More, Queues};
 use crate::clock;
 use crate::core::{Ask, Core, DUE_MAX, Input, Outcome, Output, Tally};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
+/// How long a batch may wait for more, as a share of what the last one took: whoever has been waiting hardly notices.
+const LINGER_SHARE: u32 = 8;
+const LINGER_MAX: Duration = Duration::from_millis(1);
 /// The slow sweep: what a lost hint or a clock that stepped would have missed is found after this long.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How often a shared store is looked at all the same: what others put into its inbox comes without a hint.
@@ -49,8 +52,9 @@ impl Thread {
         let mut patience = Duration::ZERO;
         let mut seed = clock::entropy;
         let mut returned: Vec<Input> = Vec::new();
+        let mut more = More::default();
         loop {
-            let batch = self.queues.next(BATCH_MAX, patience);
+            let batch = self.queues.next(BATCH_MAX, patience, more);
             if batch.over && returned.is_empty() {
                 self.condition.send_replace(Condition::Drained);
                 return;
@@ -59,7 +63,10 @@ impl Thread {
             let jobs = batch.jobs.into_iter().chain(batch.waiting);
             let (mut inputs, replies): (Vec<Input>, Vec<_>) = jobs.map(|job| (job.input, job.reply)).unzip();
             inputs.append(&mut returned);
+            let began = clock::instant();
             let step = self.core.step(&inputs, DUE_MAX, &mut seed);
+            let took = clock::instant().saturating_duration_since(began);
+            more = More { expected: waiting.start, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);
             if let Some(now) = step.now {
@@ -127,7 +134,7 @@ impl Thread {
     fn refuse_the_rest(&self) {
         self.queues.close();
         loop {
-            let batch = self.queues.next(BATCH_MAX, Duration::ZERO);
+            let batch = self.queues.next(BATCH_MAX, Duration::ZERO, More::default());
             if batch.over {
                 return;
             }

@@ -78,7 +78,7 @@ pub fn unborn(sent: Unborn<'_>, fate: Fate<'_>, context: &Context) -> Event {
     };
     let salts = Salts { payload: Some(payload_salt), output: None, metadata: Some(metadata_salt) };
     let detail = Detail { actor: actor.name, metadata: Some(metadata), salts, change };
-    Event { leaf, detail, documents: NewDocuments::default() }
+    Event { leaf, detail, documents: NewDocuments::default(), bytes: None }
 }
 
 #[cfg(test)]

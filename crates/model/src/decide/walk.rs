@@ -377,8 +377,9 @@ impl<'a> Walk<'a> {
             metadata,
         };
         let detail = Detail { actor: actor.name, metadata: fact.metadata, salts, change };
-        let event = Event { leaf, detail, documents: step.documents };
-        let hash = Leaf::hash(&event.leaf.bytes());
+        let bytes = leaf.bytes();
+        let hash = Leaf::hash(&bytes);
+        let event = Event { leaf, detail, documents: step.documents, bytes: Some(bytes.into()) };
         let after = evolve_hashed(row.clone(), &event, hash);
         owe(self.pipeline, row.as_ref(), &after, &mut self.owed);
         self.row = Some(after);

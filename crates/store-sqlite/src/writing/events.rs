@@ -12,10 +12,16 @@ use crate::error::{Fault, Result};
 use crate::rows::Rows;
 use crate::sql;
 
+/// A row of this commit, as it will be.
+pub(super) struct Written<'c> {
+    pub(super) row: &'c Submission,
+    pub(super) is_new: bool,
+}
+
 pub(super) struct Log<'c, 't> {
     pub(super) connection: &'c Connection,
     /// The rows of this commit, as they will be.
-    pub(super) written: HashMap<SubmissionId, &'c Submission>,
+    pub(super) written: HashMap<SubmissionId, Written<'c>>,
     /// Where the events of the rows that were taken end.
     pub(super) tips: &'t HashMap<SubmissionId, Tip>,
     /// The newest event of each submission that got one.
@@ -39,9 +45,10 @@ impl Log<'_, '_> {
 
     /// Takes the next position for an entry that follows others of its submission or series; where those end.
     fn follow(&mut self, rows: &mut Rows<'_>, id: SubmissionId, revision: u64) -> Result<Tip> {
-        // A row that was not taken is most often a new one.
+        let is_new = || self.written.get(&id).is_some_and(|written| written.is_new);
         let tip = match self.newest.get(&id).or_else(|| self.tips.get(&id)) {
             Some(tip) => *tip,
+            None if is_new() => rows.tip_without_row(id)?,
             None => rows.tip(id)?,
         };
         // Versions fence revisions, so this means that rows and events have parted.
@@ -61,7 +68,7 @@ impl Log<'_, '_> {
             let tip = self.follow(&mut rows, id, revision)?;
             let (leaf, detail) = event.to_stored();
             let (pipeline, labels) = match self.written.get(&id) {
-                Some(row) => about(row),
+                Some(written) => about(written.row),
                 // Most often it has no row.
                 None => {
                     rows.get(id)?.map_or((event.unborn_pipeline().cloned(), None), |found| about(&found.row))

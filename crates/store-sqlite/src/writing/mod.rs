@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
-use store::{Changes, Committed};
+use store::{Changes, Committed, RowChange};
 
 use crate::error::Result;
 use crate::hot::Warm;
@@ -62,7 +62,10 @@ pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstan
     let mut committed = Committed::default();
     forgetting::erase_salts(connection, changes)?;
     if !(changes.acts.is_empty() && changes.events.is_empty()) {
-        let written = changes.rows.iter().map(|change| (change.after.id, &*change.after)).collect();
+        let written = changes.rows.iter().map(|RowChange { before, after }| {
+            (after.id, events::Written { row: after, is_new: before.is_none() })
+        });
+        let written = written.collect();
         let mut log = events::Log { connection, written, tips: &tips, newest, last_seq };
         log.append_acts(&changes.acts)?;
         log.append(&changes.events)?;

@@ -273,6 +273,7 @@ fn event(submission: SubmissionId, change: Change) -> Event {
             change,
         },
         documents: NewDocuments::default(),
+        bytes: None,
     }
 }
 

@@ -113,7 +113,7 @@ impl Log {
         let first_seq = self.last_seq() + 1;
         let events = events.into_iter().map(|event| {
             let about = about.get(&event.leaf.submission).cloned().or_else(|| About::unborn(&event));
-            let event = Event { documents: NewDocuments::default(), ..event };
+            let event = Event { documents: NewDocuments::default(), bytes: None, ..event };
             Entry::Event(Box::new(Logged { event, about }))
         });
         for entry in acts.into_iter().map(Entry::Act).chain(events) {
