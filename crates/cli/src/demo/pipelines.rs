@@ -23,7 +23,6 @@ macro_rules! carried {
 }
 
 const CARRIED: &[Carried] = &[
-    carried!("delivery", "delivery"),
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
     carried!("ingest-batch", "ingest-batch"),
@@ -41,10 +40,12 @@ pub(super) const SIGNING: &str = "sign-request";
 pub(super) const DELIVERY: &str = "delivery";
 
 pub(super) fn sources() -> impl Iterator<Item = Source> {
-    CARRIED.iter().map(|carried| {
+    let others = CARRIED.iter().map(|carried| {
         let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
-    })
+    });
+    // Before all that notify somebody.
+    std::iter::once(engine::delivery::source()).chain(others)
 }
 
 #[cfg(test)]
