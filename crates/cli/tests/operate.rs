@@ -144,23 +144,23 @@ fn the_feed_is_shown_and_followed() {
     let first = lot(&server, "a", true);
     let second = lot(&server, "b", false);
     let lines = |said: Said| said.stdout.lines().map(str::to_owned).collect::<Vec<_>>();
-    // The first position is the definition's.
+    // The first positions are the definition's and that of the built-in one.
     let all = lines(server.run(&["tail"]).ends(0));
     assert_eq!(all.len(), 3, "{all:?}");
     assert!(all[0].contains(&first) && all[2].contains(&second), "{all:?}");
     assert_eq!(lines(server.run(&["tail", "--last", "1"]).ends(0)), all[2..]);
-    assert_eq!(lines(server.run(&["tail", "--after", "2"]).ends(0)), all[1..]);
+    assert_eq!(lines(server.run(&["tail", "--after", "3"]).ends(0)), all[1..]);
     assert_eq!(
         lines(server.run(&["tail", "--state", "WORKING", "--label", "site=north"]).ends(0)),
         all[1..2]
     );
     server.run(&["tail", "--pipeline", "lost"]).ends(3);
 
-    let follow = ["tail", "--follow", "--after", "4", "-o", "json", "--server", &server.url];
+    let follow = ["tail", "--follow", "--after", "5", "-o", "json", "--server", &server.url];
     let mut following = milepost(&follow).stdout(Stdio::piped()).spawn().expect("the binary runs");
     let mut events = BufReader::new(following.stdout.take().expect("it is piped")).lines();
     let third = lot(&server, "c", false);
     let event: Value = serde_json::from_str(&events.next().expect("a line").expect("text")).expect("JSON");
-    assert_eq!((&event["seq"], &event["submission"]), (&json!(5), &json!(third)));
+    assert_eq!((&event["seq"], &event["submission"]), (&json!(6), &json!(third)));
     following.kill().and_then(|()| following.wait()).expect("it ends");
 }

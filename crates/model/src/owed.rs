@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::submission::{Status, SubmissionId};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Status, Submission, SubmissionId};
 use crate::{Digest, Json, Name, Time};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,33 @@ impl Delivery {
     #[must_use]
     pub fn payload(&self) -> Json {
         Json::from_stored(&serde_json::to_string(self).expect("a delivery has only string keys"))
+    }
+}
+
+/// How a message is sent once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It has stopped: it goes on.
+    Redrive,
+    /// It has ended: another like it is made.
+    Submit,
+}
+
+impl Again {
+    /// While a message is on its way there is nothing to send again.
+    pub fn of(row: &Submission) -> Result<Again, Refusal> {
+        match row.status {
+            Status::Dead => Ok(Again::Redrive),
+            Status::Open => Err(Refusal::new(
+                Code::DuplicateKey,
+                format!("delivery {} is still on its way; see why, or wait until it has ended", row.id),
+            )
+            .with("submission", row.id.to_string())),
+            _ if row.erased => {
+                Err(Refusal::new(Code::Erased, "what it said was erased; it cannot be sent again"))
+            }
+            _ => Ok(Again::Submit),
+        }
     }
 }
 

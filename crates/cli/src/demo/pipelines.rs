@@ -10,14 +10,20 @@ struct Carried {
 }
 
 macro_rules! carried {
-    ($name:literal, $($schema:literal),+) => {
+    ($name:literal, $($schema:literal),+ $(; $($mail:literal),+)?) => {
         Carried {
             file: concat!($name, ".toml"),
             toml: include_str!(concat!("../../../../pipelines/", $name, ".toml")),
-            named: &[$((
-                concat!("schemas/", $schema, ".json"),
-                include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
-            )),+],
+            named: &[
+                $((
+                    concat!("schemas/", $schema, ".json"),
+                    include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
+                ),)+
+                $($((
+                    concat!("templates/", $name, "/", $mail, ".txt"),
+                    include_str!(concat!("../../../../pipelines/templates/", $name, "/", $mail, ".txt")),
+                ),)+)?
+            ],
         }
     };
 }
@@ -25,11 +31,14 @@ macro_rules! carried {
 const CARRIED: &[Carried] = &[
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
-    carried!("ingest-batch", "ingest-batch"),
+    carried!("ingest-batch", "ingest-batch"; "depositor"),
     carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request"),
-    carried!("site-list", "site-list"),
-    carried!("skill-review", "skill-review", "tier3-checklist"),
+    carried!("site-list", "site-list"; "contact", "operator"),
+    carried!(
+        "skill-review", "skill-review", "tier3-checklist";
+        "received", "review", "published", "rejected", "operator"
+    ),
 ];
 
 pub(super) const SKILLS: &str = "skill-review";

@@ -9,7 +9,7 @@ use model::admit::Admission;
 use model::command::Claim;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
-use model::owed::{DELIVERY, Debtor, Effect};
+use model::owed::{Debtor, Effect};
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{
@@ -386,20 +386,6 @@ impl<'a> Batch<'a> {
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
         Ok(Output::Applied { changed: true })
-    }
-
-    /// Definitions stay for ever: what notifies somebody once its messages have somewhere to go always can.
-    fn check_delivery(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
-        let is_delivery = |change: &RegistryChange| change.key.name.starts_with("delivery@");
-        let there = || self.latest(DELIVERY).is_some() || self.changes.registry.iter().any(is_delivery);
-        if pipeline.notify.is_empty() || there() {
-            return Ok(());
-        }
-        let message = format!(
-            "`{}` notifies people, and there is no pipeline `{DELIVERY}` to carry that; apply it first",
-            pipeline.name
-        );
-        Err(Refusal::new(Code::InvalidDefinition, message))
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.

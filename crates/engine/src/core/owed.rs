@@ -2,7 +2,7 @@
 
 use model::command::Child;
 use model::owed::{DELIVERY, Debtor, Delivery, Effect};
-use model::{Code, Command, Json, Name, Owed, Refusal, Submission, SubmissionId};
+use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
 use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
 
 use super::batch::Batch;
@@ -55,6 +55,20 @@ impl Batch<'_> {
             not_before: None,
             reason: None,
         });
+    }
+
+    /// Definitions stay for ever: what notifies somebody once its messages have somewhere to go always can.
+    pub(super) fn check_delivery(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
+        let is_delivery = |change: &RegistryChange| change.key.name.starts_with("delivery@");
+        let there = || self.latest(DELIVERY).is_some() || self.changes.registry.iter().any(is_delivery);
+        if pipeline.notify.is_empty() || there() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` notifies people, and there is no pipeline `{DELIVERY}` to carry that; apply it first",
+            pipeline.name
+        );
+        Err(Refusal::new(Code::InvalidDefinition, message))
     }
 
     /// Applies what was owed, each once. What cannot be finished now stays owed.

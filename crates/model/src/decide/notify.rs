@@ -13,8 +13,8 @@ use crate::event::{Event, Notified};
 use crate::expr::{Budget, Expr};
 use crate::json::{Json, Value};
 use crate::owed::{Channel, Debtor, Delivery, Effect, Owed};
-use crate::pipeline::Notify;
-use crate::submission::{Submission, SubmissionId};
+use crate::pipeline::{Edge, Kind, Notify};
+use crate::submission::{Failure, Submission, SubmissionId};
 
 /// Addresses one channel of a notification has.
 pub const ADDRESSES_MAX: usize = 20;
@@ -31,7 +31,23 @@ struct News<'a> {
     moment: Moment<'a>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    /// The edge of `on.error` that leads nowhere: it says whom a dead letter tells, whatever it died of.
+    pub(super) fn last_word(&self, error: &Failure) -> Option<&'a Edge> {
+        let (Kind::Task { on_error, .. } | Kind::Join { on_error, .. }) = &self.state().kind else {
+            return None;
+        };
+        let moment = Moment { error: Some(error), ..Moment::default() };
+        let fits = |edge: &&Edge| match &edge.when {
+            None => true,
+            Some(_) => {
+                let alone = std::slice::from_ref(*edge);
+                self.sight.choose(self.row(), moment, alone).is_ok_and(|chosen| chosen.is_some())
+            }
+        };
+        on_error.iter().filter(|edge| edge.to.is_none() && !edge.notify.is_empty()).find(fits)
+    }
+
     /// Owes what an event tells to those it names, each once.
     pub(super) fn notify(
         &mut self,

@@ -207,22 +207,6 @@ impl<'a> Walk<'a> {
         self.record(change, Fact { to: &to, trigger: &trigger, actor: None, metadata: None, tells }, step);
     }
 
-    /// The edge of `on.error` that leads nowhere: it says whom a dead letter tells, whatever it died of.
-    fn last_word(&self, error: &Failure) -> Option<&'a Edge> {
-        let (Kind::Task { on_error, .. } | Kind::Join { on_error, .. }) = &self.state().kind else {
-            return None;
-        };
-        let moment = Moment { error: Some(error), ..Moment::default() };
-        let fits = |edge: &&Edge| match &edge.when {
-            None => true,
-            Some(_) => {
-                let alone = std::slice::from_ref(*edge);
-                self.sight.choose(self.row(), moment, alone).is_ok_and(|chosen| chosen.is_some())
-            }
-        };
-        on_error.iter().filter(|edge| edge.to.is_none() && !edge.notify.is_empty()).find(fits)
-    }
-
     /// An event that leaves the submission in its state.
     pub(super) fn note(&mut self, change: Change, trigger: &Name, step: Step<'_>) {
         let to = self.row().state.clone();
