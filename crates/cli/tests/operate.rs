@@ -164,3 +164,44 @@ fn the_feed_is_shown_and_followed() {
     assert_eq!((&event["seq"], &event["submission"]), (&json!(6), &json!(third)));
     following.kill().and_then(|()| following.wait()).expect("it ends");
 }
+
+const LOUD: &str = r#"
+name = "loud"
+version = 1
+start = { to = "DONE", notify = "author" }
+[notify.author]
+mail = "payload.mail"
+[states.DONE]
+final = "success"
+"#;
+
+#[tokio::test]
+async fn messages_are_listed_and_sent_again() {
+    let server = Server::start(&[("loud.toml", LOUD)]);
+    let data = r#"{"mail":"ada@example.com"}"#;
+    let id =
+        text(&server.run(&["submit", "loud", "--data", data, "-o", "json"]).ends(0).json()["id"]).to_owned();
+    let body =
+        ClaimBody { worker: "w".to_owned(), tasks: vec!["delivery.mail".to_owned()], ..ClaimBody::default() };
+    // A long poll: the message comes a commit after its submission.
+    let body = ClaimBody { wait: Some("20s".parse().expect("a span")), ..body };
+    let token = server.client().claim(&body).await.expect("the server answers").tasks.remove(0).token;
+    let listed = server.run(&["deliveries", "list", "--submission", &id, "--channel", "mail"]).ends(0);
+    assert!(
+        listed.stdout.contains("ada@example.com") && listed.stdout.contains("MAILING"),
+        "{}",
+        listed.stdout
+    );
+    let told = server.run(&["show", &id]).ends(0);
+    assert!(told.stdout.contains("TOLD") && told.stdout.contains("author"), "{}", told.stdout);
+    let first = server.run(&["deliveries", "-o", "json"]).ends(0).json()["deliveries"][0].clone();
+    server.run(&["deliveries", "replay", text(&first["id"])]).ends(4);
+    let error =
+        ErrorBody { code: "smtp-550".to_owned(), message: "no such mailbox".to_owned(), retryable: false };
+    server.client().fail(vec![FailBody { token, error }]).await.expect("the server answers");
+    assert!(server.run(&["why", &id]).ends(0).stdout.contains("smtp-550"));
+    let dead = server.run(&["deliveries", "list", "--status", "dead", "-o", "json"]).ends(0).json();
+    assert_eq!(dead["deliveries"].as_array().expect("a list").len(), 1);
+    let again = server.run(&["deliveries", "replay", text(&first["id"]), "--reason", "it is back"]).ends(0);
+    assert!(again.stdout.contains("MAILING"), "{}", again.stdout);
+}
