@@ -36,6 +36,16 @@ impl Node {
         })
     }
 
+    /// Applies the pipeline that notifications go through, where there is none.
+    pub(crate) async fn apply_delivery(&self) -> anyhow::Result<()> {
+        match self.engine.apply_delivery().await {
+            Ok(true) => tracing::info!("applied the built-in pipeline `delivery`"),
+            Ok(false) => {}
+            Err(error) => return Err(anyhow!("the built-in pipeline `delivery` cannot be applied: {error}")),
+        }
+        Ok(())
+    }
+
     /// Makes the first token, if there is none yet.
     pub(crate) async fn first_token(&self, file: &std::path::Path) -> anyhow::Result<()> {
         crate::first_token::make(&self.engine, file).await

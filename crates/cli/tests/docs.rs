@@ -19,7 +19,9 @@ fn examples(page: &str) -> Vec<Source> {
     let examples = text.match_indices(FENCE).map(|(at, _)| {
         let toml = text[at + FENCE.len()..].split("```").next().unwrap_or_default();
         let name = format!("{page}, the example at line {}", text[..at].lines().count() + 1);
-        let files = attachments(toml).into_iter().map(|path| (path, "{}".to_owned())).collect();
+        let text_of = |path: &str| if path.ends_with(".txt") { "Subject: x\n\ntext\n" } else { "{}" };
+        let files = attachments(toml).into_iter().map(|path| (path.clone(), text_of(&path).to_owned()));
+        let files = files.collect();
         Source { files, ..Source::new(name, toml) }
     });
     examples.collect()

@@ -144,23 +144,64 @@ fn the_feed_is_shown_and_followed() {
     let first = lot(&server, "a", true);
     let second = lot(&server, "b", false);
     let lines = |said: Said| said.stdout.lines().map(str::to_owned).collect::<Vec<_>>();
-    // The first position is the definition's.
+    // The first positions are the definition's and that of the built-in one.
     let all = lines(server.run(&["tail"]).ends(0));
     assert_eq!(all.len(), 3, "{all:?}");
     assert!(all[0].contains(&first) && all[2].contains(&second), "{all:?}");
     assert_eq!(lines(server.run(&["tail", "--last", "1"]).ends(0)), all[2..]);
-    assert_eq!(lines(server.run(&["tail", "--after", "2"]).ends(0)), all[1..]);
+    assert_eq!(lines(server.run(&["tail", "--after", "3"]).ends(0)), all[1..]);
     assert_eq!(
         lines(server.run(&["tail", "--state", "WORKING", "--label", "site=north"]).ends(0)),
         all[1..2]
     );
     server.run(&["tail", "--pipeline", "lost"]).ends(3);
 
-    let follow = ["tail", "--follow", "--after", "4", "-o", "json", "--server", &server.url];
+    let follow = ["tail", "--follow", "--after", "5", "-o", "json", "--server", &server.url];
     let mut following = milepost(&follow).stdout(Stdio::piped()).spawn().expect("the binary runs");
     let mut events = BufReader::new(following.stdout.take().expect("it is piped")).lines();
     let third = lot(&server, "c", false);
     let event: Value = serde_json::from_str(&events.next().expect("a line").expect("text")).expect("JSON");
-    assert_eq!((&event["seq"], &event["submission"]), (&json!(5), &json!(third)));
+    assert_eq!((&event["seq"], &event["submission"]), (&json!(6), &json!(third)));
     following.kill().and_then(|()| following.wait()).expect("it ends");
+}
+
+const LOUD: &str = r#"
+name = "loud"
+version = 1
+start = { to = "DONE", notify = "author" }
+[notify.author]
+mail = "payload.mail"
+[states.DONE]
+final = "success"
+"#;
+
+#[tokio::test]
+async fn messages_are_listed_and_sent_again() {
+    let server = Server::start(&[("loud.toml", LOUD)]);
+    let data = r#"{"mail":"ada@example.com"}"#;
+    let id =
+        text(&server.run(&["submit", "loud", "--data", data, "-o", "json"]).ends(0).json()["id"]).to_owned();
+    let body =
+        ClaimBody { worker: "w".to_owned(), tasks: vec!["delivery.mail".to_owned()], ..ClaimBody::default() };
+    // A long poll: the message comes a commit after its submission.
+    let body = ClaimBody { wait: Some("20s".parse().expect("a span")), ..body };
+    let token = server.client().claim(&body).await.expect("the server answers").tasks.remove(0).token;
+    let listed = server.run(&["deliveries", "list", "--submission", &id, "--channel", "mail"]).ends(0);
+    assert!(
+        listed.stdout.contains("ada@example.com") && listed.stdout.contains("MAILING"),
+        "{}",
+        listed.stdout
+    );
+    let told = server.run(&["show", &id]).ends(0);
+    assert!(told.stdout.contains("TOLD") && told.stdout.contains("author"), "{}", told.stdout);
+    let first = server.run(&["deliveries", "-o", "json"]).ends(0).json()["deliveries"][0].clone();
+    server.run(&["deliveries", "replay", text(&first["id"])]).ends(4);
+    let error =
+        ErrorBody { code: "smtp-550".to_owned(), message: "no such mailbox".to_owned(), retryable: false };
+    server.client().fail(vec![FailBody { token, error }]).await.expect("the server answers");
+    assert!(server.run(&["why", &id]).ends(0).stdout.contains("smtp-550"));
+    let dead = server.run(&["deliveries", "list", "--status", "dead", "-o", "json"]).ends(0).json();
+    assert_eq!(dead["deliveries"].as_array().expect("a list").len(), 1);
+    let again = server.run(&["deliveries", "replay", text(&first["id"]), "--reason", "it is back"]).ends(0);
+    assert!(again.stdout.contains("MAILING"), "{}", again.stdout);
 }

@@ -257,6 +257,15 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("skill-review", "approve_min = 80", "approve_min = 81"),
     ("skill-review", "has(output.high_privilege) && output.high_privilege", "false"),
     ("skill-review", "error.code == 'git-clone'", "error.code == 'timeout'"),
+    ("ingest-batch", "notify = \"depositor\"\n", ""),
+    ("site-list", "notify = [\"contact\", \"operator\"]", "notify = \"contact\""),
+    (
+        "site-list",
+        "on.invalid = \"PRELIMINARY_VALIDATION_ERROR\"",
+        "on.invalid = \"SUBMISSION_TO_LOG_ERROR\"",
+    ),
+    ("skill-review", "on.error = { notify = \"operator\" }", "on.error = {}"),
+    ("skill-review", "notify = \"review\"", "notify = \"received\""),
     ("delivery", "after = \"3d\"", "after = \"4d\""),
     ("delivery", "role = \"admin\", reason = true", "role = \"admin\""),
 ];
@@ -264,7 +273,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
 #[test]
 fn scenarios_notice_when_a_machine_is_broken() {
     let folder = TempDir::new().expect("a temporary folder");
-    for part in ["", "schemas", "tests"] {
+    let mails = ["templates/ingest-batch", "templates/site-list", "templates/skill-review"];
+    for part in ["", "schemas", "tests"].into_iter().chain(mails) {
         std::fs::create_dir_all(folder.path().join(part)).expect("the folder can be written");
         let entries = std::fs::read_dir(pipelines().join(part)).expect("the folder is there");
         for path in

@@ -58,6 +58,6 @@ pub use feed::{FeedFilter, Position};
 pub use follow::Follow;
 pub use operations::ResultFilter;
 pub use retries::Retries;
-pub use submissions::{ActOptions, Filter, Page};
+pub use submissions::{ActOptions, DeliveryFilter, Filter, Page};
 pub use wait::{Rest, Waited};
 pub use worker::{Failure, Outcome, Task, Worker};

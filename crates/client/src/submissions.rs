@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::api::{
-    ActBody, EventPage, ManyAnswer, RedriveBody, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody,
-    SubmitMany, WhyAnswer,
+    ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage, SubmissionView,
+    SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
 use model::{Json, Status, SubmissionId, Time};
 use reqwest::Url;
@@ -25,6 +25,16 @@ pub struct Filter {
     pub lane: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub created_before: Option<Time>,
+}
+
+/// Which messages to the outside to list.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryFilter {
+    /// What they are about.
+    pub submission: Option<SubmissionId>,
+    /// `mail` or `webhook`.
+    pub channel: Option<String>,
+    pub status: Option<Status>,
 }
 
 /// Which part of a list.
@@ -124,6 +134,27 @@ impl Client {
     /// Sets a dead letter going again.
     pub async fn redrive(&self, id: SubmissionId, reason: Option<&str>) -> Result<SubmissionView, Error> {
         let url = self.at(["submissions", &id.to_string(), "redrive"]);
+        let body = RedriveBody { reason: reason.map(str::to_owned) };
+        self.json(Call::post(url, &body)?).await
+    }
+
+    /// A page of messages to the outside, newest first.
+    pub async fn deliveries(&self, filter: &DeliveryFilter, page: &Page) -> Result<DeliveryPage, Error> {
+        let mut url = self.at(["deliveries"]);
+        let submission = filter.submission.map(|id| id.to_string());
+        let named = [("submission", submission.as_deref()), ("channel", filter.channel.as_deref())];
+        for (name, value) in named {
+            if let Some(value) = value {
+                url.query_pairs_mut().append_pair(name, value);
+            }
+        }
+        add_query(&mut url, &Filter { status: filter.status, ..Filter::default() }, page);
+        self.json(Call::get(url)).await
+    }
+
+    /// Sends a message once more: a dead one goes on, one that has ended is made again.
+    pub async fn replay(&self, id: SubmissionId, reason: Option<&str>) -> Result<DeliveryView, Error> {
+        let url = self.at(["deliveries", &id.to_string(), "replay"]);
         let body = RedriveBody { reason: reason.map(str::to_owned) };
         self.json(Call::post(url, &body)?).await
     }

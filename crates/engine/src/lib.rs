@@ -6,6 +6,7 @@
 
 pub mod clock;
 pub mod core;
+pub mod delivery;
 pub mod duty;
 pub mod holds;
 pub mod log;

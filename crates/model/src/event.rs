@@ -15,6 +15,7 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
+use crate::owed::Channel;
 use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
@@ -173,7 +174,23 @@ pub struct Detail {
     pub metadata: Option<Json>,
     #[serde(default, skip_serializing_if = "Salts::is_empty")]
     pub salts: Salts,
+    /// Whom the event tells, and whom it could not tell. The leaf says nothing of it: a notification proves nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notified: Vec<Notified>,
     pub change: Change,
+}
+
+/// What came of one channel of a notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notified {
+    pub name: Name,
+    pub channel: Channel,
+    /// The deliveries it makes, one for each address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<SubmissionId>,
+    /// Why there is none, or what is missing from them. Never a value of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// What the digests of the leaf are salted with; erased together with the documents.
@@ -382,8 +399,13 @@ impl Event {
     /// An id of its own, out of its leaf: the same event has the same id on every store.
     #[must_use]
     pub fn id(&self) -> Uuid {
-        let hash = Leaf::hash(&self.leaf.bytes()).0;
-        uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash[index])).into_uuid()
+        Event::id_of(Leaf::hash(&self.leaf.bytes()))
+    }
+
+    /// As [`Event::id`], for whoever has the hash of the leaf already.
+    #[must_use]
+    pub fn id_of(hash: Digest) -> Uuid {
+        uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash.0[index])).into_uuid()
     }
 
     /// What went wrong, where the event tells of that.

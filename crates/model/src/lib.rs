@@ -33,7 +33,7 @@ pub use digest::Digest;
 pub use event::Event;
 pub use evolve::evolve;
 pub use json::Json;
-pub use owed::{Debtor, Effect, Owed};
+pub use owed::{Debtor, Delivery, Effect, Owed};
 pub use pipeline::Pipeline;
 pub use refusal::{Code, Refusal};
 pub use role::Role;

@@ -4,9 +4,11 @@
 //! commit waits for a row it did not choose and nothing deadlocks.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use crate::Name;
-use crate::submission::{Status, SubmissionId};
+use crate::refusal::{Code, Refusal};
+use crate::submission::{Status, Submission, SubmissionId};
+use crate::{Digest, Json, Name, Time};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owed {
@@ -42,4 +44,93 @@ pub enum Effect {
     Freed,
     /// A child ended, died or went on.
     Child { before: Status, after: Status },
+    /// Somebody is to be told: a submission of the built-in pipeline, under the id it is owed to.
+    Deliver(Box<Delivery>),
+}
+
+/// The pipeline that messages to the outside are submissions of.
+pub const DELIVERY: &str = "delivery";
+
+/// A message to the outside, as the built-in pipeline takes it: this is its payload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The event that asks for it.
+    pub cause: Uuid,
+    /// The notification.
+    pub name: Name,
+    pub channel: Channel,
+    pub to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Text for a mail, an object for an endpoint.
+    pub body: Json,
+    pub submission: SubmissionId,
+    pub pipeline: Name,
+}
+
+impl Delivery {
+    /// The submission it becomes: the same cause, name, channel and address give the same one, however often it is made.
+    #[must_use]
+    pub fn id(&self, at: Time) -> SubmissionId {
+        let parts: [&[u8]; 7] = [
+            b"delivery\0",
+            self.cause.as_bytes(),
+            self.name.as_bytes(),
+            b"\0",
+            self.channel.as_str().as_bytes(),
+            b"\0",
+            self.to.as_bytes(),
+        ];
+        let hash = Digest::of_parts(&parts).0;
+        SubmissionId::new(at, std::array::from_fn(|index| hash[index]))
+    }
+
+    #[must_use]
+    pub fn payload(&self) -> Json {
+        Json::from_stored(&serde_json::to_string(self).expect("a delivery has only string keys"))
+    }
+}
+
+/// How a message is sent once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It has stopped: it goes on.
+    Redrive,
+    /// It has ended: another like it is made.
+    Submit,
+}
+
+impl Again {
+    /// While a message is on its way there is nothing to send again.
+    pub fn of(row: &Submission) -> Result<Again, Refusal> {
+        match row.status {
+            Status::Dead => Ok(Again::Redrive),
+            Status::Open => Err(Refusal::new(
+                Code::DuplicateKey,
+                format!("delivery {} is still on its way; see why, or wait until it has ended", row.id),
+            )
+            .with("submission", row.id.to_string())),
+            _ if row.erased => {
+                Err(Refusal::new(Code::Erased, "what it said was erased; it cannot be sent again"))
+            }
+            _ => Ok(Again::Submit),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Mail,
+    Webhook,
+}
+
+impl Channel {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Channel::Mail => "mail",
+            Channel::Webhook => "webhook",
+        }
+    }
 }

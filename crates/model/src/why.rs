@@ -53,6 +53,8 @@ pub struct Surroundings {
     pub key_holder: Option<SubmissionId>,
     /// How long ago a worker last asked for its task; none: not since the server started.
     pub polled_ago: Option<Millis>,
+    /// Messages about it that have not got out, the newest first: dead, or failing.
+    pub unsent: Vec<Submission>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +103,7 @@ pub fn why(
     });
     reasons.extend(look.requested());
     reasons.extend(look.late());
+    reasons.extend(look.unsent());
     reasons
 }
 
@@ -283,6 +286,25 @@ impl Look<'_> {
         let is_late = !missed.is_empty() && !self.row.status.is_final();
         is_late
             .then(|| reason("late", format!("it is late: {}", told.join(", ")), json!({ "missed": details })))
+    }
+
+    /// Whoever waits for news of it waits for these.
+    fn unsent(&self) -> Option<Reason> {
+        let unsent = &self.around.unsent;
+        let first = unsent.first()?;
+        let told = first.error.as_ref().map(failure).unwrap_or_default();
+        let more = if unsent.len() > 1 { format!(", and {} more", unsent.len() - 1) } else { String::new() };
+        let sentence = format!(
+            "a message about it has not got out: delivery {} is {} in state {}{told}{more}",
+            first.id,
+            first.status.as_str(),
+            first.state
+        );
+        let details: Vec<_> = unsent
+            .iter()
+            .map(|row| json!({ "delivery": row.id, "state": row.state, "status": row.status, "error": row.error }))
+            .collect();
+        Some(reason("unsent", sentence, json!({ "deliveries": details })))
     }
 
     fn requested(&self) -> Option<Reason> {

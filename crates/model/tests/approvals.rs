@@ -251,6 +251,7 @@ fn why_names_who_has_agreed() {
         line: None,
         key_holder: None,
         polled_ago: None,
+        unsent: Vec::new(),
     };
     let told =
         |story: &Story| model::why::why(&story.pipeline, story.row(), None, &around)[0].sentence.clone();

@@ -357,6 +357,7 @@ fn why_names_the_limit() {
         line: None,
         key_holder: None,
         polled_ago: None,
+        unsent: Vec::new(),
     };
     let reasons = model::why::why(&story.pipeline, story.row(), None, &around);
     let codes: Vec<_> = reasons.iter().map(|reason| reason.code.as_str()).collect();

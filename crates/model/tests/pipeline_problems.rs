@@ -140,6 +140,7 @@ fn optional_top_level_keys_are_checked() {
         ("calendars = { a = { holidays = ['yesterday'] } }", "bad-value"),
         ("notify = { a = { } }", "missing-key"),
         ("notify = { a = { mail = 'data.x' } }", "bad-expression"),
+        ("notify = { a = { webhook = 'event.to' } }", "bad-expression"),
         ("notify = { a = { mail = 'payload.x', template = 'a.txt' } }", "missing-file"),
         ("notify = { a = { mail = 'payload.x', template = '../a.txt' } }", "bad-path"),
         ("sla = { a = { target = '1s' } }", "missing-key"),

@@ -338,6 +338,7 @@ fn why_tells_what_is_late() {
         line: None,
         key_holder: None,
         polled_ago: None,
+        unsent: Vec::new(),
     };
     let reasons = model::why::why(&story.pipeline, story.row(), None, &around);
     assert_eq!(reasons.last().unwrap().code, "late");

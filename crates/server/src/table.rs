@@ -15,8 +15,8 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, apply, cursors, dead, drawing, evidence, feed, health, holds, log, operations, overdue,
-    pipelines, servers, stats, submissions, submit, tasks, tokens, why,
+    actions, amend, apply, cursors, dead, deliveries, drawing, evidence, feed, health, holds, log,
+    operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens, why,
 };
 
 /// One way in.
@@ -90,6 +90,8 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, amend::amend)),
     route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, dead::redrive)),
     route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
+    route(Method::GET, "/v1/deliveries", AnyRole, Request, |get| on(get, deliveries::list)),
+    route(Method::POST, "/v1/deliveries/{id}/replay", ADMIN, Request, |post| on(post, deliveries::replay)),
     route(Method::GET, "/v1/overdue", AnyRole, Request, |get| on(get, overdue::list)),
     route(Method::GET, "/v1/operations", AnyRole, Request, |get| on(get, operations::list)),
     route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),

@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use crate::chance::Chance;
 
 /// The first versions: what every run starts with.
-pub(crate) fn first() -> [Arc<Pipeline>; 11] {
+pub(crate) fn first() -> [Arc<Pipeline>; 12] {
     [
+        // Before those that tell somebody something.
+        include_str!("files/delivery.toml"),
         include_str!("files/review.toml"),
         include_str!("files/mill.toml"),
         include_str!("files/patience.toml"),

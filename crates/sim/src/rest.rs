@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::actors::{Heard, tell};
 use crate::cast;
-use crate::check::{Checked, ensure};
+use crate::check::{Checked, all_made, ensure};
 use crate::pipelines::good_work;
 use crate::world::World;
 
@@ -175,5 +175,6 @@ fn at_rest(world: &World) -> Checked {
         ensure!(row.timer.is_none(), "nothing moves any more, and a timer is left: {row:?}");
         ensure!(row.parked.is_none(), "no hold is left, and this is parked: {row:?}");
     }
+    all_made(&world.ledger)?;
     Ok(())
 }

@@ -243,6 +243,7 @@ fn everything_that_can_happen_happens() {
     expected.extend(named("lane", &["free", "granted"]));
     expected.extend(named("owed", &["child", "key", "lane", "parked", "limit"]));
     expected.extend(named("children", &["all_succeeded", "some_failed", "reopened"]));
+    expected.extend(named("notified", &["somebody", "nobody"]));
     expected.extend(named("late", &["leg", "state"]));
     expected.extend(named("schedule", &["began", "served", "made-up"]));
     expected.extend(named("operation", &["started", "chunk", "rows", "tried", "stopped", "done", "removed"]));

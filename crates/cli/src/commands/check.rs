@@ -86,6 +86,7 @@ fn bad_json(source: &Source, problems: &Problems) -> Value {
             json!({
                 "code": problem.code,
                 "message": problem.message,
+                "file": problem.file,
                 "line": at.line,
                 "column": at.column,
                 "help": problem.help,

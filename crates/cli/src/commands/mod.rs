@@ -7,6 +7,7 @@ mod audit;
 mod bench;
 mod check;
 mod dead;
+mod deliveries;
 mod demo;
 mod draw;
 mod evidence;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Deliveries(deliveries::Deliveries),
     Overdue(overdue::Overdue),
     Migrate(migrate::Migrate),
     MigrateStore(migrate_store::MigrateStore),
@@ -102,6 +104,7 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Deliveries(deliveries) => deliveries.run(format),
             Command::Overdue(overdue) => overdue.run(format),
             Command::Migrate(migrate) => migrate.run(format),
             Command::MigrateStore(migrate) => migrate.run(format),

@@ -94,6 +94,7 @@ impl Serve {
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
+        node.apply_delivery().await?;
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
         }

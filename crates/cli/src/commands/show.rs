@@ -41,7 +41,12 @@ impl Show {
         match format {
             Format::Json => output::print_json(&shown)?,
             Format::Table => {
-                let text = format!("{}\n{}", about(&shown.submission), timeline(&shown.events));
+                let text = format!(
+                    "{}\n{}{}",
+                    about(&shown.submission),
+                    timeline(&shown.events),
+                    told(&shown.events)
+                );
                 output::print(&text)?;
                 say_actions(&shown.submission, &self.server);
             }
@@ -146,4 +151,24 @@ fn timeline(events: &[EventView]) -> String {
         ]);
     }
     table.render()
+}
+
+/// Whom its moves told and whom they could not tell; nothing where they tell nobody.
+fn told(events: &[EventView]) -> String {
+    let mut table = Table::new(["TOLD", "BY", "OF", "DELIVERIES", "PROBLEM"]);
+    let mut any = false;
+    for event in events {
+        for told in &event.notified {
+            any = true;
+            let ids: Vec<String> = told.deliveries.iter().map(ToString::to_string).collect();
+            table.row([
+                told.name.to_string(),
+                told.channel.as_str().to_owned(),
+                event.to.to_string(),
+                if ids.is_empty() { "-".to_owned() } else { ids.join(" ") },
+                told.problem.clone().unwrap_or_default(),
+            ]);
+        }
+    }
+    if any { format!("\n{}", table.render()) } else { String::new() }
 }

@@ -10,27 +10,35 @@ struct Carried {
 }
 
 macro_rules! carried {
-    ($name:literal, $($schema:literal),+) => {
+    ($name:literal, $($schema:literal),+ $(; $($mail:literal),+)?) => {
         Carried {
             file: concat!($name, ".toml"),
             toml: include_str!(concat!("../../../../pipelines/", $name, ".toml")),
-            named: &[$((
-                concat!("schemas/", $schema, ".json"),
-                include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
-            )),+],
+            named: &[
+                $((
+                    concat!("schemas/", $schema, ".json"),
+                    include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
+                ),)+
+                $($((
+                    concat!("templates/", $name, "/", $mail, ".txt"),
+                    include_str!(concat!("../../../../pipelines/templates/", $name, "/", $mail, ".txt")),
+                ),)+)?
+            ],
         }
     };
 }
 
 const CARRIED: &[Carried] = &[
-    carried!("delivery", "delivery"),
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
-    carried!("ingest-batch", "ingest-batch"),
+    carried!("ingest-batch", "ingest-batch"; "depositor"),
     carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request"),
-    carried!("site-list", "site-list"),
-    carried!("skill-review", "skill-review", "tier3-checklist"),
+    carried!("site-list", "site-list"; "contact", "operator"),
+    carried!(
+        "skill-review", "skill-review", "tier3-checklist";
+        "received", "review", "published", "rejected", "operator"
+    ),
 ];
 
 pub(super) const SKILLS: &str = "skill-review";
@@ -41,10 +49,12 @@ pub(super) const SIGNING: &str = "sign-request";
 pub(super) const DELIVERY: &str = "delivery";
 
 pub(super) fn sources() -> impl Iterator<Item = Source> {
-    CARRIED.iter().map(|carried| {
+    let others = CARRIED.iter().map(|carried| {
         let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
-    })
+    });
+    // Before all that notify somebody.
+    std::iter::once(engine::delivery::source()).chain(others)
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ impl Stage<'_> {
             "path" => self.path(row),
             "actor" => text(self.history(row).last().map(|last| last.event.leaf.actor.kind.as_str())),
             "metadata" => self.metadata(row),
+            "notified" => self.notified(row),
             "payload" => self.document(row, "payload"),
             "outputs" => self.document(row, "outputs"),
             "labels" => {
@@ -88,6 +89,21 @@ impl Stage<'_> {
             matches!(recorded.event.leaf.kind, model::event::Kind::Submitted | model::event::Kind::Moved)
         });
         entered.map(|recorded| &*recorded.event.leaf.to).collect()
+    }
+
+    /// Whom the step told, in the order of the events and their files. Whoever has no address was not told.
+    fn notified(&self, row: &Submission) -> Value {
+        let history = self.history(row);
+        let of_the_step = history.iter().filter(|recorded| recorded.seq > self.since);
+        let mut names: Vec<&str> = Vec::new();
+        for Recorded { event, .. } in of_the_step {
+            let told = event.detail.notified.iter().filter(|told| !told.deliveries.is_empty());
+            // One name may be told in two ways.
+            let mut once: Vec<&str> = told.map(|told| &*told.name).collect();
+            once.dedup();
+            names.extend(once);
+        }
+        names.into_iter().collect()
     }
 
     fn metadata(&self, row: &Submission) -> Value {

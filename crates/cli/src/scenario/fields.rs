@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 pub(super) type Problems = Vec<Problem>;
 
 pub(super) fn problem(code: &'static str, span: Span, message: impl Into<String>) -> Problem {
-    Problem { code, message: message.into(), span, help: None }
+    Problem { code, message: message.into(), file: None, span, help: None }
 }
 
 /// A table whose keys are taken one after the other.

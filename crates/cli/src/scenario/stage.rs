@@ -25,6 +25,8 @@ pub(super) struct Stage<'a> {
     holds: BTreeMap<String, Name>,
     last_hold: Option<Name>,
     pub(super) heard: Heard,
+    /// The position of the last event before the last step that did something.
+    pub(super) since: u64,
 }
 
 /// What the last step was answered, beyond what the submission shows.
@@ -75,6 +77,7 @@ impl<'a> Stage<'a> {
             holds: BTreeMap::new(),
             last_hold: None,
             heard: Heard::default(),
+            since: 0,
         }
     }
 
@@ -89,6 +92,9 @@ impl<'a> Stage<'a> {
 
     fn act_out(&mut self, step: &Step) -> Done {
         self.heard = Heard::default();
+        if step.verb.is_some() {
+            self.since = self.events().last().map_or(0, |last| last.seq);
+        }
         if let Some(name) = &step.of {
             self.current = Some(self.known(name)?);
         }

@@ -42,6 +42,7 @@ pub(super) const EXPECTATIONS: &[(&str, Shape)] = &[
     ("actor", Shape::Text),
     ("metadata", Shape::Table),
     ("payload", Shape::Table),
+    ("notified", Shape::Texts),
     ("outputs", Shape::Table),
     ("labels", Shape::Table),
     ("counts", Shape::Table),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::core::{Ask, Core, DUE_MAX, Input, Outcome, Step};
 use engine::{Holds, Pipelines};
+use model::owed::DELIVERY;
 use model::{Code, Digest, Millis, Pipeline, Refusal, Time};
 use store::conformance::TestClock;
 use store::{Clock as _, MemoryStore};
@@ -27,6 +28,11 @@ impl World {
         let known = Pipelines::default();
         for pipeline in pipelines {
             known.insert(pipeline.clone());
+        }
+        let notifies = pipelines.iter().any(|pipeline| !pipeline.notify.is_empty());
+        if notifies && known.current().latest(DELIVERY).is_none() {
+            let built_in = model::pipeline::load(&engine::delivery::source());
+            known.insert(Arc::new(built_in.expect("what is carried was checked by a test")));
         }
         let core = Core::new(store.clone(), known, Holds::default(), [7; 32]);
         World { store, clock, core, drawn: 0, circles: false }

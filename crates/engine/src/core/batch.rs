@@ -204,7 +204,7 @@ impl<'a> Batch<'a> {
         }
         // Owed rows, new or left over, and what may be left of the inbox are looked at in the next step, which comes at once.
         let left = self.taken.owed.len() > self.changes.paid.len() || !self.changes.decided.is_empty();
-        if !self.changes.owed.is_empty() || left {
+        if !self.changes.owed.is_empty() || !self.changes.received.is_empty() || left {
             next_timer = Some(self.now);
         }
         let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
@@ -364,6 +364,7 @@ impl<'a> Batch<'a> {
                 ),
             ));
         }
+        self.check_delivery(pipeline)?;
         self.log_applied(pipeline)?;
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());

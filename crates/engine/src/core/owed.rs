@@ -1,13 +1,16 @@
 //! Owed effects and holds: what one commit writes and a later one applies.
 
 use model::command::Child;
-use model::owed::{Debtor, Effect};
-use model::{Code, Command, Json, Name, Owed, Refusal, Submission, SubmissionId};
-use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, RegistryChange, RegistryKey};
+use model::owed::{DELIVERY, Debtor, Delivery, Effect};
+use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
+use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
 
 use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
 use crate::holds::{HOLDS, Hold};
+
+/// Who submits what notifications become. No application in the database has such a name: theirs begin with `sql:`.
+const NOTIFIER: &str = "notify";
 
 impl Batch<'_> {
     /// Writes down what a decision means for others.
@@ -16,6 +19,10 @@ impl Batch<'_> {
     /// before, which may not be paid yet.
     pub(super) fn owe(&mut self, cause: &Submission, owed: impl Iterator<Item = Owed>) {
         for owed in owed {
+            if let Effect::Deliver(delivery) = &owed.effect {
+                self.send(delivery);
+                continue;
+            }
             let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
             let count = self.changes.owed.iter().filter(|owed| same(&owed.id)).count() as u64;
             let no = (cause.row_version << 8 | count) & u64::from(u32::MAX >> 1);
@@ -33,6 +40,35 @@ impl Batch<'_> {
             };
             self.changes.owed.push(store::Owed { id, to, body: effect(&owed.effect) });
         }
+    }
+
+    /// A message to the outside goes into the inbox: a later commit makes it a submission, or an event that says why not,
+    /// like anything else that nobody waits for. Its id says what it is, so it is made once.
+    fn send(&mut self, delivery: &Delivery) {
+        self.changes.received.push(Received {
+            id: delivery.id(self.now),
+            submitter: NOTIFIER.into(),
+            pipeline: DELIVERY.into(),
+            payload: delivery.payload().as_str().to_owned(),
+            key: None,
+            priority: None,
+            not_before: None,
+            reason: None,
+        });
+    }
+
+    /// Definitions stay for ever: what notifies somebody once its messages have somewhere to go always can.
+    pub(super) fn check_delivery(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
+        let is_delivery = |change: &RegistryChange| change.key.name.starts_with("delivery@");
+        let there = || self.latest(DELIVERY).is_some() || self.changes.registry.iter().any(is_delivery);
+        if pipeline.notify.is_empty() || there() {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` notifies people, and there is no pipeline `{DELIVERY}` to carry that; apply it first",
+            pipeline.name
+        );
+        Err(Refusal::new(Code::InvalidDefinition, message))
     }
 
     /// Applies what was owed, each once. What cannot be finished now stays owed.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::Problem;
 use crate::Name;
 use crate::actor::Actor;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Notified};
 use crate::json::Json;
 use crate::pipeline::Pipeline;
 use crate::submission::{
@@ -274,6 +274,9 @@ pub struct EventView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub metadata: Option<Json>,
+    /// Whom it told, and whom it could not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notified: Vec<Notified>,
 }
 
 impl EventView {
@@ -294,6 +297,7 @@ impl EventView {
             at: leaf.at,
             error: event.error().cloned(),
             metadata: event.detail.metadata.clone(),
+            notified: event.detail.notified.clone(),
         }
     }
 }

@@ -51,6 +51,7 @@ impl Walk<'_> {
             trigger: &"approve".into(),
             actor: None,
             metadata: Some(Json::from(metadata)),
+            tells: None,
         };
         self.record(Change::Approved(approval), fact, step);
     }

@@ -55,7 +55,8 @@ impl Walk<'_> {
             .collect();
         let metadata = Json::from(serde_json::json!({ "missed": told }));
         let clocks = missed.into_iter().map(|clock| clock.leg).collect();
-        let fact = Fact { to: &state, trigger: &"sla".into(), actor: None, metadata: Some(metadata) };
+        let fact =
+            Fact { to: &state, trigger: &"sla".into(), actor: None, metadata: Some(metadata), tells: None };
         self.record(Change::Late { clocks }, fact, Step::rule());
     }
 

@@ -94,7 +94,7 @@ fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finis
         state.action(&request.action).expect("a granted action exists in the version it was granted under");
     let edge = &action.edges[request.edge];
     let mut step = Step::by(request.caller.actor(), Right::Role(request.caller.role));
-    step.moment = Moment { output: finish.output.as_ref(), data: request.data.as_ref(), error: None };
+    step.moment = Moment { output: finish.output.as_ref(), data: request.data.as_ref(), ..Moment::default() };
     step.reason = request.reason.as_deref();
     step.documents = documents(finish);
     walk.note_late();

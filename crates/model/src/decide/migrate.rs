@@ -60,6 +60,7 @@ pub(super) fn decide(
         trigger: &"migrate".into(),
         actor: None,
         metadata: Some(Json::from(metadata)),
+        tells: None,
     };
     walk.record(change, fact, Step::by(migrate.caller.actor(), Right::Role(migrate.caller.role)));
     walk.pass_on().map_err(refuse)?;

@@ -35,7 +35,7 @@ pub(super) fn decide(
         walk.turn(walk.state(), row, context.now, row.priority).map_err(|error| guard_refusal(&error))?;
     let step = Step::by(redrive.caller.actor(), Right::Role(redrive.caller.role));
     let metadata = redrive.reason.as_ref().map(|reason| Json::from(serde_json::json!({ "reason": reason })));
-    let fact = Fact { to: &row.state, trigger: &"redrive".into(), actor: None, metadata };
+    let fact = Fact { to: &row.state, trigger: &"redrive".into(), actor: None, metadata, tells: None };
     walk.record(Change::Redriven { wait, seat }, fact, step);
     if let Some(kept) = &row.kept {
         again(&mut walk, kept, current);
@@ -54,7 +54,7 @@ fn again(walk: &mut Walk<'_>, kept: &Kept, current: Current<'_>) {
     let edges = if failed { Some(on_error) } else { on.get(&kept.outcome) };
     let Some(edges) = edges else { return };
     let output = current.documents.outputs.get(&current.row.state);
-    let moment = Moment { output, error: current.row.error.as_ref().filter(|_| failed), data: None };
+    let moment = Moment { output, error: current.row.error.as_ref().filter(|_| failed), ..Moment::default() };
     let mut step = Step::rule();
     step.moment = moment;
     step.success = !failed;

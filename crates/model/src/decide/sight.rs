@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::event::Event;
 use crate::evolve::evolve_documents;
-use crate::expr::{Expr, GuardError, Out, Scope};
+use crate::expr::{Budget, Expr, GuardError, Out, Scope};
 use crate::json::{Json, Value};
 use crate::pipeline::{Edge, Pipeline};
 use crate::submission::{Documents, Failure, Submission};
@@ -26,6 +26,8 @@ pub const NAMES: &[&str] = &[
     "error",
     "data",
     "from",
+    "event",
+    "submission",
 ];
 
 /// What is known only at the moment of a move.
@@ -34,6 +36,8 @@ pub(super) struct Moment<'a> {
     pub(super) output: Option<&'a Json>,
     pub(super) error: Option<&'a Failure>,
     pub(super) data: Option<&'a Json>,
+    /// What has just happened: only messages see it.
+    pub(super) event: Option<&'a Event>,
 }
 
 /// The values of one submission. Documents are parsed on first use and once.
@@ -134,12 +138,25 @@ impl<'a> Sight<'a> {
             "last_good" => state(&row.last_good),
             "from" => state(&row.from),
             "children" => children(row),
+            "event" => moment.event.map_or(Value::Null, |event| happened(self.pipeline, event)),
+            "submission" => subject(self.pipeline, row),
             _ => return None,
         })
     }
 
     pub(super) fn out(&self, row: &Submission, moment: Moment<'_>, expr: &Expr) -> Result<Out, GuardError> {
         self.look(row, moment, expr, |scope| expr.eval_out(scope))
+    }
+
+    /// For a message: on the budget of all that are written about an event.
+    pub(super) fn told(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        expr: &Expr,
+        budget: &mut Budget,
+    ) -> Result<Value, GuardError> {
+        self.look(row, moment, expr, |scope| expr.eval_json_within(scope, budget))
     }
 
     pub(super) fn number(
@@ -200,6 +217,38 @@ fn failure(error: Option<&Failure>) -> Value {
             ("message".to_owned(), Value::from(error.message.as_str())),
         ]))
     })
+}
+
+/// A move, as messages tell of it.
+fn happened(pipeline: &Pipeline, event: &Event) -> Value {
+    let leaf = &event.leaf;
+    let title = pipeline.state(&leaf.to).and_then(|state| state.title.as_deref()).unwrap_or(&leaf.to);
+    let members = [
+        ("kind", Value::from(leaf.kind.as_str())),
+        ("from", leaf.from.as_deref().map_or(Value::Null, Value::from)),
+        ("to", Value::from(&*leaf.to)),
+        ("title", Value::from(title)),
+        ("trigger", Value::from(&*leaf.trigger)),
+        ("at", Value::from(leaf.at.to_string().as_str())),
+        (
+            "metadata",
+            event.detail.metadata.as_ref().map_or_else(|| Value::Object(BTreeMap::new()), Json::value),
+        ),
+    ];
+    members.into_iter().collect()
+}
+
+/// What a message is about.
+fn subject(pipeline: &Pipeline, row: &Submission) -> Value {
+    let members = [
+        ("id", Value::from(row.id.to_string().as_str())),
+        ("pipeline", Value::from(&*pipeline.name)),
+        ("title", Value::from(pipeline.title.as_str())),
+        ("version", Value::from(i64::from(pipeline.version))),
+        ("status", Value::from(row.status.as_str())),
+        ("key", row.key.as_deref().map_or(Value::Null, Value::from)),
+    ];
+    members.into_iter().collect()
 }
 
 fn children(row: &Submission) -> Value {

@@ -64,7 +64,11 @@ pub(super) fn decide(
     }));
     let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
     step.documents = NewDocuments { payload: Some(application.payload.clone()), ..NewDocuments::default() };
-    walk.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
+    walk.record(
+        change,
+        Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) },
+        step,
+    );
     walk.pass_on().map_err(refuse)?;
     Ok(walk.done(Answer::Done))
 }

@@ -77,7 +77,7 @@ pub fn unborn(sent: Unborn<'_>, fate: Fate<'_>, context: &Context) -> Event {
         metadata: Some(Digest::of_parts(&[&metadata_salt.0, metadata.as_str().as_bytes()])),
     };
     let salts = Salts { payload: Some(payload_salt), output: None, metadata: Some(metadata_salt) };
-    let detail = Detail { actor: actor.name, metadata: Some(metadata), salts, change };
+    let detail = Detail { actor: actor.name, metadata: Some(metadata), salts, notified: Vec::new(), change };
     Event { leaf, detail, documents: NewDocuments::default(), bytes: None }
 }
 

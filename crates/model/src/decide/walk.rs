@@ -7,7 +7,7 @@ use crate::actor::{Actor, Right};
 use crate::admit::Admission;
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
-use crate::event::{Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts, Spent};
+use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts, Spent};
 use crate::evolve::evolve_hashed;
 use crate::expr::{GuardError, Out};
 use crate::json::Json;
@@ -64,6 +64,8 @@ pub(super) struct Walk<'a> {
     events: Vec<Event>,
     owed: Vec<Owed>,
     children: Vec<Admission>,
+    /// How many deliveries it owes, and the bytes of them.
+    pub(super) told: (usize, usize),
 }
 
 impl<'a> Walk<'a> {
@@ -85,6 +87,7 @@ impl<'a> Walk<'a> {
             events: Vec::new(),
             owed: Vec::new(),
             children: Vec::new(),
+            told: (0, 0),
         }
     }
 
@@ -128,7 +131,8 @@ impl<'a> Walk<'a> {
         let error = if carried { seen.error } else { step.moment.error.cloned() };
         let reopened = from.is_final() && !target.is_final();
         let change = Change::Moved(Moved { entry, error, good, reopened, carried, spent: step.spent });
-        self.record(change, Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata }, step);
+        let fact = Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) };
+        self.record(change, fact, step);
         Ok(())
     }
 
@@ -197,13 +201,16 @@ impl<'a> Walk<'a> {
         if let (Some(seat), Some(Lane { on_dead: OnDead::Free, .. })) = (&mut seat, &self.pipeline.lane) {
             (seat.holds, seat.away) = (false, true);
         }
-        self.note(Change::Died { error, kept, seat, spent: step.spent }, &trigger, step);
+        let tells = self.last_word(&error);
+        let to = self.row().state.clone();
+        let change = Change::Died { error, kept, seat, spent: step.spent };
+        self.record(change, Fact { to: &to, trigger: &trigger, actor: None, metadata: None, tells }, step);
     }
 
     /// An event that leaves the submission in its state.
     pub(super) fn note(&mut self, change: Change, trigger: &Name, step: Step<'_>) {
         let to = self.row().state.clone();
-        self.record(change, Fact { to: &to, trigger, actor: None, metadata: None }, step);
+        self.record(change, Fact { to: &to, trigger, actor: None, metadata: None, tells: None }, step);
     }
 
     /// What entering a state means for a submission.
@@ -376,15 +383,27 @@ impl<'a> Walk<'a> {
             output,
             metadata,
         };
-        let detail = Detail { actor: actor.name, metadata: fact.metadata, salts, change };
+        let detail =
+            Detail { actor: actor.name, metadata: fact.metadata, salts, notified: Vec::new(), change };
         let bytes = leaf.bytes();
         let hash = Leaf::hash(&bytes);
-        let event = Event { leaf, detail, documents: step.documents, bytes: Some(bytes.into()) };
+        let mut event = Event { leaf, detail, documents: step.documents, bytes: Some(bytes.into()) };
         let after = evolve_hashed(row.clone(), &event, hash);
         owe(self.pipeline, row.as_ref(), &after, &mut self.owed);
         self.row = Some(after);
         self.sight.learn(&event);
+        if let Some(edge) = fact.tells.filter(|_| !self.pipeline.notify.is_empty()) {
+            let entered = match event.leaf.kind {
+                event::Kind::Died => &[],
+                _ => self.state().notify.as_slice(),
+            };
+            event.detail.notified = self.notify(&event, hash, step.moment, &[entered, &edge.notify]);
+        }
         self.events.push(event);
+    }
+
+    pub(super) fn owe(&mut self, owed: Owed) {
+        self.owed.push(owed);
     }
 
     fn digest(&mut self, salt: &mut Option<Bits>, document: Option<&Json>) -> Option<Digest> {
@@ -401,6 +420,8 @@ pub(super) struct Fact<'a> {
     pub(super) trigger: &'a Name,
     pub(super) actor: Option<crate::ActorKind>,
     pub(super) metadata: Option<Json>,
+    /// The edge it goes along: with the state it leads to, it says whom to tell.
+    pub(super) tells: Option<&'a Edge>,
 }
 
 pub(super) fn guard_failure(error: &GuardError) -> Failure {

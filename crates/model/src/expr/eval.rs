@@ -16,23 +16,24 @@ use super::val::{Items, Val, View};
 pub(super) fn evaluate<T>(
     root: &Node,
     scope: &Scope<'_>,
+    fuel: &mut Fuel,
     convert: impl FnOnce(Val<'_>, &mut Fuel) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
     catch_unwind(AssertUnwindSafe(|| {
-        let mut evaluation = Evaluation { scope, element: None, fuel: Fuel::full() };
+        let mut evaluation = Evaluation { scope, element: None, fuel };
         let result = evaluation.node(root)?;
-        convert(result, &mut evaluation.fuel)
+        convert(result, evaluation.fuel)
     }))
     .unwrap_or_else(|_| stop("the evaluation failed; this is a fault of the evaluator"))
 }
 
-struct Evaluation<'a> {
+struct Evaluation<'a, 'f> {
     scope: &'a Scope<'a>,
     element: Option<Val<'a>>,
-    fuel: Fuel,
+    fuel: &'f mut Fuel,
 }
 
-impl<'a> Evaluation<'a> {
+impl<'a> Evaluation<'a, '_> {
     fn node(&mut self, node: &'a Node) -> Result<Val<'a>, Stop> {
         self.fuel.spend(1)?;
         match node {
@@ -71,23 +72,23 @@ impl<'a> Evaluation<'a> {
             }
             Node::Compute(operation, terms) => {
                 let [a, b] = self.pair(terms)?;
-                operate::compute(*operation, &a, &b, &mut self.fuel)
+                operate::compute(*operation, &a, &b, self.fuel)
             }
             Node::Compare(comparison, terms) => {
                 let [a, b] = self.pair(terms)?;
-                operate::compare(*comparison, &a, &b, &mut self.fuel).map(Val::Bool)
+                operate::compare(*comparison, &a, &b, self.fuel).map(Val::Bool)
             }
             Node::In(terms) => {
                 let [element, container] = self.pair(terms)?;
-                operate::contains(&element, &container, &mut self.fuel).map(Val::Bool)
+                operate::contains(&element, &container, self.fuel).map(Val::Bool)
             }
             Node::Call(function, arguments) => {
                 let arguments = self.nodes(arguments)?;
-                call(*function, &arguments, &mut self.fuel)
+                call(*function, &arguments, self.fuel)
             }
             Node::Matches(of, pattern) => {
                 let text = self.node(of)?;
-                pattern.is_match(text.to_str("matches()")?, &mut self.fuel).map(Val::Bool)
+                pattern.is_match(text.to_str("matches()")?, self.fuel).map(Val::Bool)
             }
             Node::Each(each) => self.each(each),
         }

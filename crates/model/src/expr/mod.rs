@@ -68,6 +68,16 @@ pub enum Out {
     Duration(Millis),
 }
 
+/// What several evaluations may spend together: as much as one alone.
+#[derive(Debug)]
+pub struct Budget(fuel::Fuel);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget(fuel::Fuel::full())
+    }
+}
+
 /// Why an expression gave nothing. At most [`GuardError::MAX_LEN`] characters, and never a value of the payload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -109,6 +119,12 @@ impl Expr {
         self.run(scope, |result, fuel| result.to_json(fuel))
     }
 
+    /// As [`Expr::eval_json`], together with others on one budget: a text of many expressions costs no more than one.
+    pub fn eval_json_within(&self, scope: &Scope<'_>, budget: &mut Budget) -> Result<Value, GuardError> {
+        eval::evaluate(&self.0.root, scope, &mut budget.0, |result, fuel| result.to_json(fuel))
+            .map_err(|stop| GuardError::new(self.source(), &stop.message))
+    }
+
     pub fn eval_bool(&self, scope: &Scope<'_>) -> Result<bool, GuardError> {
         self.run(scope, |result, _| result.to_bool())
     }
@@ -127,7 +143,7 @@ impl Expr {
         scope: &Scope<'_>,
         convert: impl FnOnce(val::Val<'_>, &mut fuel::Fuel) -> Result<T, fuel::Stop>,
     ) -> Result<T, GuardError> {
-        eval::evaluate(&self.0.root, scope, convert)
+        eval::evaluate(&self.0.root, scope, &mut fuel::Fuel::full(), convert)
             .map_err(|stop| GuardError::new(self.source(), &stop.message))
     }
 }

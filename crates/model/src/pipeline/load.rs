@@ -52,6 +52,7 @@ fn forget_echoes(syntax: &Problems, toml: &str, problems: &mut Problems) {
     let broken: BTreeSet<usize> = syntax.iter().map(|problem| line(problem.span.start)).collect();
     problems.retain(|problem| {
         problem.code == "syntax"
+            || problem.file.is_some()
             || problem.code != "missing-key" && !broken.contains(&line(problem.span.start))
     });
 }

@@ -16,6 +16,7 @@ mod render;
 mod source;
 mod state;
 mod supported;
+mod template;
 
 pub use load::{Checks, load};
 pub use moves::{By, Move};
@@ -26,6 +27,7 @@ pub use state::{
     Action, After, Backoff, Choice, Clock, Edge, Every, FinalKind, Kind, LaneRule, Retry, RetryRule, Sla,
     SlaSpan, State, Task, Times, Ttl,
 };
+pub use template::{Piece, Template};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -190,7 +192,8 @@ pub struct Schedule {
 pub struct Notify {
     pub mail: Option<Expr>,
     pub webhook: Option<Expr>,
-    pub template: Option<String>,
+    /// The text of its mails; without one, a short text of our own.
+    pub template: Option<Template>,
 }
 
 /// A service level between two points of the machine. Without `from` it begins when the submission does.

@@ -13,6 +13,8 @@ pub struct Problem {
     /// Stable; one of [`CODES`].
     pub code: &'static str,
     pub message: String,
+    /// The file that the pipeline names and the problem stands in; `None` for the pipeline's own.
+    pub file: Option<String>,
     pub span: Span,
     pub help: Option<String>,
 }
@@ -23,7 +25,13 @@ impl Problem {
             CODES.iter().any(|(known, _)| *known == code),
             "`{code}` is missing from the list of codes"
         );
-        Problem { code, message: message.into(), span, help: None }
+        Problem { code, message: message.into(), file: None, span, help: None }
+    }
+
+    /// Stands in a file that the pipeline names.
+    pub(crate) fn within(mut self, file: Option<&str>) -> Self {
+        self.file = file.map(str::to_owned);
+        self
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
@@ -61,8 +69,11 @@ impl Problems {
     /// no pipeline; the first thousand say so.
     pub(crate) fn settle(&mut self) {
         let mut seen = BTreeSet::new();
-        self.0.retain(|problem| seen.insert((problem.span.start, problem.span.end, problem.message.clone())));
-        self.0.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        self.0.retain(|problem| {
+            let Problem { file, span, message, .. } = problem;
+            seen.insert((file.clone(), span.start, span.end, message.clone()))
+        });
+        self.0.sort_by(|a, b| (&a.file, a.span.start, a.span.end).cmp(&(&b.file, b.span.start, b.span.end)));
         self.0.truncate(1_000);
     }
 
@@ -137,6 +148,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("bad-path", "a path leads out of the file's folder"),
     ("bad-expression", "an expression does not compile"),
     ("bad-schema", "a JSON Schema cannot be used"),
+    ("bad-template", "a template of a notification cannot be used"),
     ("missing-file", "a file that is named is not there"),
     ("duplicate", "something is listed twice"),
     ("unknown-state", "there is no such state"),

@@ -67,7 +67,13 @@ impl Problems {
     /// Each problem with where it begins.
     pub fn located<'a>(&'a self, source: &'a Source) -> impl Iterator<Item = (Position, &'a Problem)> {
         let lines = Lines::of(&source.toml);
-        self.iter().map(move |problem| (lines.position(problem.span.start), problem))
+        self.iter().map(move |problem| {
+            let at = problem.span.start;
+            match attached(problem, source) {
+                Some((_, text)) => (Lines::of(text).position(at), problem),
+                None => (lines.position(at), problem),
+            }
+        })
     }
 
     /// The whole report, ending with the number of problems.
@@ -76,7 +82,10 @@ impl Problems {
         let lines = Lines::of(&source.toml);
         let mut report = String::new();
         for problem in self.iter().take(SHOWN_MAX) {
-            render(&mut report, problem, &lines, &source.file);
+            match attached(problem, source) {
+                Some((path, text)) => render(&mut report, problem, &Lines::of(text), path),
+                None => render(&mut report, problem, &lines, &source.file),
+            }
         }
         if self.len() > SHOWN_MAX {
             let _ = writeln!(report, "... and {} more\n", self.len() - SHOWN_MAX);
@@ -87,6 +96,12 @@ impl Problems {
         };
         report
     }
+}
+
+/// The file a problem stands in, where that is not the pipeline's own.
+fn attached<'a>(problem: &'a Problem, source: &'a Source) -> Option<(&'a str, &'a str)> {
+    let path = problem.file.as_deref()?;
+    Some((path, source.files.get(path)?))
 }
 
 fn render(report: &mut String, problem: &Problem, lines: &Lines<'_>, file: &str) {

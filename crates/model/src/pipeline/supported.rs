@@ -3,11 +3,10 @@
 use super::problem::{Problem, Problems};
 use super::read::{Place, Taken};
 
-use Place::{Edge, Pipeline, State};
+use Place::Pipeline;
 
 /// Keys that are refused, whatever they say.
-const NOT_YET: &[(Place, &str)] =
-    &[(Pipeline, "notify"), (State, "notify"), (Edge, "notify"), (Pipeline, "metrics")];
+const NOT_YET: &[(Place, &str)] = &[(Pipeline, "metrics")];
 
 pub(super) fn check(taken: &[Taken], problems: &mut Problems) {
     for taken in taken {

@@ -127,6 +127,7 @@ fn bad_definition(problems: &Problems, source: &Source) -> Refusal {
             json!({
                 "code": problem.code,
                 "message": problem.message,
+                "file": problem.file,
                 "line": at.line,
                 "column": at.column,
                 "help": problem.help,

@@ -5,6 +5,7 @@ pub(crate) mod amend;
 pub(crate) mod apply;
 pub(crate) mod cursors;
 pub(crate) mod dead;
+pub(crate) mod deliveries;
 pub(crate) mod drawing;
 pub(crate) mod evidence;
 pub(crate) mod feed;

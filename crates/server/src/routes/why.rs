@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use model::api::WhyAnswer;
+use model::owed::DELIVERY;
 use model::submission::{Seat, Wait};
 use model::why::{Holder, Line, Surroundings, why};
-use model::{Code, Millis, Refusal, Submission, SubmissionId};
+use model::{Code, Millis, Refusal, Status, Submission, SubmissionId};
 use store::{LaneKey, Query, Store};
 
 use super::holds::over;
@@ -17,6 +18,9 @@ use crate::query::Params;
 
 /// How far down a line its position is looked for.
 const LINE_MAX: usize = 1_000;
+
+/// How many messages about it are looked at.
+const UNSENT_MAX: usize = 20;
 
 pub(crate) async fn explain(
     State(app): State<App>,
@@ -29,9 +33,10 @@ pub(crate) async fn explain(
     let found = app.engine.read(move |store| {
         let Some((row, documents)) = store.submission(id)? else { return Ok(None) };
         let (line, key_holder) = (line(store, &row)?, key_holder(store, &row)?);
-        Ok(Some((row, documents, line, key_holder)))
+        let unsent = unsent(store, id)?;
+        Ok(Some((row, documents, line, key_holder, unsent)))
     });
-    let (row, documents, line, key_holder) =
+    let (row, documents, line, key_holder, unsent) =
         found.await?.filter(|(row, ..)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
     let versions = app.engine.pipelines().current();
     let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| {
@@ -48,6 +53,7 @@ pub(crate) async fn explain(
         line,
         key_holder,
         polled_ago: polled_ago.map(|ago| Millis::new(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX))),
+        unsent,
     };
     let reasons = why(pipeline, &row, Some(&documents), &around);
     Ok(Json(WhyAnswer { submission: row.id, state: row.state, status: row.status, reasons }))
@@ -72,4 +78,19 @@ fn key_holder(store: &dyn Store, row: &Submission) -> Result<Option<SubmissionId
     let (pipeline, key) = (Some(row.pipeline.clone()), row.key.clone());
     let page = store.find(&Query { pipeline, key, limit: 1, ..Query::default() })?;
     Ok(page.rows.first().map(|row| row.id))
+}
+
+/// Messages about it that are dead or failing. They carry its id as a label, so none is looked for in vain.
+fn unsent(store: &dyn Store, id: SubmissionId) -> Result<Vec<Submission>, store::Error> {
+    let labels = [("submission".into(), id.to_string().into())];
+    let about = |status| Query {
+        pipeline: Some(DELIVERY.into()),
+        status: Some(status),
+        labels: labels.clone().into(),
+        limit: UNSENT_MAX,
+        ..Query::default()
+    };
+    let mut rows = store.find(&about(Status::Dead))?.rows;
+    rows.extend(store.find(&about(Status::Open))?.rows.into_iter().filter(|row| row.error.is_some()));
+    Ok(rows)
 }

@@ -41,6 +41,8 @@ fn line(route: &Route) -> Option<(Out, Out)> {
             (Without("submissions"), Without("submissions"))
         }
         (_, path) if path.starts_with("/v1/submissions/{id}") => (NO_SUBMISSION, NO_SUBMISSION),
+        ("GET", "/v1/deliveries") => (FORBIDDEN, Without("deliveries")),
+        ("POST", "/v1/deliveries/{id}/replay") => (NO_SUBMISSION, NO_SUBMISSION),
         ("GET", "/v1/operations") => (Without("operations"), Without("operations")),
         ("POST", "/v1/operations") => (FORBIDDEN, FORBIDDEN),
         (_, path) if path.starts_with("/v1/operations/{operation}") => (NO_OPERATION, NO_OPERATION),
@@ -198,7 +200,9 @@ async fn every_route_keeps_a_token_to_its_scope() {
         check(&theirs, &theirs.ask(route, "notes").await, pipeline, &format!("{what} for another pipeline"));
         check(&theirs, &theirs.ask(route, "bobs").await, label, &format!("{what} for another label"));
         // Where whoever may see all sees nothing either, the lines above would say nothing.
-        if let (Without(list), false) = (label, ["/v1/dead", "/v1/overdue"].contains(&route.path)) {
+        if let (Without(list), false) =
+            (label, ["/v1/dead", "/v1/overdue", "/v1/deliveries"].contains(&route.path))
+        {
             let answered = theirs.ask(route, "root").await.json();
             assert!(theirs.is_in(answered[list].as_array().unwrap()), "{what} for all: {answered}");
         }

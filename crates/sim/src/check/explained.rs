@@ -82,7 +82,8 @@ pub(super) fn check(ledger: &Ledger, seen: &Seen<'_>) -> Checked {
         let Some(before) = ledger.before(id) else {
             let parent = ledger.row(id).and_then(|row| row.parent);
             let made = parent.is_some_and(|parent| causes.first.contains_key(&parent));
-            unnamed += usize::from(!made && !causes.submitted.contains(&id));
+            let message = seen.due && ledger.messages.decided.contains(&id);
+            unnamed += usize::from(!made && !message && !causes.submitted.contains(&id));
             continue;
         };
         let named = causes.first.contains_key(&id);

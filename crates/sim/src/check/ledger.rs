@@ -12,6 +12,7 @@ use store::{Entries, Feed, OpenKey, Recorded, RequestKey, Store};
 
 use super::events::Told;
 use super::law::Law;
+use super::messages::Messages;
 use super::once::Receipt;
 use super::operations::{Deeds, Watched};
 use super::owed::Debts;
@@ -53,6 +54,7 @@ pub(crate) struct Ledger {
     /// The holds of before the step being checked.
     pub(super) earlier_holds: BTreeMap<Name, Hold>,
     pub(super) debts: Debts,
+    pub(super) messages: Messages,
     somebody: BTreeSet<SubmissionId>,
 }
 
@@ -112,7 +114,7 @@ impl Ledger {
 
     /// Whether nothing is left to be done for others.
     pub(crate) fn owes_nothing(&self) -> bool {
-        self.debts.is_empty()
+        self.debts.is_empty() && self.messages.is_empty()
     }
 
     /// A hold that stops a row and was in force all through the step.
@@ -166,6 +168,7 @@ impl Ledger {
         self.previous.clear();
         self.earlier_holds = self.holds.clone();
         self.debts.begin();
+        self.messages.begin();
         for input in seen.inputs {
             if let Ask::Apply(pipeline) = &input.ask {
                 self.law.add(pipeline);
@@ -181,11 +184,13 @@ impl Ledger {
             self.latest = self.latest.max(Some(commit.now));
             self.leaves.extend(commit.changes.acts.iter().map(|act| act.leaf.clone()));
             let later = recorded.split_off(commit.changes.events.len().min(recorded.len()));
+            let first = self.events.len();
             events::check(self, &Told { seen, commit, recorded: &recorded }, report)?;
             recorded = later;
             self.erase_salts(commit);
             neighbours::granted(self, commit, report)?;
             self.debts.take(commit, report);
+            self.messages.take(commit, first, report)?;
             self.take_registry(commit)?;
             self.take_rows(commit, report)?;
             self.take_forgotten(commit, report)?;

@@ -15,6 +15,7 @@ mod law;
 mod ledger;
 mod limits;
 mod log;
+mod messages;
 mod migrated;
 mod neighbours;
 mod once;
@@ -33,6 +34,7 @@ mod visit;
 mod written;
 
 pub(crate) use ledger::Ledger;
+pub(crate) use messages::all_made;
 
 use engine::Pipelines;
 use engine::core::Input;

@@ -110,7 +110,7 @@ fn surroundings(ledger: &Ledger, row: &Submission, now: Time) -> Surroundings {
     let in_line = unheld_lane(row).filter(|_| Entries::of(row).lane.is_some());
     let line = in_line.map(|lane| line(ledger, row, &lane));
     let key_holder = unheld_key(row).and_then(|key| ledger.keys.get(&key).copied());
-    Surroundings { now, holds: holds.collect(), line, key_holder, polled_ago: None }
+    Surroundings { now, holds: holds.collect(), line, key_holder, polled_ago: None, unsent: Vec::new() }
 }
 
 /// As the store would tell it, which is compared elsewhere.

@@ -270,6 +270,7 @@ fn event(submission: SubmissionId, change: Change) -> Event {
             actor: actor.name,
             metadata: Some(json(r#"{"findings": 9007199254740993, "word": "Grüße"}"#)),
             salts: Salts { metadata: Some(Bits([5; 16])), ..Salts::default() },
+            notified: Vec::new(),
             change,
         },
         documents: NewDocuments::default(),

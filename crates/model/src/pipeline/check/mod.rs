@@ -3,6 +3,7 @@
 //! They run on a draft that may have problems already, and say nothing that only follows from those: a state that
 //! could not be read in full may lead anywhere.
 
+mod deliveries;
 mod edge_order;
 mod joins;
 mod pass_cycle;
@@ -17,4 +18,5 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     reach::no_way_out(draft, problems);
     pass_cycle::check(draft, problems);
     joins::check(draft, problems);
+    deliveries::check(draft, problems);
 }

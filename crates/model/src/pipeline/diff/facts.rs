@@ -156,7 +156,10 @@ fn surroundings(all: &mut Facts, pipeline: &Pipeline) {
     for (name, notify) in &pipeline.notify {
         all.expression(&format!("notify.{name}.mail"), notify.mail.as_ref());
         all.expression(&format!("notify.{name}.webhook"), notify.webhook.as_ref());
-        all.maybe(&format!("notify.{name}.template"), notify.template.as_ref());
+        all.maybe(
+            &format!("notify.{name}.template"),
+            notify.template.as_ref().map(|template| &template.path),
+        );
     }
     for (name, between) in &pipeline.slas {
         all.add(&format!("sla.{name}"), leg(between));

@@ -21,6 +21,8 @@ pub(super) enum Scope {
     Act,
     /// After an action's task: with both.
     ActDone,
+    /// In a message about a move that was made.
+    Message,
 }
 
 impl Scope {
@@ -38,11 +40,36 @@ impl Scope {
             Scope::Outcome => on_a_move!("output"),
             Scope::Act => on_a_move!("data"),
             Scope::ActDone => on_a_move!("output", "data"),
+            Scope::Message => on_a_move!("event", "submission"),
         }
     }
 
     fn at_the_door(self) -> bool {
         matches!(self, Scope::Labels | Scope::Door)
+    }
+}
+
+/// Where an expression is written.
+pub(super) enum Written<'a> {
+    /// In the pipeline file.
+    Here(&'a Node),
+    /// In a file it names, from this byte on.
+    There { file: &'a str, start: usize },
+}
+
+impl Written<'_> {
+    pub(super) fn part(&self, part: &Span, toml: &str) -> Span {
+        match self {
+            Written::Here(node) => node.part(part, toml),
+            Written::There { start, .. } => start + part.start..start + part.end,
+        }
+    }
+
+    pub(super) fn file(&self) -> Option<&str> {
+        match self {
+            Written::Here(_) => None,
+            Written::There { file, .. } => Some(file),
+        }
     }
 }
 
@@ -59,24 +86,30 @@ impl Reader<'_> {
         if let Some(expression) = self.compiled.get(&place) {
             return expression.clone();
         }
+        let expression = self.compile_at(text, scope, &Written::Here(node));
+        self.compiled.insert(place, expression.clone());
+        expression
+    }
+
+    pub(super) fn compile_at(&mut self, text: &str, scope: Scope, written: &Written<'_>) -> Expr {
+        let toml = &self.source.toml;
         let expression = Expr::compile(text, scope.names()).unwrap_or_else(|faults| {
             let only_misplaced = Expr::compile(text, NAMES).is_ok();
             for fault in faults {
-                let span = node.part(&fault.span, &self.source.toml);
+                let span = written.part(&fault.span, toml);
                 let problem = match text.get(fault.span) {
                     Some(name) if only_misplaced => misplaced(name, span),
                     _ => wrong(&fault.message, span),
                 };
-                self.problems.push(problem);
+                self.problems.push(problem.within(written.file()));
             }
             harmless()
         });
-        self.members(text, node);
+        self.members(text, written);
         if !scope.at_the_door() {
             self.reads.payload |= expression.reads("payload");
             self.reads.outputs |= expression.reads("outputs");
         }
-        self.compiled.insert(place, expression.clone());
         expression
     }
 }
@@ -96,6 +129,7 @@ fn misplaced(name: &str, span: Span) -> Problem {
     let help = match name {
         "output" => "only edges of an outcome, and metadata of an action with a task, see `output`",
         "data" => "only edges of actions see `data`",
+        "event" | "submission" => "only templates of notifications see `event` and `submission`",
         "labels" => "labels are made from `payload` and `params`",
         _ => "before a submission is there, expressions see `payload`, `params` and `labels`",
     };
@@ -115,7 +149,15 @@ mod tests {
 
     #[test]
     fn scopes_offer_exactly_what_decisions_know() {
-        let scopes = [Scope::Labels, Scope::Door, Scope::Move, Scope::Outcome, Scope::Act, Scope::ActDone];
+        let scopes = [
+            Scope::Labels,
+            Scope::Door,
+            Scope::Move,
+            Scope::Outcome,
+            Scope::Act,
+            Scope::ActDone,
+            Scope::Message,
+        ];
         let offered: BTreeSet<&str> = scopes.into_iter().flat_map(Scope::names).copied().collect();
         assert_eq!(offered, NAMES.iter().copied().collect());
     }

@@ -2,11 +2,11 @@
 //! wait for a submission to meet it.
 
 use super::Reader;
-use crate::pipeline::file::Node;
+use super::expression::Written;
 use crate::pipeline::problem::{Problem, Span, quote};
 
 impl Reader<'_> {
-    pub(super) fn members(&mut self, text: &str, node: &Node) {
+    pub(super) fn members(&mut self, text: &str, written: &Written<'_>) {
         for (owner, member, span) in members_of(text) {
             let (code, what, known) = match owner {
                 "params" => ("unknown-parameter", "parameter", &self.known.params),
@@ -16,9 +16,9 @@ impl Reader<'_> {
             };
             if !known.iter().any(|known| known == member) {
                 let near = self.near(member, known.iter().map(String::as_str));
-                let span = node.part(&span, &self.source.toml);
+                let span = written.part(&span, &self.source.toml);
                 let message = format!("there is no {what} {}", quote(member));
-                self.problems.push(Problem::new(code, span, message).suggest(near));
+                self.problems.push(Problem::new(code, span, message).suggest(near).within(written.file()));
             }
         }
     }

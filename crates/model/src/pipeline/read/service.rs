@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::Reader;
-use super::expression::Scope;
+use super::expression::{Scope, Written};
 use super::fields::{Fields, Place, listed};
 use super::name::Spelling;
 use crate::Name;
 use crate::pipeline::file::{Entry, Node};
 use crate::pipeline::problem::{Problem, quote};
-use crate::pipeline::{Leg, Metric, MetricKind, Notify, Sla, SlaSpan};
+use crate::pipeline::template::{Layout, Part};
+use crate::pipeline::{Leg, Metric, MetricKind, Notify, Piece, Sla, SlaSpan, Template};
 use crate::time::Millis;
 
 /// What a metric can be of.
@@ -21,6 +22,9 @@ const MEASURES: [(&str, &str); 6] = [
     ("dwell_ms", "dwell_ms"),
     ("dead", "dead"),
 ];
+
+/// What is filled in has the same bound.
+const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
 
 /// Counted one by one.
 const BUSINESS_DAYS_MAX: u32 = 1_000;
@@ -119,12 +123,45 @@ impl Reader<'_> {
                     format!("the notification {} needs `mail` or `webhook`", quote(&name)),
                 );
             }
-            let template =
-                fields.node("template").and_then(|node| self.attachment(node)).map(|(path, _)| path);
+            let template = fields.node("template").and_then(|node| self.template(node));
+            if table.has("template") && !table.has("mail") {
+                let message = "a template is the text of a mail; an endpoint gets the event as JSON";
+                self.report("key-not-here", &entry.at, message);
+            }
             self.close(fields);
             notifications.insert(name, Notify { mail, webhook, template });
         }
         notifications
+    }
+
+    /// The text of a mail. What is wrong in it is reported where it stands: in its own file.
+    fn template(&mut self, node: &Node) -> Option<Template> {
+        let (path, text) = self.attachment(node)?;
+        if text.len() > TEMPLATE_BYTES_MAX {
+            self.report("too-large", &node.span, format!("the template {} is over 64 KB", quote(&path)));
+            return None;
+        }
+        let Layout { subject, body } = match Layout::of(&text) {
+            Ok(layout) => layout,
+            Err(fault) => {
+                let problem = Problem::new("bad-template", fault.at, fault.message);
+                self.problems.push(problem.within(Some(&path)));
+                return None;
+            }
+        };
+        let subject = subject.iter().map(|part| self.piece(part, &path, &text)).collect();
+        let body = body.iter().map(|part| self.piece(part, &path, &text)).collect();
+        Some(Template { path, subject, body })
+    }
+
+    fn piece(&mut self, part: &Part, path: &str, text: &str) -> Piece {
+        match part {
+            Part::Text(range) => Piece::Text(text[range.clone()].to_owned()),
+            Part::Place(range) => {
+                let written = Written::There { file: path, start: range.start };
+                Piece::Place(self.compile_at(&text[range.clone()], Scope::Message, &written))
+            }
+        }
     }
 
     pub(super) fn metrics(&mut self, node: Option<&Node>) -> BTreeMap<Name, Metric> {

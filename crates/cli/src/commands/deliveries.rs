@@ -1,0 +1,148 @@
+use clap::{Args, Subcommand, ValueEnum};
+use client::{DeliveryFilter, Page};
+use model::api::{DeliveryPage, DeliveryView};
+use model::{Status, SubmissionId};
+
+use crate::exit::Exit;
+use crate::output::{self, Format, Table, say};
+use crate::remote::{ServerArgs, block_on, program, read_id};
+
+/// Look after notifications: mails and posts to the outside, on their way or not
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  milepost deliveries
+  milepost deliveries list --status dead
+  milepost deliveries list --submission ID
+  milepost deliveries replay ID --reason 'they lost it'"
+)]
+pub(crate) struct Deliveries {
+    #[command(subcommand)]
+    what: Option<What>,
+
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    List(List),
+    Replay(Replay),
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Channel {
+    Mail,
+    Webhook,
+}
+
+/// List them, newest first
+#[derive(Debug, Args)]
+struct List {
+    /// About this submission
+    #[arg(long, value_name = "ID", value_parser = read_id)]
+    submission: Option<SubmissionId>,
+
+    /// Sent this way
+    #[arg(long)]
+    channel: Option<Channel>,
+
+    /// Of this status: open, dead, succeeded, failed or cancelled
+    #[arg(long)]
+    status: Option<Status>,
+
+    /// How many at most, up to 1000
+    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
+    limit: usize,
+
+    /// Those after this one: the last of the page before
+    #[arg(long, value_name = "ID", value_parser = read_id)]
+    after: Option<SubmissionId>,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Send one again: a dead one goes on, one that has ended is made anew
+#[derive(Debug, Args)]
+struct Replay {
+    /// The delivery's id
+    #[arg(value_name = "ID", value_parser = read_id)]
+    id: SubmissionId,
+
+    /// Why, for the record
+    #[arg(long)]
+    reason: Option<String>,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+impl Deliveries {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        match &self.what {
+            None => self.list.run(format),
+            Some(What::List(list)) => list.run(format),
+            Some(What::Replay(replay)) => replay.run(format),
+        }
+    }
+}
+
+impl List {
+    fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let channel = self.channel.map(|channel| match channel {
+            Channel::Mail => "mail".to_owned(),
+            Channel::Webhook => "webhook".to_owned(),
+        });
+        let filter = DeliveryFilter { submission: self.submission, channel, status: self.status };
+        let page = Page { limit: Some(self.limit), after: self.after };
+        let page = block_on(async { Ok(client.deliveries(&filter, &page).await?) })?;
+        match format {
+            Format::Json => output::print_json(&page)?,
+            Format::Table if page.deliveries.is_empty() => say!("there are no deliveries"),
+            Format::Table => output::print(&table(&page))?,
+        }
+        if let Some(next) = page.next {
+            say!(
+                "there are more: `{} deliveries list ... --after {next}{}`",
+                program(),
+                self.server.same_server()
+            );
+        }
+        Ok(Exit::Fine)
+    }
+}
+
+fn table(page: &DeliveryPage) -> String {
+    let mut table = Table::new(["ID", "NAME", "TO", "STATE", "STATUS", "TRIES", "ERROR", "NEXT TRY"]);
+    for delivery in &page.deliveries {
+        let error = delivery.error.as_ref();
+        table.row([
+            delivery.id.to_string(),
+            delivery.name.as_deref().unwrap_or("-").to_owned(),
+            delivery.to.clone().unwrap_or_else(|| "-".to_owned()),
+            delivery.state.to_string(),
+            delivery.status.as_str().to_owned(),
+            delivery.attempt.to_string(),
+            error.map_or_else(|| "-".to_owned(), |error| error.code.to_string()),
+            delivery.next_try_at.map_or_else(|| "-".to_owned(), |at| at.to_string()),
+        ]);
+    }
+    table.render()
+}
+
+impl Replay {
+    fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let sent = block_on(async { Ok(client.replay(self.id, self.reason.as_deref()).await?) })?;
+        let DeliveryView { id, state, .. } = &sent;
+        match format {
+            Format::Json => output::print_json(&sent)?,
+            Format::Table => output::print(&format!("{id} {state}\n"))?,
+        }
+        Ok(Exit::Fine)
+    }
+}

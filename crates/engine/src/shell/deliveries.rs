@@ -1,0 +1,59 @@
+//! Messages to the outside: looking at them, and sending one again.
+
+use model::admit::Application;
+use model::api::DeliveryView;
+use model::command::Redrive;
+use model::owed::{Again, DELIVERY};
+use model::{Caller, Code, Refusal, Submission, SubmissionId};
+use store::{Page, Query, Store};
+
+use super::Engine;
+
+impl Engine {
+    /// A page of deliveries with what they say. The query's pipeline is not looked at.
+    pub async fn deliveries(&self, query: Query) -> Result<(Vec<DeliveryView>, bool), Refusal> {
+        let query = Query { pipeline: Some(DELIVERY.into()), ..query };
+        self.read(move |store| {
+            let Page { rows, more } = store.find(&query)?;
+            let views = rows.iter().map(|row| shown(store, row)).collect::<Result<_, _>>()?;
+            Ok((views, more))
+        })
+        .await
+    }
+
+    /// Sends a message once more: a dead one goes on, one that has ended is submitted anew under the same cause and
+    /// name, so that a receiver who got it knows it for a repeat.
+    pub async fn replay(
+        &self,
+        id: SubmissionId,
+        caller: Caller,
+        reason: Option<String>,
+    ) -> Result<DeliveryView, Refusal> {
+        let found = self.read(move |store| store.submission(id)).await?;
+        let (row, documents) = found
+            .filter(|(row, _)| &*row.pipeline == DELIVERY)
+            .ok_or_else(|| Refusal::new(Code::UnknownSubmission, format!("no delivery {id}")))?;
+        let answered = match Again::of(&row)? {
+            Again::Redrive => self.redrive(id, Redrive { caller, reason }).await?,
+            Again::Submit => {
+                let payload = documents.payload;
+                let application = Application {
+                    caller,
+                    payload,
+                    key: None,
+                    priority: None,
+                    not_before: None,
+                    reason,
+                    parent: None,
+                };
+                self.submit(DELIVERY, application, None).await?
+            }
+        };
+        self.read(move |store| shown(store, &answered.row)).await
+    }
+}
+
+fn shown(store: &dyn Store, row: &Submission) -> Result<DeliveryView, store::Error> {
+    let documents = store.submission(row.id)?.map(|(_, documents)| documents);
+    Ok(DeliveryView::new(row, &documents.unwrap_or_default()))
+}
