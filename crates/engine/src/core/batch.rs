@@ -21,6 +21,7 @@ use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange
 use super::input::Receipt;
 use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
+use crate::metrics::Notes;
 use crate::pipelines::{Versions, definition_key};
 
 /// How long a repeat of a request is recognised.
@@ -58,6 +59,7 @@ pub(super) struct Batch<'a> {
     changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
+    notes: Notes,
 }
 
 /// What a batch has to say besides its answers.
@@ -69,6 +71,7 @@ pub(super) struct News {
     pub(super) holds: Option<InForce>,
     pub(super) epoch: u64,
     pub(super) received: Tally,
+    pub(super) notes: Notes,
 }
 
 impl<'a> Batch<'a> {
@@ -93,6 +96,7 @@ impl<'a> Batch<'a> {
             changed: Vec::with_capacity(expected),
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -208,8 +212,11 @@ impl<'a> Batch<'a> {
         let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
         next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
-        let epoch = self.epoch;
-        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally })
+        let (epoch, mut notes) = (self.epoch, self.notes);
+        if !self.changes.is_empty() {
+            notes.committed();
+        }
+        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally, notes })
     }
 
     pub(super) fn pipeline_of(&self, row: &Submission) -> Option<&'a Arc<Pipeline>> {
@@ -429,6 +436,7 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
+        self.notes.add(old.as_ref(), &row, &events);
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {

@@ -12,6 +12,7 @@ use super::hints::Hints;
 use super::queue::Queues;
 use crate::clock;
 use crate::core::{Ask, Core, DUE_MAX, Input, Output, Tally};
+use crate::metrics::{Recorder, Stepped};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
@@ -42,6 +43,7 @@ pub(super) struct Thread {
     /// The way to other servers, where there may be some.
     pub(super) others: Option<Arc<dyn Store>>,
     pub(super) received: Arc<Mutex<Tally>>,
+    pub(super) recorder: Recorder,
 }
 
 impl Thread {
@@ -58,7 +60,9 @@ impl Thread {
             let (mut inputs, replies): (Vec<Input>, Vec<_>) =
                 batch.jobs.into_iter().map(|job| (job.input, job.reply)).unzip();
             inputs.append(&mut returned);
+            let began = clock::instant();
             let step = self.core.step(&inputs, DUE_MAX, &mut seed);
+            let took = clock::instant().saturating_duration_since(began);
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);
             if let Some(now) = step.now {
@@ -81,6 +85,9 @@ impl Thread {
                     returned.extend(tasks.iter().map(|task| give_back(task.token)));
                 }
             }
+            let (failed, now, next_timer) = (step.unreachable.is_some(), step.now, step.next_timer);
+            let stepped = Stepped { took, inputs: inputs.len(), failed, now, next_timer };
+            self.recorder.observe(step.notes, &stepped);
             if let Some(reason) = step.corrupt {
                 tracing::error!(reason, "the store cannot be used; stopping");
                 self.refuse_the_rest();
