@@ -4,8 +4,8 @@ mod common;
 
 use common::{FILES, source};
 use model::pipeline::{
-    After, Backoff, Checks, Choice, Clock, Every, Kind, LaneRule, Metric, Pipeline, SlaSpan, State, Times,
-    load,
+    After, Backoff, Checks, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline,
+    SlaSpan, State, Times, load,
 };
 use model::{Digest, Millis, Role};
 
@@ -41,7 +41,7 @@ fn each_unsupported_key_is_named() {
     let mut messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
     messages.sort_unstable();
     messages.dedup();
-    let expected = ["`metrics`", "`notify`"];
+    let expected = ["`notify`"];
     assert_eq!(messages, expected.map(|key| format!("{key} is not supported yet")));
 }
 
@@ -191,8 +191,10 @@ fn everything_else_is_where_it_belongs() {
     assert_eq!(holidays, ["2026-07-14", "2026-12-25"]);
     assert_eq!(pipeline.slas["review"].sla.target, Some(SlaSpan::BusinessDays(5)));
     assert_eq!(&*pipeline.slas["whole"].not_via[0], "APPROVING");
-    let Metric { states, labels, .. } = &pipeline.metrics["queue_depth"];
-    assert_eq!((states.len(), labels["job_type"].as_str()), (2, "order"));
+    let Metric { kind, series } = &pipeline.metrics["queue_depth"];
+    let [orders] = &series[..] else { panic!("one series is one table") };
+    assert_eq!((*kind, orders.of, orders.states.len()), (MetricKind::Gauge, Measure::Depth, 2));
+    assert_eq!(orders.labels["job_type"].as_str(), "order");
     assert_eq!(pipeline.limits["region"], 5);
     assert_eq!(state(&pipeline, "CHECKING").lane, LaneRule::Wait);
     let approve = &state(&pipeline, "APPROVING").action("approve").expect("declared").edges[0];

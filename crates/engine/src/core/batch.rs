@@ -387,11 +387,26 @@ impl<'a> Batch<'a> {
                 ),
             ));
         }
+        self.check_metrics(pipeline)?;
         self.log_applied(pipeline)?;
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
         Ok(Output::Applied { changed: true })
+    }
+
+    /// Metrics of all pipelines are told together: one must not take a name of another's.
+    fn check_metrics(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
+        for other in self.rules.versions.all().filter(|other| other.name != pipeline.name) {
+            if let Some((name, taken)) = pipeline.metric_clash(other) {
+                let message = format!(
+                    "the metric `{name}` takes a name that `{taken}` of `{}` has already; call it something else",
+                    other.name
+                );
+                return Err(Refusal::new(Code::MetricTaken, message).with("metric", &**name));
+            }
+        }
+        Ok(())
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.

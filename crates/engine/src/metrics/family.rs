@@ -34,6 +34,11 @@ impl<T: Default> Family<T> {
         (pairs.entry(pair).or_default().clone(), own)
     }
 
+    /// Has a pair among all from now on, though nothing was counted of it.
+    pub fn declare(&self, first: &Name, second: &Name) {
+        self.of(first, second);
+    }
+
     /// All pairs there are, in the order of their names.
     #[must_use]
     pub fn all(&self) -> Vec<((Name, Name), Arc<T>)> {

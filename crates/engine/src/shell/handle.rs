@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::admit::{Admission, Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
-use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token};
+use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
@@ -222,7 +222,7 @@ impl Engine {
         within: Within<'_>,
     ) -> Result<Answered, Refusal> {
         let pipeline = self.latest(pipeline)?;
-        let admission = self.admit(&pipeline, application)?;
+        let admission = self.admit(&pipeline, application)?.traced(within.trace.cloned());
         if !(within.covers)(admission.labels()) {
             return Err((within.outside)());
         }
@@ -390,9 +390,10 @@ impl Engine {
     }
 }
 
-/// What of a pipeline's submissions somebody may make.
+/// What of a pipeline's submissions somebody may make, and what they make them for.
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
+    pub trace: Option<&'a Trace>,
     pub covers: &'a (dyn Fn(&Labels) -> bool + Sync),
     pub outside: &'a (dyn Fn() -> Refusal + Sync),
 }

@@ -7,6 +7,7 @@ use model::command::Snooze;
 use model::{Code, Command, Millis, Refusal, Time, Token};
 use store::{Hint, Store};
 use tokio::sync::watch;
+use tracing::{Span, debug_span};
 
 use super::hints::Hints;
 use super::queue::Queues;
@@ -61,7 +62,11 @@ impl Thread {
                 batch.jobs.into_iter().map(|job| (job.input, job.reply)).unzip();
             inputs.append(&mut returned);
             let began = clock::instant();
-            let step = self.core.step(&inputs, DUE_MAX, &mut seed);
+            // Looking at the clock is no batch.
+            let span =
+                if inputs.is_empty() { Span::none() } else { debug_span!("batch", commands = inputs.len()) };
+            let step = span.in_scope(|| self.core.step(&inputs, DUE_MAX, &mut seed));
+            drop(span);
             let took = clock::instant().saturating_duration_since(began);
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);

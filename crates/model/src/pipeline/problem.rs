@@ -137,6 +137,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("bad-path", "a path leads out of the file's folder"),
     ("bad-expression", "an expression does not compile"),
     ("bad-schema", "a JSON Schema cannot be used"),
+    ("bad-metric", "a metric could not be told apart from others, or would be misread"),
     ("missing-file", "a file that is named is not there"),
     ("duplicate", "something is listed twice"),
     ("unknown-state", "there is no such state"),

@@ -6,8 +6,7 @@ use super::read::{Place, Taken};
 use Place::{Edge, Pipeline, State};
 
 /// Keys that are refused, whatever they say.
-const NOT_YET: &[(Place, &str)] =
-    &[(Pipeline, "notify"), (State, "notify"), (Edge, "notify"), (Pipeline, "metrics")];
+const NOT_YET: &[(Place, &str)] = &[(Pipeline, "notify"), (State, "notify"), (Edge, "notify")];
 
 pub(super) fn check(taken: &[Taken], problems: &mut Problems) {
     for taken in taken {

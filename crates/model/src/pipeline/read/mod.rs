@@ -9,6 +9,7 @@ mod expression;
 mod fields;
 mod kind;
 mod members;
+mod metric;
 mod name;
 mod params;
 mod pipeline;
