@@ -2,7 +2,9 @@
 
 use anyhow::Context as _;
 use clap::ValueEnum;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 const VARIABLE: &str = "MILEPOST_LOG";
 
@@ -19,13 +21,21 @@ pub(crate) fn start(format: LogFormat, level: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(directives.as_deref().unwrap_or(level))
         .with_context(|| format!("{VARIABLE} is no filter; write it like info or warn,engine=debug"))?;
     // A log that cannot be written must not bring down what it is about.
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .log_internal_errors(false);
-    match format {
-        LogFormat::Text => logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init(),
-        LogFormat::Json => logs.json().flatten_event(true).init(),
-    }
+    let logs = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).log_internal_errors(false);
+    let logs = match format {
+        LogFormat::Text => logs.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Json => logs.json().flatten_event(true).boxed(),
+    };
+    // The filter is of the logs alone: what is exported is another matter.
+    let subscriber = tracing_subscriber::registry().with(logs.with_filter(filter));
+    #[cfg(feature = "otel")]
+    let subscriber = subscriber.with(crate::otel::layer()?);
+    subscriber.init();
     Ok(())
+}
+
+/// Lets go of what is not yet where it should be.
+pub(crate) fn end() {
+    #[cfg(feature = "otel")]
+    crate::otel::end();
 }

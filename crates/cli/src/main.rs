@@ -10,6 +10,8 @@ mod first_token;
 mod limits;
 mod logging;
 mod node;
+#[cfg(feature = "otel")]
+mod otel;
 mod output;
 mod place;
 mod program;

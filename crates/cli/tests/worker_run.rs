@@ -237,6 +237,23 @@ async fn the_token_of_the_worker_is_not_passed_on() {
 }
 
 #[tokio::test]
+async fn a_program_finds_the_trace_in_its_environment() {
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let scene = Scene::new();
+    let script = r#"printf '{"outcome": "done", "output": "%s"}' "${TRACEPARENT-none}""#;
+    let mut command = scene.command(&[], script);
+    let _working = Working(command.env("TRACEPARENT", "its own").stderr(Stdio::null()).spawn().unwrap());
+    let without = scene.submit().await;
+    assert_eq!(output(&scene.rested(without).await), json!("none"));
+    let body = SubmitBody { payload: Json::from(json!({ "n": 1 })), ..SubmitBody::default() };
+    let traced = scene.client.clone().traced(PARENT, None).unwrap();
+    let id = traced.submit("work", &body, None).await.unwrap().id;
+    let done = scene.rested(id).await;
+    assert_eq!((output(&done), done.traceparent.as_deref()), (json!(PARENT), Some(PARENT)));
+    assert!(scene.client.clone().traced("nonsense", None).is_err());
+}
+
+#[tokio::test]
 async fn a_lost_lease_ends_the_program_and_all_it_started() {
     let scene = Scene::new();
     let alive = scene.fifo("alive");

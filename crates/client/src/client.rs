@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use model::Json;
 use model::api::Problem;
+use model::{Json, Trace};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde::de::DeserializeOwned;
@@ -24,6 +24,7 @@ pub struct Client {
     http: reqwest::Client,
     base: Url,
     retries: Retries,
+    trace: Option<Trace>,
 }
 
 impl Client {
@@ -64,7 +65,7 @@ impl Client {
         let http = builder
             .build()
             .map_err(|error| Error::Setup(format!("the client cannot start: {}", chain(&error))))?;
-        Ok(Client { http, base, retries: Retries::default() })
+        Ok(Client { http, base, retries: Retries::default(), trace: None })
     }
 
     /// The same client with another rule for repeating calls.
@@ -72,6 +73,17 @@ impl Client {
     pub fn with_retries(mut self, retries: Retries) -> Client {
         self.retries = retries;
         self
+    }
+
+    /// The same client for calls that are part of a trace, given as W3C Trace Context has it: submissions keep it, and
+    /// hand it to their workers.
+    ///
+    /// # Errors
+    /// When `traceparent` is malformed: the server would not listen to it.
+    pub fn traced(mut self, traceparent: &str, tracestate: Option<&str>) -> Result<Client, Error> {
+        let trace = Trace::read(traceparent, tracestate);
+        self.trace = Some(trace.ok_or_else(|| Error::Setup(format!("`{traceparent}` is no traceparent")))?);
+        Ok(self)
     }
 
     /// The server's address.
@@ -124,6 +136,11 @@ impl Client {
     async fn once(&self, call: &Call) -> Result<Answer, Unanswered> {
         let mut request = self.http.request(call.method.clone(), call.url.clone());
         request = request.timeout(call.waits + PATIENCE).headers(call.headers.clone());
+        if let Some(trace) = &self.trace {
+            request = request.header("traceparent", &*trace.parent);
+            request =
+                trace.state.iter().fold(request, |request, state| request.header("tracestate", &**state));
+        }
         if let Some(body) = &call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
         }

@@ -10,6 +10,7 @@ pub mod delivery;
 pub mod duty;
 pub mod holds;
 pub mod log;
+pub mod metrics;
 pub mod pipelines;
 mod shell;
 
@@ -18,6 +19,6 @@ pub use holds::{Hold, Holds};
 pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
-    ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, ServerReport,
-    StartError, Within,
+    ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, QueueReport,
+    ServerReport, StartError, Within,
 };

@@ -16,6 +16,7 @@ use crate::refusal::{Code, Refusal};
 use crate::schema::Violation;
 use crate::submission::{Seat, SubmissionId};
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// A key or label longer than this is a document in the wrong place.
 pub const KEY_BYTES_MAX: usize = 512;
@@ -54,6 +55,8 @@ pub struct Admission {
     pub(crate) made: bool,
     /// The id it was promised, where its sender did not wait for one.
     pub(crate) promised: Option<SubmissionId>,
+    /// What it is part of, as far as its sender said.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl Admission {
@@ -81,6 +84,13 @@ impl Admission {
     #[must_use]
     pub fn promised(mut self, id: SubmissionId) -> Self {
         self.promised = Some(id);
+        self
+    }
+
+    /// It is part of this trace.
+    #[must_use]
+    pub fn traced(mut self, trace: Option<Trace>) -> Self {
+        self.trace = trace;
         self
     }
 
@@ -127,7 +137,8 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
     let seat = door.seat()?;
     let edge = door.way_in(&application)?;
     let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
-    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made: false, promised: None })
+    let (made, promised, trace) = (false, None, None);
+    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made, promised, trace })
 }
 
 fn check_bounds(application: &Application) -> Result<(), Refusal> {

@@ -19,6 +19,7 @@ use crate::owed::Channel;
 use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
+use crate::trace::Trace;
 
 #[derive(Debug, Clone)]
 pub struct Event {
@@ -310,6 +311,8 @@ pub struct Submitted {
     pub priority_given: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_at: Option<Time>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     pub entry: Entry,
 }
 

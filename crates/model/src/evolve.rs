@@ -40,6 +40,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.payload_revision = leaf.revision;
     row.ttl_at = submitted.ttl_at;
     row.submitter = event.detail.actor.clone();
+    row.trace = submitted.trace.clone();
     row.enter(event, &submitted.entry);
     row
 }

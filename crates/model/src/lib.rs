@@ -23,6 +23,7 @@ pub mod schema;
 pub mod submission;
 pub mod time;
 pub mod token;
+pub mod trace;
 pub mod why;
 
 pub use actor::{Actor, ActorKind, Caller, Right};
@@ -40,6 +41,7 @@ pub use role::Role;
 pub use submission::{Documents, Status, Submission, SubmissionId};
 pub use time::{Millis, Time};
 pub use token::Token;
+pub use trace::Trace;
 
 /// A short shared string: names of pipelines, states, tasks, triggers.
 pub type Name = std::sync::Arc<str>;

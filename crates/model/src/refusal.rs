@@ -102,6 +102,7 @@ codes! {
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";
     VersionOutdated = "version-outdated", Conflict, "a later version is applied already";
+    MetricTaken = "metric-taken", Conflict, "another pipeline has a metric that takes this name";
     NoLog = "no-log", NotFound, "this server publishes no audit log";
     UnknownTile = "unknown-tile", NotFound, "the log has no such file";
     UnknownKey = "unknown-key", NotFound, "the log is signed by no such key";

@@ -16,6 +16,7 @@ use crate::actor::Caller;
 use crate::digest::Digest;
 use crate::json::Json;
 use crate::time::Time;
+use crate::trace::Trace;
 
 /// A UUIDv7: ordered by the time it was made, so new rows land at the end of every index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,6 +42,13 @@ impl SubmissionId {
     pub fn of_series(name: &str) -> Self {
         let hash = Digest::of_parts(&[b"series\0", name.as_bytes()]).0;
         SubmissionId(uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash[index])).into_uuid())
+    }
+
+    /// When it was made, or whoever made it: its first bits say so.
+    #[must_use]
+    pub fn made_at(self) -> Time {
+        let millis = self.0.as_u128() >> 80;
+        Time::from_millis(i64::try_from(millis).expect("48 bits fit"))
     }
 
     /// Nobody's.
@@ -213,6 +221,9 @@ pub struct Submission {
     /// Who submitted it, for actions that somebody else must take.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub submitter: Name,
+    /// What it is part of, as far as its submitter said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// The hash of its newest leaf: what chains its events.
     pub leaf: Digest,
 }
@@ -264,6 +275,7 @@ impl Submission {
             clocks: Vec::new(),
             approvals: Vec::new(),
             submitter: "".into(),
+            trace: None,
             leaf: Digest([0; 32]),
         }
     }

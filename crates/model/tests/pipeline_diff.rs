@@ -7,7 +7,7 @@ mod common;
 use common::{FILES, source};
 use model::Pipeline;
 use model::pipeline::diff::{Diff, What, diff};
-use model::pipeline::{Checks, Source};
+use model::pipeline::{Source, load};
 
 const OLD: &str = r#"
 name = "parcels"
@@ -64,8 +64,7 @@ final = "failure"
 
 fn loaded(toml: &str) -> Pipeline {
     let source = Source::new("parcels.toml", toml);
-    let checks = Checks { unsupported: true };
-    checks.load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
 }
 
 /// The lines of a diff after some text was replaced by another.
@@ -86,7 +85,7 @@ fn after(replacements: &[(&str, &str)]) -> Diff {
 fn equal_definitions_have_no_difference() {
     for name in FILES {
         let source = source(name);
-        let load = || Checks { unsupported: true }.load(&source).unwrap();
+        let load = || load(&source).unwrap();
         assert_eq!(diff(&load(), &load()), Diff::default(), "{name}");
     }
     let comments = format!("# only a comment\n{OLD}");
@@ -132,7 +131,7 @@ fn documents_are_compared_value_by_value() {
         let mut source = Source::new("parcels.toml", OLD.replace("\nkey =", "\npayload = \"p.json\"\nkey ="));
         let text = format!(r#"{{ "properties": {{ "a.b": {{ "maxLength": {most} }} }} }}"#);
         source.files.insert("p.json".to_owned(), text);
-        Checks { unsupported: true }.load(&source).unwrap()
+        load(&source).unwrap()
     };
     let told = diff(&schema(3), &schema(4)).to_string();
     assert_eq!(told, "~ payload.properties.\"a.b\".maxLength 3 -> 4\n");

@@ -4,11 +4,10 @@ mod common;
 
 use common::{FILES, source};
 use model::pipeline::draw::mermaid;
-use model::pipeline::{Checks, Source};
+use model::pipeline::{Source, load};
 
 fn drawn(source: &Source) -> String {
-    let checks = Checks { unsupported: true };
-    mermaid(&checks.load(source).unwrap_or_else(|problems| panic!("{}", problems.render(source))))
+    mermaid(&load(source).unwrap_or_else(|problems| panic!("{}", problems.render(source))))
 }
 
 #[test]

@@ -4,15 +4,14 @@ mod common;
 
 use common::{FILES, source};
 use model::pipeline::{
-    After, Backoff, Checks, Choice, Clock, Every, Kind, LaneRule, Metric, Pipeline, SlaSpan, State, Times,
-    load,
+    After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline,
+    SlaSpan, State, Times, load,
 };
 use model::{Digest, Millis, Role};
 
 fn loaded(name: &str) -> Pipeline {
     let source = source(name);
-    let checks = Checks { unsupported: true };
-    checks.load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
+    load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
 }
 
 fn state<'a>(pipeline: &'a Pipeline, name: &str) -> &'a State {
@@ -27,31 +26,12 @@ fn every_file_is_without_problems() {
 }
 
 #[test]
-fn what_is_not_supported_yet_is_all_that_is_refused() {
-    for name in FILES {
-        if let Err(problems) = load(&source(name)) {
-            assert!(problems.iter().all(|problem| problem.code == "not-supported-yet"), "{name}: {problems}");
-        }
-    }
-}
-
-#[test]
-fn each_unsupported_key_is_named() {
-    let problems = load(&source("orders")).expect_err("it uses everything");
-    let mut messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
-    messages.sort_unstable();
-    messages.dedup();
-    let expected = ["`metrics`"];
-    assert_eq!(messages, expected.map(|key| format!("{key} is not supported yet")));
-}
-
-#[test]
 fn definition_loads_again_to_the_same_digest() {
     for name in FILES {
         let pipeline = loaded(name);
         let again =
             model::pipeline::Source::from_definition(&pipeline.definition).expect("it was just written");
-        let again = Checks { unsupported: true }.load(&again).expect("it loaded before");
+        let again = load(&again).expect("it loaded before");
         assert_eq!(again.digest, pipeline.digest);
         assert_eq!(pipeline.digest, Digest::of(pipeline.definition.as_str().as_bytes()));
     }
@@ -191,8 +171,10 @@ fn everything_else_is_where_it_belongs() {
     assert_eq!(holidays, ["2026-07-14", "2026-12-25"]);
     assert_eq!(pipeline.slas["review"].sla.target, Some(SlaSpan::BusinessDays(5)));
     assert_eq!(&*pipeline.slas["whole"].not_via[0], "APPROVING");
-    let Metric { states, labels, .. } = &pipeline.metrics["queue_depth"];
-    assert_eq!((states.len(), labels["job_type"].as_str()), (2, "order"));
+    let Metric { kind, series } = &pipeline.metrics["queue_depth"];
+    let [orders] = &series[..] else { panic!("one series is one table") };
+    assert_eq!((*kind, orders.of, orders.states.len()), (MetricKind::Gauge, Measure::Depth, 2));
+    assert_eq!(orders.labels["job_type"].as_str(), "order");
     assert_eq!(pipeline.limits["region"], 5);
     assert_eq!(state(&pipeline, "CHECKING").lane, LaneRule::Wait);
     let approve = &state(&pipeline, "APPROVING").action("approve").expect("declared").edges[0];
@@ -215,8 +197,7 @@ fn everything_else_is_where_it_belongs() {
 fn deployment_sets_parameters() {
     let mut source = source("skill-review");
     source.params = [("approve_min", 90)].into_iter().collect();
-    let checks = Checks { unsupported: true };
-    let pipeline = checks.load(&source).expect("the parameter is there and a number");
+    let pipeline = load(&source).expect("the parameter is there and a number");
     assert_eq!(pipeline.params.get("approve_min").and_then(|min| min.as_i64()), Some(90));
     assert_eq!(pipeline.params.get("review_min").and_then(|min| min.as_i64()), Some(60));
     assert_ne!(pipeline.digest, loaded("skill-review").digest);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::source;
-use model::pipeline::{Checks, Problems, Source, load};
+use model::pipeline::{Problems, Source, load};
 
 /// A pipeline without problems, to which a test adds one.
 const TOP: &str = r#"name = "minimal"
@@ -26,7 +26,7 @@ final = "failure"
 "#;
 
 fn problems_of(source: &Source) -> Problems {
-    Checks { unsupported: true }.load(source).err().unwrap_or_default()
+    load(source).err().unwrap_or_default()
 }
 
 fn codes(toml: &str) -> Vec<&'static str> {
@@ -155,7 +155,7 @@ fn optional_top_level_keys_are_checked() {
         ("metrics = { a = { } }", "missing-key"),
         ("metrics = { a = { counter = 'entered', gauge = 'depth' } }", "missing-key"),
         ("metrics = { a = { counter = 'wellness' } }", "bad-value"),
-        ("metrics = { a-b = { counter = 'entered' } }", "bad-name"),
+        ("metrics = { a-b_total = { counter = 'entered' } }", "bad-name"),
         ("payload = 'schemas/none.json'", "missing-file"),
         ("payload = '/etc/passwd'", "bad-path"),
     ] {
@@ -534,14 +534,6 @@ fn what_was_meant_is_suggested() {
 }
 
 #[test]
-fn supported_features_are_not_refused() {
-    let source = source("ingest-job");
-    let plain =
-        Source { toml: source.toml.replace("holds = \"route\"", "").replace("retention = ", "# "), ..source };
-    assert!(load(&plain).is_ok(), "{}", load(&plain).unwrap_err().render(&plain));
-}
-
-#[test]
 fn a_second_state_that_makes_children_is_refused() {
     let brood = |second: &str| {
         let toml = format!(
@@ -553,4 +545,34 @@ fn a_second_state_that_makes_children_is_refused() {
     };
     assert_eq!(brood("task = \"t.b\"\n"), Err(vec!["second-join"]));
     assert_eq!(brood(""), Ok(()), "one that only waits for them is fine");
+}
+
+#[test]
+fn metrics_that_could_not_be_told_are_refused() {
+    let codes = |metrics: &str| {
+        let source = Source::new("test.toml", with("", metrics));
+        match load(&source) {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems.iter().map(|problem| problem.code).collect::<Vec<_>>(),
+        }
+    };
+    assert_eq!(codes("[metrics.seen_total]\ncounter = 'entered'\nstate = 'DONE'\n"), Vec::<&str>::new());
+    let two =
+        "[[metrics.q]]\ngauge = 'depth'\nlabels.k = 'a'\n[[metrics.q]]\ngauge = 'depth'\nlabels.k = 'b'\n";
+    assert_eq!(codes(two), Vec::<&str>::new());
+    for bad in [
+        "[metrics.seen]\ncounter = 'entered'\n",
+        "[metrics.seen_total]\ngauge = 'depth'\n",
+        "[metrics.milepost_seen]\ngauge = 'depth'\n",
+        "[metrics.seen_total]\ncounter = 'received'\nstate = 'DONE'\n",
+        "[metrics.q]\ngauge = 'depth'\nlabels.pipeline = 'x'\n",
+        "[metrics.q_total]\ncounter = 'entered'\n[metrics.q]\ngauge = 'depth'\n",
+        &two.replace("'b'", "'a'"),
+        &two.replacen("labels.k = 'a'\n", "", 1),
+        &two.replacen("gauge = 'depth'", "rate = 'dead'", 1),
+    ] {
+        assert_eq!(codes(bad), ["bad-metric"], "{bad}");
+    }
+    assert_eq!(codes("[metrics.q]\ngauge = 'received'\n"), ["bad-value"]);
+    assert_eq!(codes("[metrics.q]\nstate = 'DONE'\n"), ["missing-key"]);
 }

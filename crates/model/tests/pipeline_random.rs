@@ -4,13 +4,13 @@ mod common;
 
 use common::{FILES, source};
 use model::pipeline::draw::mermaid;
-use model::pipeline::{Checks, Source, attachments};
+use model::pipeline::{Source, attachments, load};
 use proptest::prelude::*;
 
 /// Loads, draws or renders: whatever the file is, there is an answer.
 fn survives(source: &Source) {
     let _ = attachments(&source.toml);
-    match (Checks { unsupported: true }).load(source) {
+    match load(source) {
         Ok(pipeline) => {
             let _ = mermaid(&pipeline);
             assert!(Source::from_definition(&pipeline.definition).is_ok());

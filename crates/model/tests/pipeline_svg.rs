@@ -7,12 +7,11 @@ mod common;
 use common::{FILES, source};
 use model::event::Kind;
 use model::pipeline::draw::{Path, Step, svg};
-use model::pipeline::{Checks, Source, attachments};
+use model::pipeline::{Source, attachments, load};
 use model::{Pipeline, Time};
 
 fn loaded(source: &Source) -> Pipeline {
-    let checks = Checks { unsupported: true };
-    checks.load(source).unwrap_or_else(|problems| panic!("{}", problems.render(source)))
+    load(source).unwrap_or_else(|problems| panic!("{}", problems.render(source)))
 }
 
 /// Walks the elements of a document and fails where it is no XML. Returns each element's name and attributes as written,

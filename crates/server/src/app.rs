@@ -9,6 +9,7 @@ use model::Name;
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::Access;
+use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::rates::Rates;
 
@@ -22,6 +23,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
+    pub(crate) metrics: Metrics,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) waits: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
@@ -35,6 +37,7 @@ impl App {
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
+            metrics: Metrics::default(),
             requests: Arc::new(Semaphore::new(options.requests_max)),
             waits: Arc::new(Semaphore::new(options.waits_max)),
             streams: Arc::new(Semaphore::new(options.streams_max)),

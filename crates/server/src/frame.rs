@@ -4,7 +4,7 @@ use std::any::Any;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -12,27 +12,44 @@ use engine::clock;
 use model::{Code, Refusal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::field::Empty;
-use tracing::{Instrument, debug_span};
+use tracing::{Instrument, Span, debug_span, info_span};
 
 use crate::access::Visitor;
 use crate::app::App;
+use crate::metrics;
 use crate::problem::Refused;
 use crate::rates;
 use crate::table::{Need, Room};
+use crate::trace;
 
 /// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
-pub(crate) async fn observe(request: Request, next: Next) -> Response {
+pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = clock::instant();
-    let span = debug_span!(
-        "request", method = %request.method(), path = request.uri().path(), status = Empty, duration_ms = Empty
-    );
+    let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let line = metrics::line(request.method(), matched);
+    let span = span(&app, &request, matched.unwrap_or("other"));
     let mut response = next.run(request).instrument(span.clone()).await;
     let taken = clock::instant().saturating_duration_since(started);
+    app.metrics.http.answered(line, response.status(), taken);
     span.record("status", response.status().as_u16());
     span.record("duration_ms", u64::try_from(taken.as_millis()).unwrap_or(u64::MAX));
     span.in_scope(|| tracing::debug!("answered"));
     protect(response.headers_mut());
     response
+}
+
+/// Where the caller follows a trace, what is logged meanwhile says which, at whatever level.
+fn span(app: &App, request: &Request, route: &str) -> Span {
+    let (method, path) = (request.method(), request.uri().path());
+    let Some(trace) = trace::of(request.headers()) else {
+        return debug_span!("request", %method, path, route, status = Empty, duration_ms = Empty);
+    };
+    let trace_id = trace.id();
+    let span = info_span!("request", %method, path, route, trace_id, status = Empty, duration_ms = Empty);
+    if let Some(traced) = app.options.traced {
+        traced(&span, &trace);
+    }
+    span
 }
 
 /// What browsers are told about every answer: it is what it says it is, loads nothing, is shown in no frame, and tells
@@ -100,7 +117,8 @@ impl Door {
     fn address_rate(&self, request: &Request) -> Result<(), Refusal> {
         match request.extensions().get::<Peer>() {
             Some(Peer(address)) if self.room != Room::Always => {
-                self.app.address_rates.take(rates::caller(*address), clock::instant())
+                let taken = self.app.address_rates.take(rates::caller(*address), clock::instant());
+                taken.inspect_err(|_| self.app.metrics.http.limited_by_address.add(1))
             }
             _ => Ok(()),
         }
@@ -108,7 +126,10 @@ impl Door {
 
     fn token_rate(&self, visitor: &Visitor) -> Result<(), Refusal> {
         match &visitor.token {
-            Some(token) => self.app.token_rates.take(token.clone(), clock::instant()),
+            Some(token) => {
+                let taken = self.app.token_rates.take(token.clone(), clock::instant());
+                taken.inspect_err(|_| self.app.metrics.http.limited_by_token.add(1))
+            }
             None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ mod crowd;
 mod errors_doc;
 mod frame;
 mod media;
+mod metrics;
 mod options;
 mod problem;
 mod query;
@@ -19,6 +20,7 @@ mod routes;
 mod serve;
 mod table;
 mod tls;
+mod trace;
 
 pub use access::{Doors, doors};
 pub use engine::core::{TOKENS, token_name};

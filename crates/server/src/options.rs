@@ -38,6 +38,8 @@ pub struct Options {
     pub wait_piece: Duration,
     /// How long requests in flight may take to end when the server stops.
     pub grace: Duration,
+    /// Told of the span of each request that is part of a trace.
+    pub traced: Option<fn(&tracing::Span, &model::Trace)>,
 }
 
 impl Options {
@@ -59,6 +61,7 @@ impl Options {
             answer_within: Duration::from_secs(75),
             wait_piece: Duration::from_secs(5),
             grace: Duration::from_secs(10),
+            traced: None,
         }
     }
 }

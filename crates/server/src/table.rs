@@ -15,7 +15,7 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, apply, cursors, dead, deliveries, drawing, evidence, feed, health, holds, log,
+    actions, amend, apply, cursors, dead, deliveries, drawing, evidence, feed, health, holds, log, metrics,
     operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens, why,
 };
 
@@ -65,6 +65,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/", Nothing, Always, |get| on(get, health::welcome)),
     route(Method::GET, "/livez", Nothing, Always, |get| on(get, health::live)),
     route(Method::GET, "/readyz", Nothing, Always, |get| on(get, health::ready)),
+    route(Method::GET, "/metrics", AnyRole, Always, |get| on(get, metrics::show)),
     route(Method::GET, "/checkpoint", Nothing, Request, |get| on(get, log::checkpoint)),
     route(Method::GET, "/tile/{*path}", AnyRole, Request, |get| on(get, log::tile)),
     route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),
@@ -138,15 +139,15 @@ pub(crate) fn stoppable(app: App) -> Router {
         let handler = (route.handler)(method).route_layer(middleware::from_fn_with_state(door, frame::enter));
         router = router.route(route.path, handler);
     }
-    framed(router).with_state(app)
+    framed(router, app.clone()).with_state(app)
 }
 
-fn framed(router: Router<App>) -> Router<App> {
+fn framed(router: Router<App>, app: App) -> Router<App> {
     router
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(middleware::from_fn(frame::observe))
+        .layer(middleware::from_fn_with_state(app, frame::observe))
 }
 
 async fn unknown_route(uri: Uri) -> Refused {
@@ -182,7 +183,7 @@ mod tests {
         let engine = Engine::start(store, &engine::Options::default()).unwrap();
         let options = Options::new(([127, 0, 0, 1], 0).into());
         let app = App::new(engine, options, watch::channel(false).1);
-        let router = framed(Router::new().route("/panic", get(mistake))).with_state(app);
+        let router = framed(Router::new().route("/panic", get(mistake)), app.clone()).with_state(app);
         let request = Request::builder().uri("/panic").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);

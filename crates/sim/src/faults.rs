@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query, Recorded,
     Store, Take, Taken,
 };
 
@@ -286,6 +286,10 @@ impl Store for Faulty {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.inner.counts()
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.inner.oldest()
     }
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {

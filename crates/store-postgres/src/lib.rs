@@ -35,8 +35,8 @@ use std::sync::{Arc, OnceLock};
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Page,
-    Query, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Oldest,
+    Page, Query, Recorded, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -211,6 +211,10 @@ impl Store for PostgresStore {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.read(reading::counts(&self.readers))
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.read(reading::oldest(&self.readers))
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

@@ -1,8 +1,8 @@
 //! What is asked outside a transaction, apart from pages of rows.
 
 use deadpool_postgres::Pool;
-use model::{Documents, Json, Name, Submission, SubmissionId};
-use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Recorded};
+use model::{Documents, Json, Name, Status, Submission, SubmissionId};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Oldest, Recorded};
 
 use crate::codec::{self, limit, signed, text, unsigned};
 use crate::error::{Fault, Result};
@@ -195,6 +195,21 @@ pub(crate) async fn all_counts(client: &Client) -> Result<Vec<Count>> {
         })
     });
     counts.collect()
+}
+
+pub(crate) async fn oldest(pool: &Pool) -> Result<Vec<Oldest>> {
+    let loan = Loan::of(pool).await?;
+    let mut open = all_counts(loan.client()).await?;
+    open.retain(|count| count.status == Status::Open);
+    let pipelines: Vec<_> = open.iter().map(|count| text(&count.pipeline)).collect();
+    let states: Vec<_> = open.iter().map(|count| text(&count.state)).collect();
+    let found = rows(loan.client(), sql::PLACE_OLDEST, &[&pipelines, &states]).await?;
+    loan.give_back();
+    let oldest = found.iter().map(|row| {
+        let (pipeline, state) = (codec::name(row.try_get(0)?), codec::name(row.try_get(1)?));
+        Ok(Oldest { pipeline, state, id: codec::id(row, 2)? })
+    });
+    oldest.collect()
 }
 
 pub(crate) async fn late(pool: &Pool, late: &Late) -> Result<Vec<Submission>> {

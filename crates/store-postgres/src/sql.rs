@@ -64,6 +64,7 @@ pub(crate) const PARKED_FIRST: &str = include_str!("sql/parked_first.sql");
 pub(crate) const PARKED_INSERT: &str = include_str!("sql/parked_insert.sql");
 pub(crate) const PLACE_DELETE: &str = include_str!("sql/place_delete.sql");
 pub(crate) const PLACE_INSERT: &str = include_str!("sql/place_insert.sql");
+pub(crate) const PLACE_OLDEST: &str = include_str!("sql/place_oldest.sql");
 pub(crate) const READY_DELETE: &str = include_str!("sql/ready_delete.sql");
 pub(crate) const READY_INSERT: &str = include_str!("sql/ready_insert.sql");
 pub(crate) const READY_LABEL_DELETE: &str = include_str!("sql/ready_label_delete.sql");
@@ -117,6 +118,7 @@ pub(crate) const READS: &[&str] = &[
     LANE_LINE_FIRST,
     LATE_PAGE,
     PARKED_NEXT,
+    PLACE_OLDEST,
     REGISTRY_PAGE,
     SUBMISSION_BY_ID,
     TILE_GET,

@@ -164,7 +164,7 @@ fn no_query_scans_a_table() {
 #[test]
 fn hot_queries_search_by_their_whole_key_and_in_its_order() {
     let session = full();
-    let expected: [(&str, &[&str]); 21] = [
+    let expected: [(&str, &[&str]); 22] = [
         ("submission_lock", &["submission_pkey", "Index Cond: (id = ANY ($1))"]),
         ("submission_lock_free", &["submission_pkey", "Index Cond: (id = ANY ($1))"]),
         ("submission_update", &["Index Cond: (id = w.id)"]),
@@ -192,6 +192,7 @@ fn hot_queries_search_by_their_whole_key_and_in_its_order() {
         ("inbox_page", &["inbox_pkey", "Index Cond: (id = ANY ($1))"]),
         ("event_retire", &["position_pkey"]),
         ("find_by_place", &["place_pkey", "(status = w.status) AND (id <= $1)"]),
+        ("place_oldest", &["place_pkey", "(state = w.state) AND (status = 'open'::text)"]),
         ("find_by_label", &["label_pkey", "(id <= $1)"]),
         ("find_every", &["Index Scan Backward using submission_pkey", "(id <= $1)"]),
         ("late_page", &["late_pkey", "(at <= $2)"]),

@@ -32,8 +32,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query,
-    Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page,
+    Query, Recorded, Store, Take, Taken,
 };
 
 use folder::Folder;
@@ -129,6 +129,10 @@ impl Store for SqliteStore {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.readers.read(reading::counts)
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.readers.read(reading::oldest)
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

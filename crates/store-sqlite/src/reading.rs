@@ -1,8 +1,8 @@
 //! What is asked outside a transaction, apart from pages of rows.
 
-use model::{Documents, Json, Name, Submission, SubmissionId, Time};
+use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 use rusqlite::{Connection, OptionalExtension};
-use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Recorded};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Oldest, Recorded};
 
 use crate::codec;
 use crate::error::{Fault, Result};
@@ -107,6 +107,16 @@ pub(crate) fn counts(connection: &Connection) -> Result<Vec<Count>> {
     let mut counts = counts.collect::<Result<Vec<_>>>()?;
     counts.sort_unstable();
     Ok(counts)
+}
+
+pub(crate) fn oldest(connection: &Connection) -> Result<Vec<Oldest>> {
+    let mut first = connection.prepare_cached(sql::PLACE_OLDEST)?;
+    let open = counts(connection)?.into_iter().filter(|count| count.status == Status::Open);
+    let found = open.filter_map(|Count { pipeline, state, .. }| {
+        let id = first.query_row((&pipeline, &state), |row| codec::id(row, 0)).optional();
+        id.map_err(Fault::from).map(|id| id.map(|id| Oldest { pipeline, state, id })).transpose()
+    });
+    found.collect()
 }
 
 pub(crate) fn late(connection: &Connection, late: &Late) -> Result<Vec<Submission>> {

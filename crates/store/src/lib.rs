@@ -22,7 +22,7 @@ pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use memory::MemoryStore;
-pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Page, Query, Recorded};
+pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, Page, Query, Recorded};
 pub use take::{
     LaneKey, LaneView, LimitKey, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey,
     Stored, Take, Taken,
@@ -84,6 +84,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// How many submissions are where, in no order; a place without any is not listed. Maintained by `transact`,
     /// never counted by scanning.
     fn counts(&self) -> Result<Vec<Count>, Error>;
+
+    /// Of each place with open submissions the one with the smallest id, in no order: one search a place.
+    fn oldest(&self) -> Result<Vec<Oldest>, Error>;
 
     /// Whether other servers may be at work over the same store.
     fn is_shared(&self) -> bool {

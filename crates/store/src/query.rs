@@ -59,6 +59,14 @@ pub struct Count {
     pub count: u64,
 }
 
+/// The oldest submission that is open in a state.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Oldest {
+    pub pipeline: Name,
+    pub state: Name,
+    pub id: SubmissionId,
+}
+
 /// Which events a reader wants. All of it must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Feed {

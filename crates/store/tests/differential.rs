@@ -8,7 +8,7 @@ use model::{Documents, Json, Submission, SubmissionId};
 use store::conformance::{Differential, TestClock, differential};
 use store::{
     Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, LeafPage, Line, MemoryStore,
-    Page, Query, Recorded, Store, Take, Taken,
+    Oldest, Page, Query, Recorded, Store, Take, Taken,
 };
 
 #[test]
@@ -167,6 +167,10 @@ impl Store for Faulty {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.inner.counts()
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.inner.oldest()
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

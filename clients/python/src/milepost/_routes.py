@@ -21,14 +21,28 @@ def submission_body(submission: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def submit(pipeline: str, submission: Mapping[str, Any], key: str | None) -> Call:
+def submit(
+    pipeline: str, submission: Mapping[str, Any], key: str | None, trace: tuple[str | None, str | None] = (None, None)
+) -> Call:
     sent = call("POST", "pipelines", pipeline, "submissions", body=submission_body(submission))
-    return sent.idempotent(key)
+    return _traced(sent.idempotent(key), trace)
 
 
-def submit_many(pipeline: str, submissions: Sequence[Mapping[str, Any]], key: str | None) -> Call:
+def submit_many(
+    pipeline: str,
+    submissions: Sequence[Mapping[str, Any]],
+    key: str | None,
+    trace: tuple[str | None, str | None] = (None, None),
+) -> Call:
     body = {"submissions": [submission_body(one) for one in submissions]}
-    return call("POST", "pipelines", pipeline, "submissions", body=body).idempotent(key)
+    return _traced(call("POST", "pipelines", pipeline, "submissions", body=body).idempotent(key), trace)
+
+
+def _traced(sent: Call, trace: tuple[str | None, str | None]) -> Call:
+    """Part of a trace, given as W3C Trace Context has it."""
+    for name, value in zip(("traceparent", "tracestate"), trace):
+        sent = sent if value is None else sent.header(name, value)
+    return sent
 
 
 def read(*parts: str, query: Mapping[str, Any] | None = None) -> Call:

@@ -71,17 +71,29 @@ class Client:
         not_before: datetime | str | None = None,
         reason: str | None = None,
         idempotency_key: str | None = None,
+        traceparent: str | None = None,
+        tracestate: str | None = None,
     ) -> Submitted:
-        """Submits one. With an idempotency key it is safe to repeat, and repeated when the server cannot be reached."""
+        """Submits one. With an idempotency key it is safe to repeat, and repeated when the server cannot be reached.
+
+        The submission keeps the trace it is given (W3C Trace Context) and hands it to its workers.
+        """
         body = {"payload": payload, "key": key, "priority": priority, "not_before": not_before, "reason": reason}
-        answer: Submitted = self._send(_routes.submit(pipeline, body, idempotency_key))
+        answer: Submitted = self._send(_routes.submit(pipeline, body, idempotency_key, (traceparent, tracestate)))
         return answer
 
     def submit_many(
-        self, pipeline: str, submissions: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+        self,
+        pipeline: str,
+        submissions: Sequence[Mapping[str, Any]],
+        *,
+        idempotency_key: str | None = None,
+        traceparent: str | None = None,
+        tracestate: str | None = None,
     ) -> List[ManyResult]:
         """Submits up to 1,000, each a mapping with `payload` and what else `submit` takes. The results are in their order."""
-        answer: List[ManyResult] = self._send(_routes.submit_many(pipeline, submissions, idempotency_key))["results"]
+        sent = _routes.submit_many(pipeline, submissions, idempotency_key, (traceparent, tracestate))
+        answer: List[ManyResult] = self._send(sent)["results"]
         return answer
 
     def get(self, id: str) -> Submission:

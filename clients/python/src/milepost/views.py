@@ -67,6 +67,8 @@ class Submission(TypedDict, total=False):
     parked: Optional[str]
     actions: list[str]
     approvals: list[dict[str, Any]]
+    traceparent: str
+    tracestate: str
     sla: list[dict[str, Any]]
     created_at: str
     entered_at: str
@@ -155,8 +157,8 @@ class Child(TypedDict, total=False):
 
 
 #: `with` cannot be written as a name in a class.
-TaskView = TypedDict(
-    "TaskView",
+_TaskView = TypedDict(
+    "_TaskView",
     {
         "token": str,
         "submission": str,
@@ -174,6 +176,13 @@ TaskView = TypedDict(
         "lease_expires_at": str,
     },
 )
+
+
+class TaskView(_TaskView, total=False):
+    """What a claim gives. The trace is there where the submission is part of one."""
+
+    traceparent: str
+    tracestate: str
 
 
 class Settled(TypedDict, total=False):

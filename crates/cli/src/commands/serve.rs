@@ -81,8 +81,9 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         logging::start(self.log_format, "info")?;
-        tokio::runtime::Runtime::new()?.block_on(self.serve())?;
-        Ok(Exit::Fine)
+        let served = tokio::runtime::Runtime::new()?.block_on(self.serve());
+        logging::end();
+        served.map(|()| Exit::Fine)
     }
 
     async fn serve(&self) -> anyhow::Result<()> {
@@ -114,6 +115,10 @@ impl Serve {
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
         options.tls = tls;
+        #[cfg(feature = "otel")]
+        {
+            options.traced = Some(crate::otel::adopt);
+        }
         node.serve(listener, options, stop).await
     }
 

@@ -97,7 +97,7 @@ impl Lines {
     }
 
     fn start(&self) -> Result<Process, Failure> {
-        let mut started = self.program.start()?;
+        let mut started = self.program.start(&[])?;
         let Pipes { stdin, stdout, stderr } = started.pipes();
         let last_words = LastWords::of(stderr);
         let asked: Asked = Arc::new(Mutex::new(Some(BTreeMap::new())));

@@ -25,6 +25,10 @@ pub(crate) use once::once;
 /// More than any answer may have: a body that settles tasks has at most 4 MB.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
+/// Where programs look for the trace they are part of.
+const TRACE_PARENT: &str = "TRACEPARENT";
+const TRACE_STATE: &str = "TRACESTATE";
+
 #[derive(Debug)]
 pub(crate) struct Program {
     path: OsString,
@@ -43,8 +47,11 @@ impl Program {
         Ok(Program { path: path.clone(), arguments: arguments.to_vec() })
     }
 
-    fn start(&self) -> Result<Started, Failure> {
+    /// With what a program that goes on with a trace finds in its environment.
+    fn start(&self, environment: &[(&str, &str)]) -> Result<Started, Failure> {
         let mut command = Command::new(&self.path);
+        // This worker's own trace is none of the program's business.
+        command.env_remove(TRACE_PARENT).env_remove(TRACE_STATE).envs(environment.iter().copied());
         command.args(&self.arguments).env_remove(TOKEN_VARIABLE);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Started::new(&mut command).map_err(|error| self.cannot_start(&error))

@@ -7,12 +7,14 @@ use tokio::process::{ChildStdin, ChildStdout};
 use super::answer::{self, Said};
 use super::group::Pipes;
 use super::stderr::LastWords;
-use super::{ANSWER_BYTES_MAX, Program, line};
+use super::{ANSWER_BYTES_MAX, Program, TRACE_PARENT, TRACE_STATE, line};
 
 /// Runs the program for one task. Dropped when the lease is lost, which kills the program.
 pub(crate) async fn once(program: &Program, task: &Task) -> Result<Outcome, Failure> {
+    let trace = [(TRACE_PARENT, &task.traceparent), (TRACE_STATE, &task.tracestate)];
+    let trace: Vec<_> = trace.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+    let mut started = program.start(&trace)?;
     let task = line(&**task)?;
-    let mut started = program.start()?;
     let Pipes { stdin, stdout, stderr } = started.pipes();
     let last_words = LastWords::of(stderr);
     let reading = tokio::spawn(read(stdout));

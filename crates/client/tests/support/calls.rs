@@ -80,12 +80,18 @@ pub(crate) async fn call(client: &Client, case: &Value) -> Result<Value, Error> 
 }
 
 async fn submit(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<Value, Error> {
+    const APART: [&str; 4] = ["pipeline", "idempotency_key", "traceparent", "tracestate"];
     let (pipeline, key) = (arguments.get::<String>("pipeline"), arguments.key());
+    let (trace, state) = (arguments.maybe::<String>("traceparent"), arguments.maybe::<String>("tracestate"));
+    let client = &match trace {
+        Some(trace) => client.clone().traced(&trace, state.as_deref())?,
+        None => client.clone(),
+    };
     if name == "submit" {
-        let body: SubmitBody = arguments.without(&["pipeline", "idempotency_key"]);
+        let body: SubmitBody = arguments.without(&APART);
         return client.submit(&pipeline, &body, key.as_deref()).await.map(shown);
     }
-    let body: SubmitMany = arguments.without(&["pipeline", "idempotency_key"]);
+    let body: SubmitMany = arguments.without(&APART);
     client.submit_many(&pipeline, &body, key.as_deref()).await.map(|answer| shown(answer.results))
 }
 

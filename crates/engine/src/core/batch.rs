@@ -20,6 +20,7 @@ use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
+use crate::metrics::Notes;
 use crate::pipelines::{Versions, definition_key};
 
 /// How long a repeat of a request is recognised.
@@ -57,6 +58,7 @@ pub(super) struct Batch<'a> {
     pub(super) changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
+    notes: Notes,
 }
 
 /// What a batch has to say besides its answers.
@@ -68,6 +70,7 @@ pub(super) struct News {
     pub(super) holds: Option<InForce>,
     pub(super) epoch: u64,
     pub(super) received: Tally,
+    pub(super) notes: Notes,
 }
 
 impl<'a> Batch<'a> {
@@ -92,6 +95,7 @@ impl<'a> Batch<'a> {
             changed: Vec::with_capacity(expected),
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
+            notes: Notes::default(),
         }
     }
 
@@ -210,8 +214,11 @@ impl<'a> Batch<'a> {
         let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
         next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
-        let epoch = self.epoch;
-        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally })
+        let (epoch, mut notes) = (self.epoch, self.notes);
+        if !self.changes.is_empty() {
+            notes.committed();
+        }
+        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally, notes })
     }
 
     pub(super) fn pipeline_of(&self, row: &Submission) -> Option<&'a Arc<Pipeline>> {
@@ -365,11 +372,26 @@ impl<'a> Batch<'a> {
             ));
         }
         self.check_delivery(pipeline)?;
+        self.check_metrics(pipeline)?;
         self.log_applied(pipeline)?;
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
         Ok(Output::Applied { changed: true })
+    }
+
+    /// Metrics of all pipelines are told together: one must not take a name of another's.
+    fn check_metrics(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
+        for other in self.rules.versions.all().filter(|other| other.name != pipeline.name) {
+            if let Some((name, taken)) = pipeline.metric_clash(other) {
+                let message = format!(
+                    "the metric `{name}` takes a name that `{taken}` of `{}` has already; call it something else",
+                    other.name
+                );
+                return Err(Refusal::new(Code::MetricTaken, message).with("metric", &**name));
+            }
+        }
+        Ok(())
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.
@@ -414,6 +436,7 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
+        self.notes.add(old.as_ref(), &row, &events);
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {

@@ -38,6 +38,7 @@ use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
 use store::{LaneKey, LimitKey, OpenKey, Store, Take};
 
 use crate::holds::{Holds, InForce};
+use crate::metrics::Notes;
 use crate::pipelines::Pipelines;
 use batch::{Batch, News, Rules};
 use plan::Plan;
@@ -81,6 +82,8 @@ pub struct Step {
     pub last_seq: Option<u64>,
     /// What became of the inbox.
     pub received: Tally,
+    /// What is to be counted of it.
+    pub notes: Notes,
     /// When something is due next. A time in the past means: at once.
     pub next_timer: Option<Time>,
     /// The store's time, if something was committed or looked at.
@@ -256,6 +259,10 @@ impl Core {
 }
 
 /// What came of a transaction.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one a transaction, and it is nearly always the large one"
+)]
 enum Decided {
     Done {
         outcomes: Vec<Outcome>,
@@ -277,6 +284,7 @@ impl Step {
         self.last_seq = (last_seq > 0).then_some(last_seq).or(self.last_seq);
         self.next_timer = [self.next_timer, news.next_timer].into_iter().flatten().min();
         self.received.add(&news.received);
+        self.notes.append(news.notes);
         self.now = Some(news.now);
     }
 }

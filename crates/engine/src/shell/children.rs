@@ -7,7 +7,7 @@ use model::admit::{Admission, Application, admit};
 use model::decide::CHILDREN_MAX;
 use model::pipeline::{Kind, OnDuplicate};
 use model::{
-    Caller, Code, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time, Token,
+    Caller, Code, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time, Token, Trace,
 };
 
 use super::Engine;
@@ -58,8 +58,13 @@ impl Engine {
         let pipeline = self.joined(&row, made.map(|(row, _)| row))?;
         let worker = row.lease().map_or("worker".into(), |lease| lease.worker.clone());
         let caller = Caller { name: worker, role: Role::Worker };
-        let mut admitted =
-            Admitted { pipeline, names: HashSet::new(), keys: HashSet::new(), list: Vec::new() };
+        let mut admitted = Admitted {
+            pipeline,
+            trace: row.trace,
+            names: HashSet::new(),
+            keys: HashSet::new(),
+            list: Vec::new(),
+        };
         for (index, child) in children.into_iter().enumerate() {
             let name = child.name(index);
             let application = Application {
@@ -101,6 +106,8 @@ impl Engine {
 
 struct Admitted {
     pipeline: Arc<Pipeline>,
+    /// Children are part of what their parent is part of.
+    trace: Option<Trace>,
     names: HashSet<Name>,
     keys: HashSet<Name>,
     list: Vec<Admission>,
@@ -108,7 +115,7 @@ struct Admitted {
 
 impl Admitted {
     fn add(&mut self, application: Application, name: Name) -> Result<(), Refusal> {
-        let admission = admit(&self.pipeline, application)?;
+        let admission = admit(&self.pipeline, application)?.traced(self.trace.clone());
         if !self.names.insert(name) {
             return Err(Refusal::new(Code::InvalidRequest, "an earlier child of the call has the same name"));
         }

@@ -3,17 +3,17 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::admit::{Application, admit};
+use model::admit::{Admission, Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
-use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token};
+use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
 use super::duties::Duties;
 use super::hints::Hints;
-use super::queue::{Job, Queues};
+use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{
@@ -22,6 +22,7 @@ use crate::core::{
 use crate::duty::{Duty, Housekeeping, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
+use crate::metrics::{Metrics, Recorder};
 use crate::pipelines::{LoadError, Pipelines};
 
 /// How long a waiting claim trusts in hints before it looks by itself.
@@ -71,6 +72,7 @@ pub struct Engine {
     /// The audit log, where it is published.
     pub(super) log: Option<Arc<LogState>>,
     received: Arc<Mutex<Tally>>,
+    pub(super) metrics: Arc<Metrics>,
     condition: watch::Receiver<Condition>,
 }
 
@@ -104,11 +106,13 @@ impl Engine {
             claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
             log,
             received: Arc::default(),
+            metrics: Arc::default(),
             condition: condition.subscribe(),
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
-        let thread = Thread { core, queues, hints, condition, others, received };
+        let recorder = Recorder::new(engine.metrics.clone(), engine.started_at);
+        let thread = Thread { core, queues, hints, condition, others, received, recorder };
         std::thread::Builder::new().name("milepost-engine".to_owned()).spawn(move || thread.run())?;
         let keep_events = options.keep_events;
         let mut duties: Vec<Box<dyn Duty>> = vec![
@@ -152,6 +156,23 @@ impl Engine {
         self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What has been counted since this engine started.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// How many wait in each of the queues before the core, and how many were sent away because one was full.
+    #[must_use]
+    pub fn queues(&self) -> Vec<QueueReport> {
+        self.queues.report()
+    }
+
+    #[must_use]
+    pub fn started_at(&self) -> Time {
+        self.started_at
+    }
+
     #[must_use]
     pub fn pipelines(&self) -> &Pipelines {
         &self.pipelines
@@ -188,7 +209,7 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
         let pipeline = self.latest(pipeline)?;
-        let admission = admit(&pipeline, application)?;
+        let admission = self.admit(&pipeline, application)?;
         submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)
     }
 
@@ -201,7 +222,7 @@ impl Engine {
         within: Within<'_>,
     ) -> Result<Answered, Refusal> {
         let pipeline = self.latest(pipeline)?;
-        let admission = admit(&pipeline, application)?;
+        let admission = self.admit(&pipeline, application)?.traced(within.trace.cloned());
         if !(within.covers)(admission.labels()) {
             return Err((within.outside)());
         }
@@ -210,6 +231,11 @@ impl Engine {
             return Err(Refusal::new(Code::DuplicateKey, "an open submission has this key already"));
         }
         Ok(answered)
+    }
+
+    /// What is refused at the door is counted like what the core refuses.
+    fn admit(&self, pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
+        admit(pipeline, application).inspect_err(|refusal| self.metrics.refused(refusal.code))
     }
 
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
@@ -265,6 +291,7 @@ impl Engine {
         let over = tokio::time::sleep(wait);
         tokio::pin!(over);
         let declared: Vec<_> = self.declared(&claim).collect();
+        let _polling = self.metrics.polls(&declared);
         let bells: Vec<_> = declared.iter().map(|task| self.hints.bell(task, choosy)).collect();
         loop {
             declared.iter().for_each(|task| self.hints.polls(task));
@@ -357,13 +384,16 @@ impl Engine {
 
     pub(super) async fn ask(&self, input: Input) -> Outcome {
         let (reply, answer) = oneshot::channel();
-        self.queues.push(Job { input, reply })?;
-        answer.await.unwrap_or_else(|_| {
-            Err(Refusal::new(
-                Code::OutcomeUnknown,
-                "the engine stopped before it could answer; look before you repeat",
-            ))
-        })
+        let outcome = match self.queues.push(Job { input, reply }) {
+            Ok(()) => answer.await.unwrap_or_else(|_| {
+                Err(Refusal::new(
+                    Code::OutcomeUnknown,
+                    "the engine stopped before it could answer; look before you repeat",
+                ))
+            }),
+            Err(refusal) => Err(refusal),
+        };
+        outcome.inspect_err(|refusal| self.metrics.refused(refusal.code))
     }
 
     pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
@@ -383,9 +413,10 @@ impl Engine {
     }
 }
 
-/// What of a pipeline's submissions somebody may make.
+/// What of a pipeline's submissions somebody may make, and what they make them for.
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
+    pub trace: Option<&'a Trace>,
     pub covers: &'a (dyn Fn(&Labels) -> bool + Sync),
     pub outside: &'a (dyn Fn() -> Refusal + Sync),
 }

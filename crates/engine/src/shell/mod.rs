@@ -17,5 +17,6 @@ pub use duties::DutyReport;
 pub use fleet::ServerReport;
 pub use handle::{ApplyError, Engine, Options, StartError, Within};
 pub use operations::NewOperation;
+pub use queue::QueueReport;
 pub use thread::Condition;
 pub use tokens::KnownToken;

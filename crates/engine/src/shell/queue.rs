@@ -58,6 +58,14 @@ impl Lane {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Lane::Settlements => "settlements",
+            Lane::Actions => "actions",
+            Lane::Submits => "submits",
+        }
+    }
+
     /// Of a batch of `size`, what is this lane's even when the others want more.
     fn share(self, size: usize) -> usize {
         match self {
@@ -82,11 +90,22 @@ pub(super) struct Queues {
     filled: Condvar,
 }
 
+/// One of the queues, for whoever watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueReport {
+    pub name: &'static str,
+    pub waiting: usize,
+    pub capacity: usize,
+    /// Sent away since the start because it was full.
+    pub shed: u64,
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     lanes: [VecDeque<Job>; 3],
     /// Claims that found nothing. They come along with every batch, and go back if it brought them nothing.
     waiting: Vec<Job>,
+    shed: [u64; 3],
     /// No more is taken in; what waits is still done.
     closed: bool,
     /// How much has to be there before the thread is woken.
@@ -118,6 +137,7 @@ impl Queues {
         }
         let queue = &mut inner.lanes[lane as usize];
         if queue.len() >= lane.capacity() {
+            inner.shed[lane as usize] += 1;
             return Err(Refusal::new(Code::Overloaded, "too much is waiting; try again in a second"));
         }
         queue.push_back(job);
@@ -127,6 +147,17 @@ impl Queues {
             self.filled.notify_one();
         }
         Ok(())
+    }
+
+    pub(super) fn report(&self) -> Vec<QueueReport> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = |lane: Lane| QueueReport {
+            name: lane.name(),
+            waiting: inner.lanes[lane as usize].len(),
+            capacity: lane.capacity(),
+            shed: inner.shed[lane as usize],
+        };
+        Lane::ALL.map(report).into()
     }
 
     pub(super) fn close(&self) {
@@ -260,6 +291,8 @@ mod tests {
         }
         assert_eq!(queues.push(job(claim())).unwrap_err().code, Code::Overloaded);
         queues.push(job(settlement())).unwrap();
+        let told: Vec<_> = queues.report().iter().map(|queue| (queue.waiting, queue.shed)).collect();
+        assert_eq!(told, [(1, 0), (Lane::Actions.capacity(), 1), (0, 0)]);
     }
 
     #[test]

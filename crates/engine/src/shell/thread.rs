@@ -7,11 +7,13 @@ use model::command::Snooze;
 use model::{Code, Command, Millis, Refusal, Time, Token};
 use store::{Hint, Store};
 use tokio::sync::watch;
+use tracing::{Span, debug_span};
 
 use super::hints::Hints;
 use super::queue::{Job, More, Queues};
 use crate::clock;
 use crate::core::{Ask, Core, DUE_MAX, Input, Outcome, Output, Tally};
+use crate::metrics::{Recorder, Stepped};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
@@ -45,6 +47,7 @@ pub(super) struct Thread {
     /// The way to other servers, where there may be some.
     pub(super) others: Option<Arc<dyn Store>>,
     pub(super) received: Arc<Mutex<Tally>>,
+    pub(super) recorder: Recorder,
 }
 
 impl Thread {
@@ -64,8 +67,13 @@ impl Thread {
             let (mut inputs, replies): (Vec<Input>, Vec<_>) = jobs.map(|job| (job.input, job.reply)).unzip();
             inputs.append(&mut returned);
             let began = clock::instant();
-            let step = self.core.step(&inputs, DUE_MAX, &mut seed);
+            // Looking at the clock is no batch.
+            let span =
+                if inputs.is_empty() { Span::none() } else { debug_span!("batch", commands = inputs.len()) };
+            let step = span.in_scope(|| self.core.step(&inputs, DUE_MAX, &mut seed));
+            drop(span);
             let took = clock::instant().saturating_duration_since(began);
+            let commands = inputs.len();
             more = More { expected: waiting.start, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);
@@ -97,6 +105,9 @@ impl Thread {
                 }
             }
             self.queues.go_on_waiting(still_waiting);
+            let (failed, now, next_timer) = (step.unreachable.is_some(), step.now, step.next_timer);
+            let stepped = Stepped { took, inputs: commands, failed, now, next_timer };
+            self.recorder.observe(step.notes, &stepped);
             if let Some(reason) = step.corrupt {
                 tracing::error!(reason, "the store cannot be used; stopping");
                 self.refuse_the_rest();

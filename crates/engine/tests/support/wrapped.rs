@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 
 /// What a test may get in the way of.
@@ -74,6 +74,10 @@ impl<B: Between> Store for Wrapped<B> {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.inner.counts()
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.inner.oldest()
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

@@ -128,6 +128,11 @@ pub struct SubmissionView {
     /// The service levels it is measured by at present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sla: Vec<SlaView>,
+    /// The trace it is part of, as its submitter gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<Name>,
     pub created_at: Time,
     pub entered_at: Time,
     pub finished_at: Option<Time>,
@@ -219,6 +224,8 @@ impl SubmissionView {
                 .collect(),
             approvals: row.approvals.clone(),
             sla: row.clocks.iter().map(|clock| SlaView::new(clock, row)).collect(),
+            traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
+            tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
             created_at: row.created_at,
             entered_at: row.entered_at,
             finished_at: row.finished_at,

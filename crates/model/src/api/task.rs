@@ -55,6 +55,11 @@ pub struct TaskView {
     /// How long the lease is good without a renewal.
     pub lease: Millis,
     pub lease_expires_at: Time,
+    /// The trace the submission is part of, for whatever the worker calls in its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<Name>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -60,6 +60,7 @@ pub(super) fn decide(
         key_waits,
         priority_given: application.priority,
         ttl_at,
+        trace: admission.trace.clone(),
         entry,
     }));
     let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));

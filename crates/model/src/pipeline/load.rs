@@ -7,41 +7,25 @@ use super::problem::{Problem, Problems};
 use super::read::{self, FILE_BYTES_MAX};
 use super::render::Lines;
 use super::source::Source;
-use super::{Pipeline, check, supported};
+use super::{Pipeline, check};
 
 /// Loads a pipeline, or says everything that is wrong with it.
 pub fn load(source: &Source) -> Result<Pipeline, Problems> {
-    Checks::default().load(source)
-}
-
-/// How a pipeline is looked at.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Checks {
-    /// Whether what this version cannot run yet is fine: for looking at a file, not for running it.
-    pub unsupported: bool,
-}
-
-impl Checks {
-    pub fn load(self, source: &Source) -> Result<Pipeline, Problems> {
-        let mut problems = Problems::default();
-        if source.toml.len() > FILE_BYTES_MAX {
-            problems.push(Problem::new("too-large", 0..0, "the file is larger than 256 KB"));
-            return Err(problems);
-        }
-        let root = file::parse(&source.toml, &mut problems);
-        let syntax = problems.clone();
-        let draft = read::read(source, &root, &mut problems);
-        if syntax.is_empty() {
-            check::check(&draft, &mut problems);
-        } else {
-            forget_echoes(&syntax, &source.toml, &mut problems);
-        }
-        if !self.unsupported {
-            supported::check(&draft.taken, &mut problems);
-        }
-        problems.settle();
-        if problems.is_empty() { Ok(draft.pipeline) } else { Err(problems) }
+    let mut problems = Problems::default();
+    if source.toml.len() > FILE_BYTES_MAX {
+        problems.push(Problem::new("too-large", 0..0, "the file is larger than 256 KB"));
+        return Err(problems);
     }
+    let root = file::parse(&source.toml, &mut problems);
+    let syntax = problems.clone();
+    let draft = read::read(source, &root, &mut problems);
+    if syntax.is_empty() {
+        check::check(&draft, &mut problems);
+    } else {
+        forget_echoes(&syntax, &source.toml, &mut problems);
+    }
+    problems.settle();
+    if problems.is_empty() { Ok(draft.pipeline) } else { Err(problems) }
 }
 
 /// A line that is no TOML is read as something it does not mean: what else is said about it is an echo. Nor can be

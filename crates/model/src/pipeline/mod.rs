@@ -8,6 +8,7 @@ pub mod diff;
 pub mod draw;
 mod file;
 mod load;
+pub mod metric;
 mod moves;
 mod nearest;
 mod problem;
@@ -15,10 +16,10 @@ mod read;
 mod render;
 mod source;
 mod state;
-mod supported;
 mod template;
 
-pub use load::{Checks, load};
+pub use load::load;
+pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
 pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
@@ -112,6 +113,15 @@ impl Pipeline {
         self.tasks().any(|task| &*task.name == name)
     }
 
+    /// A metric of this pipeline that cannot be told beside one of another pipeline's, and that one.
+    #[must_use]
+    pub fn metric_clash<'a>(&'a self, other: &'a Pipeline) -> Option<(&'a Name, &'a Name)> {
+        let pairs = self.metrics.iter().flat_map(|own| other.metrics.iter().map(move |theirs| (own, theirs)));
+        let mut clashing = pairs
+            .filter(|((name, own), (taken, theirs))| metric::clash((name, own.kind), (taken, theirs.kind)));
+        clashing.next().map(|((name, _), (taken, _))| (name, taken))
+    }
+
     /// The state a stored row names. A row is pinned to the version it was made under, so the state is there.
     pub(crate) fn known(&self, name: &str) -> &State {
         self.state(name).expect("a submission's state exists in the version it is pinned to")
@@ -203,22 +213,4 @@ pub struct Leg {
     pub to: Vec<Name>,
     pub not_via: Vec<Name>,
     pub sla: Sla,
-}
-
-/// An extra metric under a name of its own.
-#[derive(Debug, Clone)]
-pub struct Metric {
-    pub kind: MetricKind,
-    /// `dwell_ms`, `entered`, `left`, `depth`, `dead`, ...
-    pub of: Name,
-    pub states: Vec<Name>,
-    pub labels: BTreeMap<Name, String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
-    Counter,
-    Gauge,
-    Histogram,
-    Rate,
 }

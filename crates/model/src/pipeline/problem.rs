@@ -149,6 +149,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("bad-expression", "an expression does not compile"),
     ("bad-schema", "a JSON Schema cannot be used"),
     ("bad-template", "a template of a notification cannot be used"),
+    ("bad-metric", "a metric could not be told apart from others, or would be misread"),
     ("missing-file", "a file that is named is not there"),
     ("duplicate", "something is listed twice"),
     ("unknown-state", "there is no such state"),
@@ -172,5 +173,4 @@ pub const CODES: &[(&str, &str)] = &[
     ("no-way-out", "no path leads from the state to a final one"),
     ("pass-cycle", "states that are left at once lead in a circle"),
     ("second-join", "a second state has a task that makes children"),
-    ("not-supported-yet", "the file asks for something this version does not do"),
 ];

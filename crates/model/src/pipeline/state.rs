@@ -49,6 +49,15 @@ impl State {
         }
     }
 
+    /// The status of what goes on in it, or has ended there.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match &self.kind {
+            Kind::Final { outcome, .. } => outcome.status(),
+            _ => Status::Open,
+        }
+    }
+
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self.kind, Kind::Final { .. })

@@ -136,7 +136,7 @@ fn oldest(store: &dyn Store) -> Result<u64, store::Error> {
 }
 
 /// The position of the newest event, from one that is not behind it: found by doubling and halving.
-pub(super) fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
+pub(crate) fn newest(store: &dyn Store, hint: u64) -> Result<u64, store::Error> {
     let beyond = |at: u64| -> Result<bool, store::Error> {
         Ok(!store.feed(&Feed { after: at, limit: 1, ..Feed::default() })?.events.is_empty())
     };

@@ -12,6 +12,7 @@ pub(crate) mod feed;
 pub(crate) mod health;
 pub(crate) mod holds;
 pub(crate) mod log;
+pub(crate) mod metrics;
 mod operation_checks;
 pub(crate) mod operations;
 pub(crate) mod overdue;
@@ -26,6 +27,8 @@ pub(crate) mod submit;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod why;
+
+pub(crate) use feed::newest;
 
 use axum::Extension;
 use axum::extract::{FromRequestParts, Path};

@@ -9,13 +9,13 @@ use engine::core::{Answered, Once};
 use futures_util::future::join_all;
 use model::admit::Application;
 use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
-use model::{Code, Refusal};
+use model::{Code, Refusal, Trace};
 
 use super::{Asking, At, etag, evidence};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Answer;
-use crate::{body, conditions};
+use crate::{body, conditions, trace};
 
 /// Submissions in one call.
 const MANY: usize = 1_000;
@@ -36,7 +36,7 @@ pub(crate) async fn submit(
         body: &bytes,
     };
     let once = asked.once(&headers)?;
-    let to = To { app, visitor: asking.0.clone(), pipeline, proof };
+    let to = To { app, visitor: asking.0.clone(), pipeline, proof, trace: trace::of(&headers) };
     if value.get("submissions").is_some() {
         return Ok(Json(to.many(body::shape(&bytes)?, once).await?).into_response());
     }
@@ -55,6 +55,7 @@ struct To {
     pipeline: String,
     /// Whether the answer waits for a signed checkpoint.
     proof: bool,
+    trace: Option<Trace>,
 }
 
 impl To {
@@ -68,8 +69,11 @@ impl To {
             reason: body.reason,
             parent: None,
         };
-        let within =
-            Within { covers: &|labels| self.visitor.covers(labels), outside: &|| self.visitor.elsewhere() };
+        let within = Within {
+            trace: self.trace.as_ref(),
+            covers: &|labels| self.visitor.covers(labels),
+            outside: &|| self.visitor.elsewhere(),
+        };
         let answered = self.app.engine.submit_within(&self.pipeline, application, once, within).await?;
         evidence::proven(&self.app, self.proof, answered.row.id).await?;
         Ok(answered)

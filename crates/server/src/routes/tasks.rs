@@ -106,6 +106,8 @@ fn view(granted: Granted) -> TaskView {
         labels: row.labels.clone(),
         lease,
         lease_expires_at,
+        traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
+        tracestate: row.trace.and_then(|trace| trace.state),
     }
 }
 

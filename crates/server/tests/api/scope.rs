@@ -29,7 +29,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/" | "/livez" | "/readyz" | "/checkpoint" | "/v1/audit/key") => (Free, Free),
         ("GET", "/v1/audit" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("PUT", "/v1/feed/cursors/{cursor}") => (Free, Free),
-        ("GET", "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
+        ("GET", "/metrics" | "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
         // Definitions are of pipelines, whatever the labels of their submissions.
         ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),
         ("GET", "/v1/pipelines/{pipeline}") => (FORBIDDEN, Free),

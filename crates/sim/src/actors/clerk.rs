@@ -5,7 +5,7 @@ use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};
 use model::{Documents, Json, Millis, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Page, Query, Recorded,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query, Recorded,
     Store, Take, Taken,
 };
 
@@ -120,6 +120,10 @@ impl Store for Narrow<'_> {
 
     fn counts(&self) -> Result<Vec<Count>, Error> {
         self.0.counts()
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        self.0.oldest()
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

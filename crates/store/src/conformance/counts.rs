@@ -13,6 +13,7 @@ use crate::{Changes, Count, Query, Store};
 pub(super) const PROMISES: &[Promise] = &[
     promise("counts follow a row from place to place", counts_follow),
     promise("a place without submissions is not listed, nor a place twice", no_empty_places),
+    promise("the oldest of each place is the open one that was made first", oldest_of_each_place),
     promise("counts equal a recount after any number of moves", counts_equal_a_recount),
 ];
 
@@ -62,6 +63,26 @@ fn no_empty_places(fixture: &dyn Fixture) {
         update(&*store, id(1), |row| row.state = state.into());
         assert_eq!(counts(&*store), [count("alpha", state, Status::Open, 1)]);
     }
+}
+
+fn oldest_of_each_place(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let oldest = || {
+        let mut oldest = store.oldest().expect("asking works");
+        oldest.sort();
+        oldest.into_iter().map(|found| (found.pipeline, found.state, found.id)).collect::<Vec<_>>()
+    };
+    assert_eq!(oldest(), []);
+    let beta = Sample::row(9).pipeline("beta").state("A").build();
+    insert(&*store, [4, 2, 3, 7].map(|n| Sample::row(n).state("A").build()).into_iter().chain([beta]));
+    let of_beta = || ("beta".into(), "A".into(), id(9));
+    assert_eq!(oldest(), [("alpha".into(), "A".into(), id(2)), of_beta()]);
+    update(&*store, id(2), |row| row.state = "B".into());
+    update(&*store, id(3), |row| row.status = Status::Dead);
+    let expected = [("alpha".into(), "A".into(), id(4)), ("alpha".into(), "B".into(), id(2)), of_beta()];
+    assert_eq!(oldest(), expected);
+    update(&*store, id(9), |row| row.status = Status::Succeeded);
+    assert_eq!(oldest(), expected[..2], "what has ended is no longer old");
 }
 
 fn counts_equal_a_recount(fixture: &dyn Fixture) {

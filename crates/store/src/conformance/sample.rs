@@ -207,6 +207,7 @@ pub fn submitted(n: u64) -> Event {
         parent: None,
         priority_given: None,
         ttl_at: None,
+        trace: None,
         entry: entry(Wait::Person, Status::Open),
     }));
     let mut event = event(id(n), change);

@@ -16,12 +16,12 @@ use std::fmt;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Json, Name, Submission, SubmissionId, Time};
+use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Owed, OwedId,
-    Page, Query, Received, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Owed,
+    OwedId, Page, Query, Received, Recorded, Store, Take, Taken,
 };
 use index::Index;
 use log::Log;
@@ -139,6 +139,16 @@ impl Store for MemoryStore {
             count: ids.len() as u64,
         });
         Ok(counts.collect())
+    }
+
+    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
+        let tables = self.tables();
+        let open = tables.index.places.iter().filter(|(place, _)| place.status == Status::Open);
+        let oldest = open.filter_map(|(place, ids)| {
+            let (pipeline, state) = (place.pipeline.clone(), place.state.clone());
+            Some(Oldest { pipeline, state, id: *ids.first()? })
+        });
+        Ok(oldest.collect())
     }
 
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {

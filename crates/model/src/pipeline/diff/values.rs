@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::Name;
-use crate::pipeline::{
-    After, Backoff, Clock, Every, Leg, Metric, MetricKind, OnDead, RetryRule, Sla, SlaSpan, Times,
-};
+use crate::pipeline::{After, Backoff, Clock, Every, Leg, Metric, OnDead, RetryRule, Sla, SlaSpan, Times};
 
 pub(super) fn words(names: &[Name]) -> String {
     names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ")
@@ -81,18 +79,16 @@ pub(super) fn leg(leg: &Leg) -> String {
 }
 
 pub(super) fn metric(metric: &Metric) -> String {
-    let kind = match metric.kind {
-        MetricKind::Counter => "counter",
-        MetricKind::Gauge => "gauge",
-        MetricKind::Histogram => "histogram",
-        MetricKind::Rate => "rate",
-    };
-    let mut text = format!("{kind} of {}", metric.of);
-    if !metric.states.is_empty() {
-        let _ = write!(text, " in {}", words(&metric.states));
-    }
-    for (label, value) in &metric.labels {
-        let _ = write!(text, ", {label} {value}");
-    }
-    text
+    let kind = metric.kind.as_str();
+    let series = metric.series.iter().map(|series| {
+        let mut text = format!("{kind} of {}", series.of.as_str());
+        if !series.states.is_empty() {
+            let _ = write!(text, " in {}", words(&series.states));
+        }
+        for (label, value) in &series.labels {
+            let _ = write!(text, ", {label} {value}");
+        }
+        text
+    });
+    series.collect::<Vec<_>>().join("; ")
 }

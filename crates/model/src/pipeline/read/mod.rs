@@ -9,6 +9,7 @@ mod expression;
 mod fields;
 mod kind;
 mod members;
+mod metric;
 mod name;
 mod params;
 mod pipeline;
@@ -47,7 +48,7 @@ pub(super) const EDGES_TOTAL_MAX: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) pipeline: Pipeline,
-    /// Every key that was understood, with its place: what `supported` looks through.
+    /// Every key that was understood, with its place, for checks that point at one.
     pub(super) taken: Vec<Taken>,
     /// States that could not be read in full: what they lead to is not known.
     pub(super) doubtful: BTreeSet<Name>,

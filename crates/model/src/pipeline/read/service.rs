@@ -1,27 +1,17 @@
-//! What is promised and told: service levels, notifications, metrics.
+//! What is promised and told: service levels, notifications.
 
 use std::collections::BTreeMap;
 
 use super::Reader;
 use super::expression::{Scope, Written};
-use super::fields::{Fields, Place, listed};
+use super::fields::{Fields, Place};
 use super::name::Spelling;
 use crate::Name;
 use crate::pipeline::file::{Entry, Node};
 use crate::pipeline::problem::{Problem, quote};
 use crate::pipeline::template::{Layout, Part};
-use crate::pipeline::{Leg, Metric, MetricKind, Notify, Piece, Sla, SlaSpan, Template};
+use crate::pipeline::{Leg, Notify, Piece, Sla, SlaSpan, Template};
 use crate::time::Millis;
-
-/// What a metric can be of.
-const MEASURES: [(&str, &str); 6] = [
-    ("received", "received"),
-    ("entered", "entered"),
-    ("left", "left"),
-    ("depth", "depth"),
-    ("dwell_ms", "dwell_ms"),
-    ("dead", "dead"),
-];
 
 /// What is filled in has the same bound.
 const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
@@ -162,44 +152,5 @@ impl Reader<'_> {
                 Piece::Place(self.compile_at(&text[range.clone()], Scope::Message, &written))
             }
         }
-    }
-
-    pub(super) fn metrics(&mut self, node: Option<&Node>) -> BTreeMap<Name, Metric> {
-        let mut metrics = BTreeMap::new();
-        for entry in self.map(node, "metrics") {
-            let name = self.spelled(&entry.key, &entry.at, Spelling::Metric);
-            if let Some(metric) = self.metric(entry) {
-                metrics.insert(name, metric);
-            }
-        }
-        metrics
-    }
-
-    fn metric(&mut self, entry: &Entry) -> Option<Metric> {
-        const KINDS: [(&str, MetricKind); 4] = [
-            ("counter", MetricKind::Counter),
-            ("gauge", MetricKind::Gauge),
-            ("histogram", MetricKind::Histogram),
-            ("rate", MetricKind::Rate),
-        ];
-        let table = self.table(&entry.node)?;
-        let mut fields = Fields::new(Place::Inner, table);
-        let written: Vec<_> =
-            KINDS.into_iter().filter_map(|(key, kind)| fields.take(key).map(|entry| (entry, kind))).collect();
-        if written.len() != 1 {
-            let kinds = listed(&KINDS.map(|(key, _)| key));
-            self.missing(&entry.at, format!("the metric {} needs exactly one of {kinds}", quote(&entry.key)));
-        }
-        let of = written.first().and_then(|(entry, _)| self.word(&entry.node, &MEASURES));
-        let states = self.states(fields.node("state"));
-        let mut labels = BTreeMap::new();
-        for label in self.map(fields.node("labels"), "labels") {
-            let name = self.spelled(&label.key, &label.at, Spelling::Label);
-            if let Some(text) = self.text(&label.node) {
-                labels.insert(name, text.to_owned());
-            }
-        }
-        self.close(fields);
-        Some(Metric { kind: written.first()?.1, of: of?.into(), states, labels })
     }
 }

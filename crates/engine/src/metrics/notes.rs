@@ -1,0 +1,138 @@
+//! What a batch did, noted while it is decided: names by reference count, nothing made for an event.
+
+use model::event::{Change, Event};
+use model::submission::Lease;
+use model::{Millis, Name, Right, Submission, Time};
+
+/// What is to be counted once a batch is committed and answered.
+#[derive(Debug, Default)]
+pub struct Notes {
+    pub(super) facts: Vec<Fact>,
+    pub(super) leases: Vec<LeaseFact>,
+    /// Transactions that wrote something.
+    pub(super) commits: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Fact {
+    pub(super) pipeline: Name,
+    pub(super) state: Name,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    Submitted,
+    Entered,
+    /// After so long, where that is known.
+    Left(Option<Millis>),
+    Retried,
+    Crashed,
+    Died,
+    Redriven,
+    Late(Vec<Option<Name>>),
+}
+
+#[derive(Debug)]
+pub(super) struct LeaseFact {
+    pub(super) pipeline: Name,
+    pub(super) task: Name,
+    pub(super) granted_at: Time,
+    pub(super) what: LeaseWhat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeaseWhat {
+    Granted,
+    Settled,
+    Snoozed,
+    Expired,
+    Revoked,
+}
+
+impl Notes {
+    /// Notes what a command did to a row.
+    pub(crate) fn add(&mut self, before: Option<&Submission>, after: &Submission, events: &[Event]) {
+        let mut since = before.map(|row| row.entered_at);
+        for event in events {
+            let leaf = &event.leaf;
+            let mut note = |state: &Name, what: What| {
+                self.facts.push(Fact { pipeline: after.pipeline.clone(), state: state.clone(), what });
+            };
+            match &event.detail.change {
+                Change::Submitted(_) => {
+                    note(&leaf.to, What::Submitted);
+                    note(&leaf.to, What::Entered);
+                    since = Some(leaf.at);
+                }
+                Change::Moved(_) => {
+                    if let Some(from) = &leaf.from {
+                        note(from, What::Left(since.map(|since| leaf.at.since(since))));
+                    }
+                    note(&leaf.to, What::Entered);
+                    since = Some(leaf.at);
+                }
+                // It has been where it is for as long as before: only the name of the state is another.
+                Change::Migrated(_) => {
+                    if let Some(from) = leaf.from.as_ref().filter(|from| **from != leaf.to) {
+                        note(from, What::Left(None));
+                        note(&leaf.to, What::Entered);
+                    }
+                }
+                Change::Retried { .. } => note(&leaf.to, What::Retried),
+                Change::Crashed { .. } => note(&leaf.to, What::Crashed),
+                Change::Died { .. } => note(&leaf.to, What::Died),
+                Change::Redriven { .. } => note(&leaf.to, What::Redriven),
+                Change::Late { clocks } => note(&leaf.to, What::Late(clocks.clone())),
+                _ => {}
+            }
+        }
+        self.lease(before.and_then(Submission::lease), after, events);
+    }
+
+    fn lease(&mut self, before: Option<&Lease>, after: &Submission, events: &[Event]) {
+        let now = after.lease();
+        if before.map(|lease| lease.no) == now.map(|lease| lease.no) {
+            return;
+        }
+        let mut note = |lease: &Lease, what: LeaseWhat| {
+            let (pipeline, task, granted_at) = (after.pipeline.clone(), lease.task.clone(), lease.granted_at);
+            self.leases.push(LeaseFact { pipeline, task, granted_at, what });
+        };
+        if let Some(lease) = before {
+            note(lease, ended(lease, events));
+        }
+        if let Some(lease) = now {
+            note(lease, LeaseWhat::Granted);
+        }
+    }
+
+    /// A transaction wrote something.
+    pub(crate) fn committed(&mut self) {
+        self.commits += 1;
+    }
+
+    /// What several transactions of a step did.
+    pub(crate) fn append(&mut self, mut other: Notes) {
+        if self.facts.is_empty() && self.leases.is_empty() {
+            other.commits += self.commits;
+            *self = other;
+            return;
+        }
+        self.facts.append(&mut other.facts);
+        self.leases.append(&mut other.leases);
+        self.commits += other.commits;
+    }
+}
+
+fn ended(lease: &Lease, events: &[Event]) -> LeaseWhat {
+    if events.is_empty() {
+        LeaseWhat::Snoozed
+    } else if events.iter().any(|event| event.leaf.right == Right::Lease(lease.no)) {
+        LeaseWhat::Settled
+    } else if events.iter().any(|event| matches!(event.detail.change, Change::Crashed { .. })) {
+        LeaseWhat::Expired
+    } else {
+        LeaseWhat::Revoked
+    }
+}

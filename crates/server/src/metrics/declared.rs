@@ -1,0 +1,115 @@
+//! The metrics that pipeline files declare, under their names: views of what is counted anyway.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::Engine;
+use engine::metrics::{Place, Reading};
+use model::pipeline::metric::clash;
+use model::pipeline::{Measure, Metric, MetricKind, Pipeline, Series};
+use model::{Name, Status};
+
+use super::sheet::{Kind, Labels, Sheet, Value};
+use super::stock::Stand;
+
+const HELP: &str = "Declared by a pipeline file";
+
+/// What a pipeline counts, and what the store knows of it.
+struct Source<'a> {
+    pipeline: &'a Pipeline,
+    places: &'a [((Name, Name), Arc<Place>)],
+    stand: Option<&'a Stand>,
+}
+
+type Declared<'a> = (Source<'a>, &'a Metric);
+
+pub(super) fn tell(sheet: &mut Sheet, engine: &Engine, stand: Option<&Stand>) {
+    let (versions, places) = (engine.pipelines().current(), engine.metrics().places.all());
+    let mut named: BTreeMap<&Name, (MetricKind, Vec<Declared<'_>>)> = BTreeMap::new();
+    for pipeline in versions.all() {
+        for (name, metric) in &pipeline.metrics {
+            // Applying sees to it that there are none; one that came in another way must not spoil the whole page.
+            if named.iter().any(|(other, (kind, _))| clash((name, metric.kind), (other, *kind))) {
+                continue;
+            }
+            let source = Source { pipeline, places: &places, stand };
+            named.entry(name).or_insert((metric.kind, Vec::new())).1.push((source, metric));
+        }
+    }
+    for (name, (kind, metrics)) in named {
+        let (name, kind) = match kind {
+            MetricKind::Counter => (name.strip_suffix("_total").unwrap_or(name), Kind::Counter),
+            MetricKind::Gauge | MetricKind::Rate => (&**name, Kind::Gauge),
+            MetricKind::Histogram => (&**name, Kind::Histogram),
+        };
+        let family = sheet.family(name, HELP, kind, None);
+        for (source, metric) in metrics {
+            for series in &metric.series {
+                if let Some(value) = source.value(metric.kind, series) {
+                    family.add(source.labels(series), value);
+                }
+            }
+        }
+    }
+}
+
+impl Source<'_> {
+    fn labels(&self, series: &Series) -> Labels {
+        let own = series.labels.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+        std::iter::once(("pipeline".into(), self.pipeline.name.clone())).chain(own).collect()
+    }
+
+    /// `None`: only the store knows, and it cannot be asked.
+    fn value(&self, kind: MetricKind, series: &Series) -> Option<Value> {
+        Some(match kind {
+            MetricKind::Counter => Value::Count(self.count(series)),
+            MetricKind::Histogram => Value::Histogram(self.dwell(series)),
+            MetricKind::Gauge => Value::Gauge(self.depth(series)? as f64),
+            MetricKind::Rate => {
+                let received: u64 = self.all().map(|(_, place)| place.submitted.get()).sum();
+                // Of nothing, nothing can be said: 0 / 0 is no number.
+                Value::Gauge(100.0 * self.count(series) as f64 / received as f64)
+            }
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&Name, &Place)> {
+        let own = self.places.iter().filter(|((pipeline, _), _)| *pipeline == self.pipeline.name);
+        own.map(|((_, state), place)| (state, &**place))
+    }
+
+    fn of<'s>(&'s self, series: &'s Series) -> impl Iterator<Item = &'s Place> {
+        self.all().filter(|(state, _)| is_of(series, state)).map(|(_, place)| place)
+    }
+
+    fn count(&self, series: &Series) -> u64 {
+        let count = |place: &Place| match series.of {
+            Measure::Received => place.submitted.get(),
+            Measure::Entered => place.entered.get(),
+            Measure::Left => place.left.get(),
+            Measure::Retried => place.retried.get(),
+            Measure::Dead => place.died.get(),
+            Measure::Late => place.late().values().sum(),
+            Measure::Depth | Measure::DwellMs | Measure::DwellSeconds => 0,
+        };
+        self.of(series).map(count).sum()
+    }
+
+    fn dwell(&self, series: &Series) -> Reading {
+        let mut sum = Reading::none();
+        self.of(series).for_each(|place| sum.add(&place.dwell.read()));
+        if series.of == Measure::DwellMs { sum.scaled(1_000.0) } else { sum }
+    }
+
+    fn depth(&self, series: &Series) -> Option<u64> {
+        let status = if series.of == Measure::Dead { Status::Dead } else { Status::Open };
+        let counts = self.stand?.counts.iter().filter(|count| {
+            count.pipeline == self.pipeline.name && count.status == status && is_of(series, &count.state)
+        });
+        Some(counts.map(|count| count.count).sum())
+    }
+}
+
+fn is_of(series: &Series, state: &Name) -> bool {
+    series.states.is_empty() || series.states.contains(state)
+}

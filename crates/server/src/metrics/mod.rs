@@ -1,0 +1,43 @@
+//! `/metrics`: what the engine counted, what the store knows, what this server saw, in the text of OpenMetrics.
+
+mod declared;
+mod engine;
+mod http;
+mod places;
+mod process;
+mod sheet;
+mod stock;
+
+pub(crate) use http::{Http, line};
+
+use self::sheet::{Kind, Sheet, Value, labels};
+use self::stock::Stock;
+use crate::app::App;
+
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    pub(crate) http: Http,
+    stock: Stock,
+}
+
+impl Metrics {
+    pub(crate) async fn text(app: &App) -> String {
+        let stand = app.metrics.stock.stand(&app.engine).await;
+        let mut sheet = Sheet::default();
+        sheet
+            .family("milepost_build", "What this server was built from", Kind::Info, None)
+            .add(labels!(version = env!("CARGO_PKG_VERSION")), Value::Info);
+        engine::tell(&mut sheet, &app.engine);
+        if let Some(stand) = &stand {
+            places::tell(&mut sheet, &app.engine, stand);
+        }
+        declared::tell(&mut sheet, &app.engine, stand.as_deref());
+        app.metrics.http.tell(&mut sheet);
+        let started_at = app.engine.started_at().millis() as f64 / 1_000.0;
+        sheet
+            .seconds("process_start_time", "When this server started", Kind::Gauge)
+            .value(Vec::new(), started_at);
+        process::tell(&mut sheet);
+        sheet.text()
+    }
+}

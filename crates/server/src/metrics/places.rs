@@ -1,0 +1,79 @@
+//! How much is where, how old it is, and how far readers are behind: what the store knows.
+
+use std::collections::BTreeMap;
+
+use engine::metrics::OTHER;
+use engine::{Engine, Standing};
+use model::{Name, Status};
+
+use super::sheet::{Kind, Sheet, labels};
+use super::stock::Stand;
+
+/// States, and cursors, that are told apart.
+const PLACES_MAX: usize = 2_000;
+const CURSORS_MAX: usize = 50;
+
+pub(super) fn tell(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
+    counts(sheet, engine, stand);
+    ages(sheet, engine, stand);
+    sheet
+        .gauge("milepost_feed_newest_position", "The position of the newest event")
+        .value(Vec::new(), stand.newest as f64);
+    let lag =
+        sheet.gauge("milepost_feed_lag_events", "Positions between a named cursor and the newest event");
+    let mut lags: BTreeMap<Name, u64> = BTreeMap::new();
+    for (index, (name, position)) in stand.cursors.iter().enumerate() {
+        let name = if index < CURSORS_MAX { name } else { OTHER };
+        let lag = lags.entry(name.into()).or_default();
+        *lag = (*lag).max(stand.newest.saturating_sub(*position));
+    }
+    for (cursor, events) in lags {
+        lag.value(labels!(cursor = cursor), events as f64);
+    }
+    if let Some((log, unpublished)) = &stand.log {
+        let mut gauge = |name, help, value| {
+            sheet.gauge(name, help).value(Vec::new(), value);
+        };
+        gauge("milepost_log_size", "Leaves under the published checkpoint of the audit log", log.size as f64);
+        gauge("milepost_log_unpublished", "Leaves that wait for the next checkpoint", *unpublished as f64);
+        let running = f64::from(log.standing == Standing::Running);
+        gauge("milepost_log_running", "Whether the audit log goes on", running);
+    }
+}
+
+fn counts(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
+    let mut places: BTreeMap<(Name, Name, Status), u64> = BTreeMap::new();
+    for pipeline in engine.pipelines().current().all() {
+        for state in &pipeline.states {
+            places.insert((pipeline.name.clone(), state.name.clone(), state.status()), 0);
+        }
+    }
+    for count in &stand.counts {
+        *places.entry((count.pipeline.clone(), count.state.clone(), count.status)).or_default() +=
+            count.count;
+    }
+    let family = sheet.gauge("milepost_submissions", "How many submissions are in a state");
+    let mut others: BTreeMap<Status, u64> = BTreeMap::new();
+    for (index, ((pipeline, state, status), count)) in places.into_iter().enumerate() {
+        if index < PLACES_MAX {
+            let labels = labels!(pipeline = pipeline, state = state, status = status.as_str());
+            family.value(labels, count as f64);
+        } else {
+            *others.entry(status).or_default() += count;
+        }
+    }
+    for (status, count) in others {
+        family.value(labels!(pipeline = OTHER, state = OTHER, status = status.as_str()), count as f64);
+    }
+}
+
+fn ages(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
+    let now = engine.now();
+    let help = "Since when the oldest open submission of a state has been there at all, not only in it";
+    let family = sheet.seconds("milepost_oldest_age", help, Kind::Gauge);
+    for oldest in stand.oldest.iter().take(PLACES_MAX) {
+        let age = now.since(oldest.id.made_at()).millis() as f64 / 1_000.0;
+        let (pipeline, state) = (oldest.pipeline.clone(), oldest.state.clone());
+        family.value(labels!(pipeline = pipeline, state = state), age);
+    }
+}

@@ -1,0 +1,71 @@
+//! What is asked of the store for a scrape: bounded, and not with every scrape.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::core::{CURSORS, Cursor};
+use engine::{Engine, LogReport, clock};
+use store::{Count, Oldest};
+use tokio::sync::Mutex;
+
+use crate::routes::newest;
+
+/// However often somebody asks, the store is asked once in this time.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+/// A store that does not answer must not keep the counters from being read.
+const WITHIN: Duration = Duration::from_secs(5);
+/// Cursors looked at: in the order of their names, the rest is not seen.
+const CURSORS_MAX: usize = 1_000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Stock {
+    known: Mutex<Option<(Instant, Option<Arc<Stand>>)>>,
+}
+
+/// How much is where.
+#[derive(Debug)]
+pub(super) struct Stand {
+    pub(super) counts: Vec<Count>,
+    pub(super) oldest: Vec<Oldest>,
+    /// The position of the newest event.
+    pub(super) newest: u64,
+    pub(super) cursors: Vec<(String, u64)>,
+    /// The log and how many leaves wait for the next checkpoint, where one is published.
+    pub(super) log: Option<(LogReport, u64)>,
+}
+
+impl Stock {
+    /// `None`: the store cannot be read now.
+    pub(super) async fn stand(&self, engine: &Engine) -> Option<Arc<Stand>> {
+        let mut known = self.known.lock().await;
+        if let Some((at, stand)) = &*known
+            && clock::instant().saturating_duration_since(*at) < FRESH_FOR
+        {
+            return stand.clone();
+        }
+        let stand = tokio::time::timeout(WITHIN, read(engine)).await.ok().flatten().map(Arc::new);
+        *known = Some((clock::instant(), stand.clone()));
+        stand
+    }
+}
+
+async fn read(engine: &Engine) -> Option<Stand> {
+    let hint = *engine.recorded().borrow();
+    let read = engine.read(move |store| {
+        let cursors = store.registry(CURSORS, "", CURSORS_MAX)?.into_iter().filter_map(|(name, body)| {
+            let cursor: Cursor = serde_json::from_str(body.as_str()).ok()?;
+            Some((name, cursor.position))
+        });
+        Ok(Stand {
+            counts: store.counts()?,
+            oldest: store.oldest()?,
+            newest: newest(store, hint)?,
+            cursors: cursors.collect(),
+            log: None,
+        })
+    });
+    let mut stand = read.await.ok()?;
+    // Refused where there is no log.
+    stand.log = engine.log_report().await.ok();
+    Some(stand)
+}
