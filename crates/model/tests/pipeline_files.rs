@@ -4,8 +4,8 @@ mod common;
 
 use common::{FILES, source};
 use model::pipeline::{
-    After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline,
-    SlaSpan, State, Times, load,
+    After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline, SlaSpan,
+    State, Times, load,
 };
 use model::{Digest, Millis, Role};
 

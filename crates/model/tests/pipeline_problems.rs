@@ -1,9 +1,6 @@
 //! What is wrong with pipeline files, and how it is told.
 // size: one table, a row for each mistake the checker finds; splitting it would hide which are missing
 
-mod common;
-
-use common::source;
 use model::pipeline::{Problems, Source, load};
 
 /// A pipeline without problems, to which a test adds one.

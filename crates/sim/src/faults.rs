@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 
 use crate::chance::Chance;

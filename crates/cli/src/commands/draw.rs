@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use model::SubmissionId;
-use model::pipeline::{Checks, draw};
+use model::pipeline::{draw, load};
 use serde_json::json;
 
 use crate::exit::{Exit, Stop};
@@ -60,10 +60,8 @@ impl Draw {
 
     fn machine(&self, file: &std::path::Path) -> anyhow::Result<(String, &'static str, String)> {
         let source = source::read(file)?;
-        // A machine can be drawn before everything in it can be run.
-        let loaded = Checks { unsupported: true }.load(&source);
-        let pipeline =
-            loaded.map_err(|problems| Stop::new(Exit::Negative, problems.render(&source).trim_end()))?;
+        let pipeline = load(&source)
+            .map_err(|problems| Stop::new(Exit::Negative, problems.render(&source).trim_end()))?;
         let (kind, drawing) = match self.format.unwrap_or(As::Mermaid) {
             As::Mermaid => ("mermaid", draw::mermaid(&pipeline)),
             As::Svg => ("svg", draw::svg(&pipeline, None)),

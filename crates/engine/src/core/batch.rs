@@ -436,7 +436,7 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
-        self.notes.add(old.as_ref(), &row, &events);
+        self.notes.add(old.as_deref(), &row, &events);
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {

@@ -107,7 +107,7 @@ fn view(granted: Granted) -> TaskView {
         lease,
         lease_expires_at,
         traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
-        tracestate: row.trace.and_then(|trace| trace.state),
+        tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
     }
 }
 

@@ -5,8 +5,8 @@ use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};
 use model::{Documents, Json, Millis, Name, Submission, SubmissionId};
 use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query, Recorded,
-    Store, Take, Taken,
+    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
+    Recorded, Store, Take, Taken,
 };
 
 use super::View;
