@@ -16,6 +16,7 @@ mod inbox;
 mod limits;
 mod log;
 mod look;
+mod openapi;
 mod operations;
 mod overdue;
 mod peers;
