@@ -77,9 +77,10 @@ impl Call {
 
     /// `label.NAME=VALUE`, for any names: an object whose members are parameters themselves.
     pub(super) fn label_filters(mut self) -> Self {
-        let names = r"^label\.[a-z][a-z0-9_]{0,31}$";
         let sentence = "`label.NAME=VALUE`, for each label that must have this value.";
-        let labels = parameter("query", "labels", words::map_of(names, words::key(), 16), sentence);
+        let names = words::spelled(r"^label\..");
+        let piece = words::map(words::wanted()).with("propertyNames", names);
+        let labels = parameter("query", "labels", piece, sentence);
         self.parameters.push(labels.with("style", "form").with("explode", true));
         self
     }

@@ -26,6 +26,11 @@ pub(super) fn text() -> Piece {
     typed("string")
 }
 
+/// What something is looked for by.
+pub(super) fn wanted() -> Piece {
+    text().with("minLength", 1)
+}
+
 /// Text of so many characters.
 pub(super) fn short(min: usize, max: usize) -> Piece {
     typed("string").with("minLength", min).with("maxLength", max)
@@ -47,6 +52,11 @@ pub(super) fn whole(min: i64, max: i64) -> Piece {
 /// A number that only grows: a count, a revision, a position.
 pub(super) fn count() -> Piece {
     whole(0, i64::MAX)
+}
+
+/// A place in the sequence of events, or in a submission's: beyond the last is a place, too.
+pub(super) fn position() -> Piece {
+    typed("integer").with("minimum", 0).with("maximum", u64::MAX)
 }
 
 pub(super) fn version() -> Piece {

@@ -20,11 +20,11 @@ pub(super) fn calls() -> Vec<Call> {
             .query("limit", words::limit(), "At most so many.")
             .query(
                 "after",
-                words::spelled("^([0-9]{1,18}|end)$"),
+                words::spelled("^([0-9]{1,20}|end)$"),
                 "The position read so far; `end`: from now on. Left out: from the oldest event there is.",
             )
             .query("wait", words::span(), "How long to wait for the first: up to 60s. Left out: not at all.")
-            .header("Last-Event-ID", words::spelled("^([0-9]{1,18}|end)$"), "Of a stream: the last `id` that was seen.")
+            .header("Last-Event-ID", words::text(), "Of a stream: the last `id` that was seen.")
             .gives::<FeedPage>(200, "What follows.")
             .gives_as(200, &["text/event-stream"], Some(words::text()), "")
             .refuses(&[Code::UnknownPipeline, Code::FeedRetired]),
@@ -47,7 +47,7 @@ impl Shape for FeedPage {
     fn schema() -> Piece {
         given("")
             .has("events", list(refer::<model::api::EventView>()), "")
-            .has("next", words::count(), "What to give as `after` next, whether or not there were events.")
+            .has("next", words::position(), "What to give as `after` next, whether or not there were events.")
             .like(json!({ "events": [event_example()], "next": 1 }))
     }
 }
@@ -55,7 +55,7 @@ impl Shape for FeedPage {
 impl Shape for CursorBody {
     fn schema() -> Piece {
         taken("")
-            .has("position", words::count(), "")
+            .has("position", words::position(), "")
             .may("rewind", words::flag(), "Whether it may go back.")
             .like(json!({ "position": 2 }))
     }
@@ -65,7 +65,7 @@ impl Shape for CursorView {
     fn schema() -> Piece {
         given("")
             .has("name", words::text(), "")
-            .has("position", words::count(), "")
+            .has("position", words::position(), "")
             .has("moved_at", words::time(), "")
             .like(json!({ "name": "mailer", "position": 2, "moved_at": "2026-11-15T23:20:04.979Z" }))
     }

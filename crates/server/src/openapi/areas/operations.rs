@@ -31,7 +31,7 @@ pub(super) fn calls() -> Vec<Call> {
             .gives::<Operation>(200, "The operation.")
             .refuses(&[Code::UnknownOperation, Code::OperationOver]),
         get("/v1/operations/{operation}/results", "list_results", "What came of each submission")
-            .query("code", words::short(1, 64), "Those that refused with this code.")
+            .query("code", words::wanted(), "Those that refused with this code.")
             .pages(words::id())
             .gives::<ResultPage>(200, "A page of results, in the order of the submissions' ids.")
             .refuses(&[Code::UnknownOperation]),
@@ -77,9 +77,9 @@ impl Shape for Filter {
             .may("state", or_null(words::state()), "")
             .may("status", or_null(words::status()), "")
             .may("parent", or_null(words::id()), "")
-            .may("lane", or_null(words::key()), "")
+            .may("lane", or_null(words::text()), "")
             .may("labels", words::labels(16), "")
-            .may("error", or_null(words::short(1, 64)), "The code of its last error.")
+            .may("error", or_null(words::text()), "The code of its last error.")
             .may("created_before", or_null(words::time()), "")
             .like(json!({ "pipeline": "report", "state": "REVIEW" }))
     }

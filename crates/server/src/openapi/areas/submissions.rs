@@ -6,7 +6,7 @@ use model::api::{
 
 use crate::openapi::call::{Call, JSON, get, post};
 use crate::openapi::shape::refer;
-use crate::openapi::words::{self, either};
+use crate::openapi::words::{self, Piece, either};
 
 pub(super) fn calls() -> Vec<Call> {
     let mut calls = looking();
@@ -18,10 +18,10 @@ pub(super) fn calls() -> Vec<Call> {
 fn filters(call: Call) -> Call {
     call.query("pipeline", words::pipeline(), "Of this pipeline.")
         .query("state", words::state(), "In this state.")
-        .query("key", words::key(), "That hold this key now.")
+        .query("key", words::wanted(), "That hold this key now.")
         .label_filters()
         .query("parent", words::id(), "That are children of this submission.")
-        .query("lane", words::key(), "That hold this lane or are in line for it.")
+        .query("lane", words::wanted(), "That hold this lane or are in line for it.")
         .query("created_before", words::time(), "Created before this time.")
         .pages(words::id())
         .gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
@@ -39,7 +39,7 @@ fn looking() -> Vec<Call> {
         get("/v1/overdue", "list_overdue", "What has missed a service level, the longest ago first")
             .query("pipeline", words::pipeline(), "Of this pipeline.")
             .query("limit", words::limit(), "At most so many.")
-            .query("after", words::spelled("^[0-9T:.Z-]{20,24}/[0-9a-f-]{36}$"), "The `next` of the page before.")
+            .query("after", place(), "The `next` of the page before.")
             .gives::<OverduePage>(200, "A page of submissions, without their documents.")
             .refuses(&[Code::UnknownPipeline]),
         get("/v1/submissions/{id}", "show_submission", "One submission with its documents")
@@ -48,7 +48,7 @@ fn looking() -> Vec<Call> {
             .with("Content-Location", words::spelled("^/v1/submissions/"), "Where the submission itself is.")
             .refuses(&[Code::UnknownSubmission, Code::Refused]),
         get("/v1/submissions/{id}/events", "list_events", "Everything that happened to it, oldest first")
-            .pages(words::count())
+            .pages(words::position())
             .gives::<EventPage>(200, "A page of events.")
             .refuses(&[Code::UnknownSubmission]),
         get("/v1/submissions/{id}/why", "explain", "Every reason it is not moving")
@@ -60,10 +60,18 @@ fn looking() -> Vec<Call> {
         get("/v1/submissions/{id}/evidence", "evidence", "Everything a third party needs to check what happened")
             .details("As of the published checkpoint, which is waited for if it is about to come.")
             .query("documents", words::one_of(&["none"]), "Without payloads, outputs and metadata.")
-            .query("known", words::count(), "The size of a checkpoint you have: prove that the log has gone on from it.")
+            .query("known", words::position(), "The size of a checkpoint you have: prove that the log has gone on from it.")
             .gives_as(200, &[JSON], Some(words::object()), "The evidence. Keep the bytes as they are.")
             .refuses(&[Code::UnknownSubmission, Code::NoLog, Code::NotProven, Code::FeedRetired]),
     ]
+}
+
+/// When a service level was missed, and by whom.
+fn place() -> Piece {
+    let (date, time) =
+        ("[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]");
+    let id = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+    words::spelled(&format!(r"^{date}T{time}(\.[0-9]{{1,9}})?Z/{id}$"))
 }
 
 fn changing() -> Vec<Call> {

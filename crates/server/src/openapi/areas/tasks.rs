@@ -59,7 +59,7 @@ impl Shape for ClaimBody {
             .has("worker", words::short(1, 128), "A name; events show it.")
             .has("tasks", list_of(words::text(), 1, 100), "Names of tasks.")
             .may("pipelines", or_null(list_of(words::text(), 0, 20)), "Only of these pipelines.")
-            .may("labels", or_null(words::map_of("", words::text(), 20)), "Only with these labels.")
+            .may("labels", or_null(map(words::text()).with("maxProperties", 20)), "Only with these labels.")
             .may("max", or_null(words::whole(1, 1_000)), "At most so many; 1 if left out.")
             .may(
                 "wait",

@@ -82,9 +82,9 @@ impl Shape for TokenView {
 
 impl Shape for TokenGiven {
     fn schema() -> Piece {
-        let token = words::spelled("^mp_[A-Za-z0-9_-]{43}$");
+        let token = words::spelled("^mp_[0-9a-f]{64}$");
         let mut example = example();
-        example["token"] = json!("mp_3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+        example["token"] = json!("mp_0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9");
         known(given("A token itself: shown this once.").has("token", token, "")).like(example)
     }
 }
