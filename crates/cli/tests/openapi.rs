@@ -131,7 +131,7 @@ impl Names {
         }
         text.push_str("\n[parameters]\n");
         for (name, _) in dictionaries.iter().skip(1) {
-            text.push_str(&format!("\"path.{name}\" = {{ dictionary = \"{name}\", probability = 0.7 }}\n"));
+            text.push_str(&format!("\"path.{name}\" = {{ dictionary = \"{name}\", probability = 0.5 }}\n"));
         }
         text
     }

@@ -47,7 +47,7 @@ impl Shape for HoldBody {
             .has("reason", words::short(1, 4_000), "For whoever finds them held: up to 4,000 bytes.")
             .may("expires_at", or_null(words::time()), "It ends by itself then.")
             .like(json!({
-                "pipeline": "report", "reason": "the mail server is down", "expires_at": "2026-11-16T08:00:00Z"
+                "pipeline": "report", "reason": "the mail server is down", "expires_at": "2036-11-16T08:00:00Z"
             }))
     }
 }
