@@ -2,7 +2,7 @@ use model::Code;
 use model::api::{CursorBody, CursorView, FeedPage};
 use serde_json::json;
 
-use super::submission::event_example;
+use super::events::event_example;
 use crate::openapi::call::{Call, get, put};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
 use crate::openapi::words::{self, Piece, list};

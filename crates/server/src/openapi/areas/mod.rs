@@ -1,6 +1,7 @@
 //! What there is to ask for, area by area.
 
 mod audit;
+mod events;
 mod feed;
 mod figures;
 mod health;
@@ -15,7 +16,7 @@ mod tokens;
 use super::call::Call;
 use super::shape::{Named, named};
 #[cfg(test)]
-pub(super) use submission::KINDS;
+pub(super) use events::KINDS;
 
 pub(super) struct Area {
     pub(super) name: &'static str,
@@ -35,7 +36,7 @@ pub(super) const AREAS: &[Area] = &[
         name: "Submissions",
         about: "Submitting, looking, and what people do to submissions.",
         calls: submissions::calls,
-        shapes: submission::shapes,
+        shapes: || [submission::shapes(), events::shapes()].into_iter().flatten().collect(),
     },
     Area {
         name: "Operations",

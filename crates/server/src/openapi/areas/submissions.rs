@@ -113,7 +113,7 @@ fn changing() -> Vec<Call> {
             .details(
                 "The pipeline says which fields may change and who may do it; key and lane never change.",
             )
-            .takes_as(&[JSON, "application/merge-patch+json"], words::any())
+            .takes_as(&[JSON, "application/merge-patch+json"], words::object())
             .once()
             .if_match()
             .proof()
