@@ -62,10 +62,16 @@ fn every_problem_of_a_file_is_listed() {
 }
 
 #[test]
-fn every_route_has_its_heading() {
+fn every_route_has_its_heading_and_an_example() {
     let page = read("docs/api.md");
     for route in server::TABLE {
         let heading = format!("### {} {}\n", route.method, route.path);
-        assert!(page.contains(&heading), "docs/api.md has no heading `{}`", heading.trim_end());
+        let (_, rest) = page
+            .split_once(&heading)
+            .unwrap_or_else(|| panic!("docs/api.md has no heading `{}`", heading.trim_end()));
+        let section = rest.split("\n#").next().unwrap_or_default();
+        let begins = route.path.split('{').next().unwrap_or_default();
+        let shows = |line: &str| line.contains("curl ") && line.contains(&format!("$M{begins}"));
+        assert!(section.lines().any(shows), "docs/api.md shows no curl line under `{}`", heading.trim_end());
     }
 }

@@ -66,6 +66,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/livez", Nothing, Always, |get| on(get, health::live)),
     route(Method::GET, "/readyz", Nothing, Always, |get| on(get, health::ready)),
     route(Method::GET, "/metrics", AnyRole, Always, |get| on(get, metrics::show)),
+    route(Method::GET, "/openapi.json", Nothing, Request, |get| on(get, health::describe)),
     route(Method::GET, "/checkpoint", Nothing, Request, |get| on(get, log::checkpoint)),
     route(Method::GET, "/tile/{*path}", AnyRole, Request, |get| on(get, log::tile)),
     route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),

@@ -1,11 +1,13 @@
 //! Whether the server lives, whether it is ready, and what it is.
 
 use axum::extract::State;
+use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use engine::{Condition, DutyReport, Standing};
 use model::{Code, Refusal};
 
 use crate::app::App;
+use crate::openapi::openapi;
 use crate::problem::Answer;
 
 /// The engine's own thread, as it is called among the duties.
@@ -18,6 +20,7 @@ const WELCOME: &str = "<!doctype html>
 <ul>
 <li><a href=\"/v1/pipelines\">/v1/pipelines</a>: what is in force, and how many submissions are where
 <li><a href=\"/v1/submissions\">/v1/submissions</a>: the newest submissions
+<li><a href=\"/openapi.json\">/openapi.json</a>: everything that can be asked
 <li><a href=\"/readyz\">/readyz</a>, <a href=\"/livez\">/livez</a>: how this server is
 </ul>
 </html>
@@ -25,6 +28,11 @@ const WELCOME: &str = "<!doctype html>
 
 pub(crate) async fn welcome() -> Html<&'static str> {
     Html(WELCOME)
+}
+
+/// What can be asked of the server, for programs.
+pub(crate) async fn describe() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi()).into_response()
 }
 
 /// Restarting helps only when the engine is broken.

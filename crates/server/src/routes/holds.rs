@@ -31,6 +31,9 @@ pub(crate) async fn place(
 ) -> Answer<Response> {
     conditions::never_once(&headers)?;
     check_size(&body)?;
+    if body.expires_at.is_some_and(|at| at <= app.engine.now()) {
+        return Err(invalid("`expires_at` is over already: such a hold would stop nothing").into());
+    }
     if app.engine.holds().current().all().count() >= HOLDS_MAX {
         let message =
             format!("there are {HOLDS_MAX} holds already; release some, or hold more at once by a label");

@@ -104,6 +104,12 @@ async fn holds_that_cannot_be_meant_are_refused() {
             "invalid-request",
             "RFC 3339",
         ),
+        (
+            json!({ "pipeline": "notes", "reason": "r", "expires_at": "2020-01-01T00:00:00Z" }),
+            400,
+            "invalid-request",
+            "over already",
+        ),
         (json!({ "pipeline": "notes", "reason": "r", "until": 1 }), 400, "invalid-request", "`until`"),
     ] {
         let problem = server.post("/v1/holds", &body).await.problem(status, code);
@@ -118,8 +124,9 @@ async fn holds_that_cannot_be_meant_are_refused() {
 async fn a_hold_whose_time_is_over_is_gone() {
     let server = Server::start().await;
     let id = server.parcel("r1").await;
-    place(&server, json!({ "pipeline": "parcels", "reason": "r", "expires_at": "2020-01-01T00:00:00Z" }))
-        .await;
+    let soon = server.engine.now().plus(model::Millis::new(300)).to_string();
+    place(&server, json!({ "pipeline": "parcels", "reason": "r", "expires_at": soon })).await;
+    while server.get("/v1/holds").await.json() != json!({ "holds": [] }) {}
     assert_eq!(claim(&server, "parcels.check").await["submission"], json!(id));
     assert_eq!(server.get("/v1/holds").await.json(), json!({ "holds": [] }));
 }

@@ -20,6 +20,7 @@ mod log;
 mod look;
 mod metrics;
 mod metrics_docs;
+mod openapi;
 mod operations;
 mod overdue;
 mod peers;

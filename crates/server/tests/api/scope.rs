@@ -26,7 +26,9 @@ const NO_OPERATION: Out = Is(404, "unknown-operation");
 /// For a token of another pipeline, and for one of another label.
 fn line(route: &Route) -> Option<(Out, Out)> {
     Some(match (route.method.as_str(), route.path) {
-        ("GET", "/" | "/livez" | "/readyz" | "/checkpoint" | "/v1/audit/key") => (Free, Free),
+        ("GET", "/" | "/livez" | "/readyz" | "/openapi.json" | "/checkpoint" | "/v1/audit/key") => {
+            (Free, Free)
+        }
         ("GET", "/v1/audit" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("PUT", "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("GET", "/metrics" | "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),

@@ -1,0 +1,72 @@
+use model::Code;
+use model::api::{CursorBody, CursorView, FeedPage};
+use serde_json::json;
+
+use super::events::event_example;
+use crate::openapi::call::{Call, get, put};
+use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
+use crate::openapi::words::{self, Piece, list};
+
+pub(super) fn calls() -> Vec<Call> {
+    vec![
+        get("/v1/feed", "read_feed", "Events in sequence, now or as they happen")
+            .details(
+                "With `Accept: text/event-stream` they come as server-sent events that do not end: `id` is the position, \
+                 `data` the event. A reader that comes again with `Last-Event-ID` goes on from there.",
+            )
+            .query("pipeline", words::pipeline(), "Only of submissions of this pipeline.")
+            .query("state", words::state(), "Only those that lead to this state.")
+            .label_filters()
+            .query("limit", words::limit(), "At most so many.")
+            .query(
+                "after",
+                words::spelled("^([0-9]{1,20}|end)$"),
+                "The position read so far; `end`: from now on. Left out: from the oldest event there is.",
+            )
+            .query("wait", words::span(), "How long to wait for the first: up to 60s. Left out: not at all.")
+            .header("Last-Event-ID", words::text(), "Of a stream: the last `id` that was seen.")
+            .gives::<FeedPage>(200, "What follows.")
+            .gives_as(200, &["text/event-stream"], Some(words::text()), "")
+            .refuses(&[Code::UnknownPipeline, Code::FeedRetired]),
+        get("/v1/feed/cursors/{cursor}", "show_cursor", "A position kept under a name of your own")
+            .gives::<CursorView>(200, "The cursor.")
+            .refuses(&[Code::UnknownCursor]),
+        put("/v1/feed/cursors/{cursor}", "move_cursor", "Keep a position")
+            .details("It goes forwards only, unless `rewind` says otherwise.")
+            .takes::<CursorBody>()
+            .gives::<CursorView>(200, "The cursor.")
+            .refuses(&[Code::CursorAhead]),
+    ]
+}
+
+pub(super) fn shapes() -> Vec<Named> {
+    vec![named::<FeedPage>(), named::<CursorBody>(), named::<CursorView>()]
+}
+
+impl Shape for FeedPage {
+    fn schema() -> Piece {
+        given("")
+            .has("events", list(refer::<model::api::EventView>()), "")
+            .has("next", words::position(), "What to give as `after` next, whether or not there were events.")
+            .like(json!({ "events": [event_example()], "next": 1 }))
+    }
+}
+
+impl Shape for CursorBody {
+    fn schema() -> Piece {
+        taken("")
+            .has("position", words::position(), "")
+            .may("rewind", words::flag(), "Whether it may go back.")
+            .like(json!({ "position": 2 }))
+    }
+}
+
+impl Shape for CursorView {
+    fn schema() -> Piece {
+        given("")
+            .has("name", words::text(), "")
+            .has("position", words::position(), "")
+            .has("moved_at", words::time(), "")
+            .like(json!({ "name": "mailer", "position": 2, "moved_at": "2026-11-15T23:20:04.979Z" }))
+    }
+}

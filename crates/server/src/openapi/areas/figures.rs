@@ -1,0 +1,115 @@
+use model::api::{DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView};
+use serde_json::json;
+
+use crate::openapi::call::{Call, get};
+use crate::openapi::shape::{Named, Shape, given, named, refer};
+use crate::openapi::words::{self, Piece, list, map, or_null};
+
+pub(super) fn calls() -> Vec<Call> {
+    vec![
+        get("/v1/stats", "show_stats", "How much is where, and how the engine's own chores are doing")
+            .gives::<StatsView>(200, "The figures."),
+        get("/v1/servers", "list_servers", "The servers that share the store")
+            .gives::<ServerList>(200, "The servers."),
+    ]
+}
+
+pub(super) fn shapes() -> Vec<Named> {
+    vec![
+        named::<StatsView>(),
+        named::<PlaceCount>(),
+        named::<DutyView>(),
+        named::<ReceivedView>(),
+        named::<ServerList>(),
+        named::<ServerView>(),
+    ]
+}
+
+impl Shape for StatsView {
+    fn schema() -> Piece {
+        let conditions = words::one_of(&["running", "unreachable", "drained", "broken"]);
+        given("")
+            .has("condition", conditions, "`unreachable` while the store is; `drained`, `broken`: the engine has ended.")
+            .has("last_event", words::count(), "The position of the newest event.")
+            .has("counts", list(refer::<PlaceCount>()), "As they are kept; places without any are not listed.")
+            .has("duties", list(refer::<DutyView>()), "")
+            .has(
+                "received",
+                refer::<ReceivedView>(),
+                "What this server decided of what applications submitted in SQL, since it started.",
+            )
+            .like(json!({
+                "condition": "running", "last_event": 14,
+                "counts": [{ "pipeline": "report", "state": "REVIEW", "status": "open", "count": 12 }],
+                "duties": [], "received": { "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }
+            }))
+    }
+}
+
+impl Shape for PlaceCount {
+    fn schema() -> Piece {
+        given("")
+            .has("pipeline", words::text(), "")
+            .has("state", words::text(), "")
+            .has("status", words::status(), "")
+            .has("count", words::count(), "")
+            .like(json!({ "pipeline": "report", "state": "REVIEW", "status": "open", "count": 12 }))
+    }
+}
+
+impl Shape for DutyView {
+    fn schema() -> Piece {
+        given("A chore the engine does by itself.")
+            .has("name", words::text(), "")
+            .has(
+                "last_good_ago",
+                or_null(words::span()),
+                "How long ago a pass ended well; null: none has since the server started.",
+            )
+            .has("passes", words::count(), "Since the server started.")
+            .has("failures", words::count(), "")
+            .has("running_for", or_null(words::span()), "How long the pass under way has taken.")
+            .has("overdue", words::flag(), "Whether that is longer than it may.")
+            .has("last_error", or_null(words::text()), "")
+            .may("elsewhere", words::text(), "The server that does it, where another one does.")
+            .like(json!({
+                "name": "steps", "last_good_ago": "30ms", "passes": 0, "failures": 0, "running_for": null,
+                "overdue": false, "last_error": null
+            }))
+    }
+}
+
+impl Shape for ReceivedView {
+    fn schema() -> Piece {
+        given("")
+            .has("submitted", words::count(), "")
+            .has("merged", words::count(), "An open submission with the same key stands for them.")
+            .has("refused", map(words::count()), "By the code of the refusal.")
+            .like(json!({ "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }))
+    }
+}
+
+impl Shape for ServerList {
+    fn schema() -> Piece {
+        given("").has("servers", list(refer::<ServerView>()), "").like(json!({ "servers": [] }))
+    }
+}
+
+impl Shape for ServerView {
+    fn schema() -> Piece {
+        given("A server, as those over the same store see it.")
+            .has("id", words::text(), "")
+            .has("name", words::text(), "What people call it; its id where nobody gave it a name.")
+            .has("address", words::text(), "Where it listens; empty before it does.")
+            .has("version", words::text(), "")
+            .has("started_at", words::time(), "")
+            .has("seen_ago", words::span(), "How long ago it said that it is there.")
+            .has("duties", list(words::text()), "What it does for all of them at present.")
+            .has("asked", words::flag(), "Whether it is the one that was asked.")
+            .like(json!({
+                "id": "01a1e283-99f9-74d3-b204-1ad95d1fce41", "name": "walker-1", "address": "10.0.0.7:8080",
+                "version": "0.1.0", "started_at": "2026-11-16T04:00:43.129Z", "seen_ago": "1s204ms",
+                "duties": ["operations", "schedules"], "asked": true
+            }))
+    }
+}

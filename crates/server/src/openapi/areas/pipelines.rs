@@ -1,0 +1,174 @@
+use model::Code;
+use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
+use model::pipeline::diff::Difference;
+use serde_json::{Value, json};
+
+use crate::openapi::call::{Call, get, put};
+use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
+use crate::openapi::words::{self, Piece, list, map_of, or_null};
+
+const TOML: &str = "application/toml";
+
+pub(super) fn calls() -> Vec<Call> {
+    let text = || Some(words::text());
+    vec![
+        get(
+            "/v1/pipelines",
+            "list_pipelines",
+            "The newest version of every pipeline, with how much is where",
+        )
+        .gives::<PipelineList>(200, "The pipelines."),
+        get("/v1/pipelines/{pipeline}", "show_pipeline", "One pipeline, in the form that is asked for")
+            .details("`Accept` chooses the form; `format` does where no header can be set.")
+            .query("version", words::version(), "Another version than the newest.")
+            .query(
+                "format",
+                words::one_of(&["json", "toml", "mermaid", "svg"]),
+                "Counts instead of `Accept`.",
+            )
+            .gives::<PipelineView>(200, "The pipeline.")
+            .gives_as(200, &[TOML], text(), "")
+            .gives_as(200, &["text/vnd.mermaid", "text/plain"], text(), "")
+            .gives_as(200, &["image/svg+xml"], text(), "")
+            .refuses(&[Code::UnknownPipeline, Code::UnknownVersion]),
+        put("/v1/pipelines/{pipeline}", "apply_pipeline", "Bring a pipeline file into force")
+            .details("The name in the file must be the one in the address.")
+            .query("dry_run", words::flag(), "Check and compare; apply nothing.")
+            .takes_as(&[TOML], words::text())
+            .takes::<ApplyBody>()
+            .gives::<ApplyAnswer>(200, "Exactly this was in force already, or it was a dry run.")
+            .gives::<ApplyAnswer>(201, "It is in force.")
+            .refuses(&[Code::InvalidDefinition, Code::VersionExists, Code::VersionOutdated]),
+    ]
+}
+
+pub(super) fn shapes() -> Vec<Named> {
+    vec![
+        named::<ApplyBody>(),
+        named::<ApplyAnswer>(),
+        named::<Difference>(),
+        named::<PipelineList>(),
+        named::<PipelineView>(),
+        named::<ScheduleView>(),
+        named::<StateView>(),
+        named::<StateCount>(),
+    ]
+}
+
+impl Shape for ApplyBody {
+    fn schema() -> Piece {
+        taken("A pipeline file with what it names.")
+            .has("toml", words::text(), "The file.")
+            .may("files", map_of("^.{1,200}$", words::text(), 100), "The files it names: path to text.")
+            .may("params", or_null(words::object()), "Parameters this deployment sets.")
+            .like(json!({
+                "toml": "name = \"note\"\nversion = 1\nstart = \"OPEN\"\n[states.OPEN]\nactions.close = \"DONE\"\n\
+                         [states.DONE]\nfinal = \"success\"\n",
+                "files": {}, "params": {}
+            }))
+    }
+}
+
+impl Shape for ApplyAnswer {
+    fn schema() -> Piece {
+        given("")
+            .has("name", words::pipeline(), "")
+            .has("version", words::version(), "")
+            .has("digest", words::digest(), "")
+            .has("changed", words::flag(), "False: exactly this was in force already.")
+            .may("dry_run", words::flag(), "True: nothing was applied; this is what would have come of it.")
+            .may("compared_to", words::version(), "The version that was the newest before.")
+            .has("diff", list(refer::<Difference>()), "What is different from it.")
+            .may("lost_states", list(words::text()), "Its states that are no more.")
+            .like(json!({
+                "name": "report", "version": 2, "digest": "tCU_uUezPgtvEhy5qhnL4p1CoKHpwnLoVM_rR4Wq2tA",
+                "changed": true, "dry_run": true, "compared_to": 1,
+                "diff": [{ "place": "SENDING.lease", "what": "changed", "old": "30s", "new": "1m" }]
+            }))
+    }
+}
+
+impl Shape for Difference {
+    fn schema() -> Piece {
+        given("")
+            .has("place", words::text(), "What it is about, as the file would name it.")
+            .has("what", words::one_of(&["added", "removed", "changed"]), "")
+            .may("old", words::text(), "")
+            .may("new", words::text(), "")
+            .like(json!({ "place": "SENDING.lease", "what": "changed", "old": "30s", "new": "1m" }))
+    }
+}
+
+fn example() -> Value {
+    json!({
+        "name": "report", "title": "Reports", "version": 1, "versions": [1],
+        "digest": "X8gAcTpz4JZSZF5O6sTJ8VHar_-u_n0P8O59P34Z4Dg",
+        "states": [{
+            "name": "REVIEW", "title": null, "phase": null, "kind": "human", "actions": ["approve", "reject"],
+            "counts": [{ "status": "open", "count": 1 }]
+        }]
+    })
+}
+
+impl Shape for PipelineList {
+    fn schema() -> Piece {
+        given("")
+            .has("pipelines", list(refer::<PipelineView>()), "")
+            .like(json!({ "pipelines": [example()] }))
+    }
+}
+
+impl Shape for PipelineView {
+    fn schema() -> Piece {
+        given("")
+            .has("name", words::pipeline(), "")
+            .has("title", words::text(), "")
+            .has("version", words::version(), "")
+            .has("versions", list(words::version()), "Every version there is.")
+            .has("digest", words::digest(), "")
+            .has("states", list(refer::<StateView>()), "")
+            .may("schedules", list(refer::<ScheduleView>()), "What it submits by the clock.")
+            .like(example())
+    }
+}
+
+impl Shape for ScheduleView {
+    fn schema() -> Piece {
+        given("")
+            .has("id", words::text(), "Another time or another payload is another schedule.")
+            .has(
+                "next_at",
+                or_null(words::time()),
+                "Null: its times are over, or a newer version has taken its place.",
+            )
+            .has("last_at", or_null(words::time()), "The time it served last, or when it was first seen.")
+            .has("submission", or_null(words::id()), "What was submitted then.")
+            .has("refused", or_null(words::text()), "Why nothing was.")
+            .like(json!({
+                "id": "YBxrPEQBEe9JuWzj", "next_at": "2026-11-16T03:00:00.000Z",
+                "last_at": "2026-11-16T02:11:10.773Z", "submission": null, "refused": null
+            }))
+    }
+}
+
+impl Shape for StateView {
+    fn schema() -> Piece {
+        given("")
+            .has("name", words::state(), "")
+            .has("title", or_null(words::text()), "")
+            .has("phase", or_null(words::text()), "")
+            .has("kind", words::one_of(&["pass", "task", "wait", "human", "join", "final"]), "")
+            .has("actions", list(words::text()), "")
+            .has("counts", list(refer::<StateCount>()), "")
+            .like(example()["states"][0].clone())
+    }
+}
+
+impl Shape for StateCount {
+    fn schema() -> Piece {
+        given("")
+            .has("status", words::status(), "")
+            .has("count", words::count(), "")
+            .like(json!({ "status": "open", "count": 1 }))
+    }
+}

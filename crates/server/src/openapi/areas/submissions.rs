@@ -1,0 +1,136 @@
+use model::Code;
+use model::api::{
+    ActBody, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage, SubmissionView, SubmitAnswer,
+    SubmitBody, SubmitMany, WhyAnswer,
+};
+
+use crate::openapi::call::{Call, JSON, get, post};
+use crate::openapi::shape::refer;
+use crate::openapi::words::{self, Piece, either};
+
+pub(super) fn calls() -> Vec<Call> {
+    let mut calls = looking();
+    calls.extend(changing());
+    calls
+}
+
+/// What submissions are found by.
+fn filters(call: Call) -> Call {
+    call.query("pipeline", words::pipeline(), "Of this pipeline.")
+        .query("state", words::state(), "In this state.")
+        .query("key", words::wanted(), "That hold this key now.")
+        .label_filters()
+        .query("parent", words::id(), "That are children of this submission.")
+        .query("lane", words::wanted(), "That hold this lane or are in line for it.")
+        .query("created_before", words::time(), "Created before this time.")
+        .pages(words::id())
+        .gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
+        .refuses(&[Code::UnknownPipeline])
+}
+
+fn looking() -> Vec<Call> {
+    vec![
+        filters(
+            get("/v1/submissions", "list_submissions", "Submissions, newest first")
+                .details("Every filter that is given must hold. A pipeline or state that does not exist is refused.")
+                .query("status", words::status(), ""),
+        ),
+        filters(get("/v1/dead", "list_dead", "Dead letters, newest first")),
+        get("/v1/overdue", "list_overdue", "What has missed a service level, the longest ago first")
+            .query("pipeline", words::pipeline(), "Of this pipeline.")
+            .query("limit", words::limit(), "At most so many.")
+            .query("after", place(), "The `next` of the page before.")
+            .gives::<OverduePage>(200, "A page of submissions, without their documents.")
+            .refuses(&[Code::UnknownPipeline]),
+        get("/v1/submissions/{id}", "show_submission", "One submission with its documents")
+            .gives::<SubmissionView>(200, "The submission.")
+            .etag()
+            .with("Content-Location", words::spelled("^/v1/submissions/"), "Where the submission itself is.")
+            .refuses(&[Code::UnknownSubmission, Code::Refused]),
+        get("/v1/submissions/{id}/events", "list_events", "Everything that happened to it, oldest first")
+            .pages(words::position())
+            .gives::<EventPage>(200, "A page of events.")
+            .refuses(&[Code::UnknownSubmission]),
+        get("/v1/submissions/{id}/why", "explain", "Every reason it is not moving")
+            .gives::<WhyAnswer>(200, "The reasons: at least one.")
+            .refuses(&[Code::UnknownSubmission]),
+        get("/v1/submissions/{id}/drawing", "draw", "Its machine, with the way it took and where it is")
+            .gives_as(200, &["image/svg+xml"], Some(words::text()), "The drawing.")
+            .refuses(&[Code::UnknownSubmission]),
+        get("/v1/submissions/{id}/evidence", "evidence", "Everything a third party needs to check what happened")
+            .details("As of the published checkpoint, which is waited for if it is about to come.")
+            .query("documents", words::one_of(&["none"]), "Without payloads, outputs and metadata.")
+            .query("known", words::position(), "The size of a checkpoint you have: prove that the log has gone on from it.")
+            .gives_as(200, &[JSON], Some(words::object()), "The evidence. Keep the bytes as they are.")
+            .refuses(&[Code::UnknownSubmission, Code::NoLog, Code::NotProven, Code::FeedRetired]),
+    ]
+}
+
+/// When a service level was missed, and by whom.
+fn place() -> Piece {
+    let (date, time) =
+        ("[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]");
+    let id = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+    words::spelled(&format!(r"^{date}T{time}(\.[0-9]{{1,9}})?Z/{id}$"))
+}
+
+fn changing() -> Vec<Call> {
+    let one = || refer::<SubmitAnswer>();
+    vec![
+        post("/v1/pipelines/{pipeline}/submissions", "submit", "Submit to the newest version, one or many")
+            .details("Of many, each has its own result and status. A call takes up to 1,000 in up to 4 MB.")
+            .takes_as(&[JSON], either([refer::<SubmitBody>(), refer::<SubmitMany>()]))
+            .gives_as(201, &[JSON], Some(one()), "The submission.")
+            .with("Location", words::spelled("^/v1/submissions/"), "Where it is from now on.")
+            .etag()
+            .gives_as(
+                200,
+                &[JSON],
+                Some(either([one(), refer::<ManyAnswer>()])),
+                "An open submission with the same key stands for it; or the results of many.",
+            )
+            .once()
+            .proof()
+            .refuses(&[Code::UnknownPipeline, Code::DuplicateKey, Code::ReasonRequired, Code::NotAdmitted])
+            .refuses(&[Code::SchemaViolation, Code::GuardError, Code::KeyMismatch]),
+        post("/v1/submissions/{id}/actions/{action}", "act", "Make a move that people make")
+            .details("The role is that of the action. The body may be left out.")
+            .may_take::<ActBody>()
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[
+                Code::UnknownSubmission,
+                Code::ActionNotAllowed,
+                Code::GuardNotMet,
+                Code::SelfApproval,
+            ])
+            .refuses(&[Code::ReasonRequired, Code::SchemaViolation, Code::PickRequired, Code::GuardError])
+            .refuses(&[Code::LaneTaken, Code::DuplicateKey, Code::Erased]),
+        post("/v1/submissions/{id}/amend", "amend", "Change the payload by a merge patch")
+            .details(
+                "The pipeline says which fields may change and who may do it; key and lane never change.",
+            )
+            .takes_as(&[JSON, "application/merge-patch+json"], words::object())
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[Code::UnknownSubmission, Code::NotAmendable, Code::Erased])
+            .refuses(&[Code::SchemaViolation, Code::GuardError]),
+        post("/v1/submissions/{id}/redrive", "redrive", "Set a dead letter going again")
+            .may_take::<RedriveBody>()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[
+                Code::UnknownSubmission,
+                Code::NotDead,
+                Code::LaneTaken,
+                Code::GuardError,
+                Code::Erased,
+            ]),
+    ]
+}
