@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["model", "store", "audit"]),
     ("server", &["model", "store", "audit", "engine"]),
     ("client", &["model"]),
+    ("fetch", &[]),
     ("sim", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     ("bench", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     (
