@@ -33,3 +33,4 @@ pub use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 pub use network::{InvalidNetwork, Network};
 pub use policy::Policy;
 pub use resolve::{Resolve, Resolving, SystemResolver};
+pub use target::{host_of, normalized};

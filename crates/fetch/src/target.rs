@@ -27,15 +27,7 @@ pub(crate) enum Place {
 
 impl Target {
     pub(crate) fn read(text: &str, policy: &Policy) -> Result<Target, Error> {
-        if text.len() > URL_BYTES_MAX {
-            return Err(Error::InvalidUrl("it is too long"));
-        }
-        // The parser drops line ends and tabs silently, so that what a person reads is not what it means.
-        if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(Error::InvalidUrl("it has a blank or a control character"));
-        }
-        let url = Url::parse(text).map_err(|_| Error::InvalidUrl("it is no absolute URL"))?;
-        Target::of(url, policy)
+        Target::of(parse(text)?, policy)
     }
 
     /// Where a redirect leads.
@@ -48,22 +40,10 @@ impl Target {
     }
 
     fn of(url: Url, policy: &Policy) -> Result<Target, Error> {
-        let is_tls = match url.scheme() {
-            "https" => true,
-            "http" if policy.http => false,
-            other => return Err(Error::RefusedScheme(other.chars().take(20).collect())),
-        };
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(Error::InvalidUrl("it has a user name or a password in it"));
+        let (place, is_tls) = place(&url)?;
+        if !is_tls && !policy.http {
+            return Err(Error::RefusedScheme(url.scheme().to_owned()));
         }
-        let place = match url.host() {
-            Some(Host::Ipv4(address)) => Place::Address(address.into()),
-            Some(Host::Ipv6(address)) => Place::Address(plain(address.into())),
-            Some(Host::Domain(name)) if !name.trim_end_matches('.').is_empty() => {
-                Place::Name(name.trim_end_matches('.').to_owned())
-            }
-            _ => return Err(Error::InvalidUrl("it names no host")),
-        };
         let port = url.port_or_known_default().ok_or(Error::InvalidUrl("it names no port"))?;
         if !policy.ports.contains(&port) {
             return Err(Error::RefusedPort(port));
@@ -106,5 +86,72 @@ impl Target {
 
     pub(crate) fn is_same_origin(&self, other: &Target) -> bool {
         (self.is_tls, &self.place, self.port) == (other.is_tls, &other.place, other.port)
+    }
+}
+
+/// The one spelling of an address that could be fetched from: two texts that lead to the same place by the same path are
+/// the same text then. Whether it may be fetched from is the policy's to say.
+pub fn normalized(url: &str) -> Result<String, Error> {
+    let mut url = parse(url)?;
+    place(&url)?;
+    url.set_fragment(None);
+    Ok(url.into())
+}
+
+/// Whom an address leads to: its host, in the one spelling.
+pub fn host_of(url: &str) -> Result<String, Error> {
+    Ok(match place(&parse(url)?)?.0 {
+        Place::Address(address) => address.to_string(),
+        Place::Name(name) => name,
+    })
+}
+
+fn parse(text: &str) -> Result<Url, Error> {
+    if text.len() > URL_BYTES_MAX {
+        return Err(Error::InvalidUrl("it is too long"));
+    }
+    // The parser drops line ends and tabs silently, so that what a person reads is not what it means.
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Error::InvalidUrl("it has a blank or a control character"));
+    }
+    Url::parse(text).map_err(|_| Error::InvalidUrl("it is no absolute URL"))
+}
+
+/// Where a URL leads, and whether by TLS.
+fn place(url: &Url) -> Result<(Place, bool), Error> {
+    let is_tls = match url.scheme() {
+        "https" => true,
+        "http" => false,
+        other => return Err(Error::RefusedScheme(other.chars().take(20).collect())),
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Error::InvalidUrl("it has a user name or a password in it"));
+    }
+    let place = match url.host() {
+        Some(Host::Ipv4(address)) => Place::Address(address.into()),
+        Some(Host::Ipv6(address)) => Place::Address(plain(address.into())),
+        Some(Host::Domain(name)) if !name.trim_end_matches('.').is_empty() => {
+            Place::Name(name.trim_end_matches('.').to_owned())
+        }
+        _ => return Err(Error::InvalidUrl("it names no host")),
+    };
+    Ok((place, is_tls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_place_has_one_spelling() {
+        for url in
+            ["https://Hooks.example/a", "https://hooks.example:443/a", "https://hooks.example/b/../a#x"]
+        {
+            assert_eq!(normalized(url).unwrap(), "https://hooks.example/a");
+        }
+        assert_eq!(normalized("http://2130706433/").unwrap(), "http://127.0.0.1/");
+        assert_eq!(host_of("http://[::ffff:7f00:1]:8080/").unwrap(), "127.0.0.1");
+        assert!(normalized("http://user@hooks.example/").is_err());
+        assert!(normalized("ftp://hooks.example/").is_err());
     }
 }

@@ -23,6 +23,7 @@ pub mod schema;
 pub mod submission;
 pub mod time;
 pub mod token;
+pub mod webhook;
 pub mod why;
 
 pub use actor::{Actor, ActorKind, Caller, Right};

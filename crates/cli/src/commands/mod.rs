@@ -9,6 +9,7 @@ mod check;
 mod dead;
 mod demo;
 mod draw;
+mod endpoints;
 mod evidence;
 mod hold;
 mod holds;
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     Servers(servers::Servers),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
+    Endpoints(endpoints::Endpoints),
 }
 
 impl Command {
@@ -115,6 +117,7 @@ impl Command {
             Command::Servers(servers) => servers.run(format),
             Command::Worker(worker) => worker.run(),
             Command::Tokens(tokens) => tokens.run(format),
+            Command::Endpoints(endpoints) => endpoints.run(format),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
 use crate::place::Place;
+use crate::sending::Sending;
 use crate::signals::{self, Signals};
 use crate::source;
 
@@ -73,6 +74,9 @@ pub(crate) struct Serve {
     #[command(flatten)]
     audit: Audit,
 
+    #[command(flatten)]
+    sending: Sending,
+
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
@@ -113,7 +117,8 @@ impl Serve {
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
         options.tls = tls;
-        node.serve(listener, options, stop).await
+        let senders = self.sending.senders(&node);
+        node.serve(listener, options, senders, stop).await
     }
 
     /// What the command line says counts more than the environment.

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cursors;
+mod endpoints;
 mod epoch;
 mod fleet;
 mod inbox;
@@ -15,6 +16,7 @@ mod surroundings;
 mod tokens;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
+pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};

@@ -4,6 +4,7 @@
 //! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
 
 mod audit;
+mod endpoint;
 mod feed;
 mod hold;
 mod operation;
@@ -15,6 +16,7 @@ mod task;
 mod token;
 
 pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
+pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};

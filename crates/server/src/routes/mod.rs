@@ -6,6 +6,7 @@ pub(crate) mod apply;
 pub(crate) mod cursors;
 pub(crate) mod dead;
 pub(crate) mod drawing;
+pub(crate) mod endpoints;
 pub(crate) mod evidence;
 pub(crate) mod feed;
 pub(crate) mod health;

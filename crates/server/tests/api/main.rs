@@ -7,6 +7,7 @@ mod amend;
 mod bad_input;
 mod children;
 mod dead;
+mod endpoints;
 mod errors_doc;
 mod feed;
 mod health;
