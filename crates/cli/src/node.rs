@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use engine::{ApplyError, Condition, Engine};
 use model::Pipeline;
 use model::pipeline::Source;
-use notify::Senders;
+use notify::{Mail, Senders};
 use server::Doors;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -50,8 +50,8 @@ impl Node {
     }
 
     /// What sends notifications by these rules, once the node serves.
-    pub(crate) fn senders(&self, policy: fetch::Policy) -> Senders {
-        Senders::new(self.engine.clone(), policy)
+    pub(crate) fn senders(&self, policy: fetch::Policy, mail: Mail) -> Senders {
+        Senders::new(self.engine.clone(), policy, mail)
     }
 
     /// Serves until it is told to stop or the engine breaks; what was begun is finished.

@@ -6,8 +6,11 @@
 mod answer;
 mod lease;
 mod lines;
+mod mail;
 mod message;
 mod senders;
+mod smtp;
 mod webhook;
 
-pub use senders::Senders;
+pub use senders::{Mail, Senders};
+pub use smtp::MailServer;

@@ -12,6 +12,7 @@ pub(crate) struct Message<'a> {
     pub(crate) cause: String,
     pub(crate) name: String,
     pub(crate) to: String,
+    pub(crate) subject: Option<String>,
     /// To the letter: what is signed is what was asked for.
     #[serde(borrow)]
     pub(crate) body: &'a RawValue,

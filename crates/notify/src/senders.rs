@@ -14,9 +14,12 @@ use tokio::task::JoinSet;
 use crate::answer::Answer;
 use crate::lease;
 use crate::lines::Lines;
+use crate::mail::Mails;
+use crate::smtp::MailServer;
 use crate::webhook::Webhooks;
 
 const POST: &str = "delivery.post";
+const MAIL: &str = "delivery.mail";
 /// Messages under way at a time, wherever they go.
 const AT_A_TIME: usize = 256;
 /// How long one claim waits. It cannot be cut off, or what it is granted would be nobody's; so a stop waits for it.
@@ -31,20 +34,37 @@ const GIVEN_UP: Duration = Duration::from_millis(1);
 const TRY_WITHIN: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: usize = 4_096;
 
+/// What becomes of mails.
+#[derive(Debug, Clone)]
+pub enum Mail {
+    By(MailServer),
+    /// They become dead letters that say that there is no mail server.
+    Nowhere,
+    /// Somebody else's workers send them.
+    Elsewhere,
+}
+
 /// The workers that send what the deliveries ask for.
 #[derive(Debug, Clone)]
 pub struct Senders {
     engine: Engine,
     webhooks: Webhooks,
+    mails: Option<Mails>,
+    takes_mail: bool,
 }
 
 impl Senders {
     /// Sends by these rules; how long and how much a receiver may answer is set here.
     #[must_use]
-    pub fn new(engine: Engine, policy: Policy) -> Senders {
+    pub fn new(engine: Engine, policy: Policy, mail: Mail) -> Senders {
         let policy = Policy { within: TRY_WITHIN, body_bytes_max: ANSWER_BYTES_MAX, ..policy };
         let (fetch, lines) = (Fetch::new(policy), Lines::default());
-        Senders { webhooks: Webhooks { engine: engine.clone(), fetch, lines }, engine }
+        let takes_mail = !matches!(mail, Mail::Elsewhere);
+        let mails = match mail {
+            Mail::By(server) => Some(Mails { server, lines: lines.clone() }),
+            Mail::Nowhere | Mail::Elsewhere => None,
+        };
+        Senders { webhooks: Webhooks { engine: engine.clone(), fetch, lines }, engine, mails, takes_mail }
     }
 
     /// Sends until `stop` ends, then lets what is under way arrive for a while, and gives the rest back.
@@ -101,7 +121,7 @@ impl Senders {
     }
 
     fn tasks(&self) -> impl Iterator<Item = Name> {
-        [POST].into_iter().map(Name::from)
+        [POST].into_iter().chain(self.takes_mail.then_some(MAIL)).map(Name::from)
     }
 
     /// One message, from its lease to its settlement.
@@ -127,6 +147,13 @@ impl Senders {
     async fn send(&self, task: &str, payload: &Json) -> Answer {
         match task {
             POST => self.webhooks.send(payload).await,
+            MAIL => match &self.mails {
+                Some(mails) => mails.send(payload, self.engine.now()).await,
+                None => Answer::hopeless(
+                    "no-mail-server",
+                    "this server knows no mail server: start it with --smtp and redrive this",
+                ),
+            },
             other => Answer::hopeless("unknown-task", format!("nobody here does {other}")),
         }
     }

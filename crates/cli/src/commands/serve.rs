@@ -26,6 +26,7 @@ Examples:
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
   milepost serve --listen 0.0.0.0:8443 --first-token admin.token --tls-cert cert.pem --tls-key key.pem
+  MILEPOST_SMTP_PASSWORD=secret milepost serve --smtp smtps://milepost@mail.example --mail-from 'Milepost <noreply@mail.example>'
   MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
   milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
@@ -95,6 +96,7 @@ impl Serve {
         if let Some(tls) = &tls {
             signals::on_hangup(reload(tls.clone()))?;
         }
+        let mail_server = self.sending.mail_server()?;
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
@@ -117,7 +119,7 @@ impl Serve {
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
         options.tls = tls;
-        let senders = self.sending.senders(&node);
+        let senders = self.sending.senders(&node, mail_server);
         node.serve(listener, options, senders, stop).await
     }
 

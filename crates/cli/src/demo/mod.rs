@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use client::Client;
 use model::api::PipelineList;
+use notify::Mail;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -51,7 +52,7 @@ impl Demo {
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
 
         let receiver = Receiver::bind().await?;
-        let (webhooks_to, senders) = (receiver.url(), node.senders(receiver.policy()));
+        let (webhooks_to, senders) = (receiver.url(), node.senders(receiver.policy(), Mail::Elsewhere));
 
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);

@@ -1,6 +1,7 @@
 //! The real binary: run to its end, or as a server.
 #![allow(dead_code, reason = "every test file uses another part")]
 
+pub(crate) mod python;
 pub(crate) mod sql;
 
 use std::io::{BufRead as _, BufReader};
@@ -24,6 +25,7 @@ pub(crate) fn milepost(args: &[&str]) -> Command {
         "MILEPOST_SERVER",
         "MILEPOST_TOKEN",
         "MILEPOST_CA",
+        "MILEPOST_SMTP_PASSWORD",
         "MILEPOST_STORE",
         "MILEPOST_LOG",
         "HTTP_PROXY",
@@ -95,11 +97,11 @@ impl Server {
             std::fs::write(folder.path().join(name), text).expect("the folder can be written");
         }
         let pipelines = folder.path().to_path_buf();
-        Server::start_in(folder, &pipelines, &[])
+        Server::start_in(folder, &pipelines, &[], &[])
     }
 
-    /// Starts one with these files and more arguments.
-    pub(crate) fn start_with(files: &[(&str, &str)], args: &[String]) -> Server {
+    /// Starts one with these files, more arguments and a changed environment.
+    pub(crate) fn start_with(files: &[(&str, &str)], args: &[String], envs: &[(&str, &str)]) -> Server {
         let folder = TempDir::new().expect("a temporary folder");
         for (name, text) in files {
             let path = folder.path().join(name);
@@ -108,12 +110,12 @@ impl Server {
             std::fs::write(path, text).expect("the folder can be written");
         }
         let pipelines = folder.path().to_path_buf();
-        Server::start_in(folder, &pipelines, args)
+        Server::start_in(folder, &pipelines, args, envs)
     }
 
     /// Starts one with the repository's pipelines.
     pub(crate) fn with_own_pipelines() -> Server {
-        Server::start_in(TempDir::new().expect("a temporary folder"), &pipelines(), &[])
+        Server::start_in(TempDir::new().expect("a temporary folder"), &pipelines(), &[], &[])
     }
 
     /// Starts one with the repository's pipelines, whose door opens to this token only.
@@ -129,13 +131,13 @@ impl Server {
         });
         kept.expect("the token is kept");
         drop(store);
-        Server::start_in(folder, &pipelines(), &[])
+        Server::start_in(folder, &pipelines(), &[], &[])
     }
 
-    fn start_in(folder: TempDir, pipelines: &Path, args: &[String]) -> Server {
+    fn start_in(folder: TempDir, pipelines: &Path, args: &[String], envs: &[(&str, &str)]) -> Server {
         let log = Arc::default();
         let mut command = serve(folder.path(), pipelines, "127.0.0.1:0");
-        command.args(args);
+        command.args(args).envs(envs.iter().copied());
         let (child, url) = listening(command, &log);
         Server { child, url, log, folder, pipelines: pipelines.to_owned(), args: args.to_vec() }
     }

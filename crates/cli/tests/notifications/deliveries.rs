@@ -13,6 +13,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that sends to this machine, at these ports, with a delivery pipeline that is quick to try again.
 pub(crate) fn server(ports: &[u16], more: &[&str]) -> Server {
+    server_in(ports, more, &[])
+}
+
+/// The same in a changed environment.
+pub(crate) fn server_in(ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> Server {
     let read = |file: &str| std::fs::read_to_string(common::pipelines().join(file)).unwrap();
     let (toml, schema) = (read("delivery.toml"), read("schemas/delivery.json"));
     let quick = hurried(&toml);
@@ -23,7 +28,7 @@ pub(crate) fn server(ports: &[u16], more: &[&str]) -> Server {
     }
     args.extend(more.iter().map(|arg| (*arg).to_owned()));
     let files = [("1.toml", &*toml), ("2.toml", &*quick), ("schemas/delivery.json", &*schema)];
-    Server::start_with(&files, &args)
+    Server::start_with(&files, &args, envs)
 }
 
 /// The same machine in its second version: a try takes two seconds at most, the next comes soon.

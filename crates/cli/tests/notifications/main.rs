@@ -4,5 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod deliveries;
+mod mail;
+mod mail_server;
 mod receiver;
 mod webhooks;
