@@ -17,6 +17,8 @@ const PLACES_SLOW: u32 = 2;
 const SLOW: Duration = Duration::from_secs(2);
 /// What a place is thought to take before it is known.
 const USUAL: Duration = Duration::from_millis(100);
+/// A turn within this is waited for.
+const SOON: Duration = Duration::from_millis(500);
 const TURN_MIN: Duration = Duration::from_millis(50);
 const TURN_MAX: Duration = Duration::from_secs(5 * 60);
 
@@ -47,9 +49,16 @@ pub(crate) struct Place {
 }
 
 impl Lines {
-    /// Takes a place, or says when to come again.
-    pub(crate) fn enter(&self, host: &str) -> Result<Place, Duration> {
-        self.enter_at(host, clock::instant())
+    /// Takes a place, or says when to come again. A turn that comes soon is waited for: putting a message off costs a
+    /// commit.
+    pub(crate) async fn enter(&self, host: &str) -> Result<Place, Duration> {
+        match self.enter_at(host, clock::instant()) {
+            Err(turn) if turn < SOON => {
+                tokio::time::sleep(turn).await;
+                self.enter_at(host, clock::instant())
+            }
+            entered => entered,
+        }
     }
 
     fn enter_at(&self, host: &str, now: Instant) -> Result<Place, Duration> {

@@ -29,7 +29,7 @@ impl Mails {
             return Ok(Answer::Done("refused", json!({ "reply": "this is no mail address" })));
         };
         let mail = written(&message, &self.server.from, to.clone(), now)?;
-        let _place = self.lines.enter(&self.server.place()).map_err(Answer::Later)?;
+        let _place = self.lines.enter(&self.server.place()).await.map_err(Answer::Later)?;
         match self.server.send(&to.email, &mail).await {
             Ok(reply) => Ok(Answer::Done("sent", json!({ "reply": reply }))),
             Err(Unsent::Refused(reply)) => Ok(Answer::Done("refused", json!({ "reply": reply }))),

@@ -31,7 +31,7 @@ impl Webhooks {
         let message = Message::read(payload)?;
         let url = fetch::normalized(&message.to).map_err(|error| failed(&error))?;
         let host = fetch::host_of(&url).map_err(|error| failed(&error))?;
-        let _place = self.lines.enter(&host).map_err(Answer::Later)?;
+        let _place = self.lines.enter(&host).await.map_err(Answer::Later)?;
         let posting = self.engine.posting_to(&url).await;
         let posting = posting.map_err(|refusal| Answer::failed(refusal.code.as_str(), refusal.message))?;
         if posting.disabled.is_some() {
