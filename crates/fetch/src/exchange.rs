@@ -49,8 +49,13 @@ pub(crate) async fn exchange(
     let answered = async {
         let response = sender.send_request(request).await.map_err(|error| broken(&error))?;
         let (head, body) = response.into_parts();
-        let (body, is_cut) = read(body, policy.body_bytes_max).await?;
-        Ok(Answer { status: head.status, headers: head.headers, body, is_cut })
+        let mut taken = Vec::new();
+        let reading = read(body, policy.body_bytes_max, &mut taken);
+        let is_cut = match policy.body_within {
+            None => reading.await?,
+            Some(within) => !matches!(tokio::time::timeout(within, reading).await, Ok(Ok(false))),
+        };
+        Ok(Answer { status: head.status, headers: head.headers, body: taken, is_cut })
     };
     // The connection is driven here and not in a task of its own: it ends with this request, whatever happens.
     let (mut answered, mut connection) = (std::pin::pin!(answered), std::pin::pin!(connection));
@@ -86,18 +91,17 @@ fn request(target: &Target, asked: &Asked) -> Result<Request<Full<Bytes>>, Error
 }
 
 /// Up to the cap; true where there was more.
-async fn read(mut body: Incoming, bytes_max: usize) -> Result<(Vec<u8>, bool), Error> {
-    let mut read = Vec::new();
+async fn read(mut body: Incoming, bytes_max: usize, read: &mut Vec<u8>) -> Result<bool, Error> {
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| broken(&error))?;
         let Some(data) = frame.data_ref() else { continue };
         let room = bytes_max - read.len();
         read.extend_from_slice(&data[..data.len().min(room)]);
         if data.len() > room {
-            return Ok((read, true));
+            return Ok(true);
         }
     }
-    Ok((read, false))
+    Ok(false)
 }
 
 fn broken(error: &hyper::Error) -> Error {

@@ -24,6 +24,9 @@ pub struct Policy {
     pub headers_max: usize,
     /// How much of an answer's body is read; the rest is not.
     pub body_bytes_max: usize,
+    /// How long the body is waited for where the status says all that matters: what has come by then is taken, and the
+    /// rest is cut. `None`: it belongs to the answer.
+    pub body_within: Option<Duration>,
     /// How many redirects a `get` follows.
     pub redirects_max: usize,
 }
@@ -39,6 +42,7 @@ impl Default for Policy {
             head_bytes_max: 32 << 10,
             headers_max: 100,
             body_bytes_max: 1 << 20,
+            body_within: None,
             redirects_max: 5,
         }
     }

@@ -273,6 +273,19 @@ async fn slow_answers_are_given_up_as_a_whole() {
 }
 
 #[tokio::test]
+async fn a_status_counts_without_its_body_where_that_is_all_that_matters() {
+    let hanging = dripping("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nabc", None).await;
+    let closing = Server::answering(|_| "HTTP/1.1 201 OK\r\ncontent-length: 10\r\n\r\nabc".to_owned()).await;
+    for (port, status) in [(hanging, 200), (closing.port, 201)] {
+        let policy = Policy { body_within: Some(Duration::from_millis(300)), ..policy(&[port]) };
+        let fetch = Fetch::with_resolver(policy, Names::of(&[&[HERE]]));
+        let url = format!("http://slow.example:{port}/");
+        let answer = fetch.post(&url, HeaderMap::new(), "{}").await.unwrap();
+        assert_eq!((answer.status, answer.body.as_slice(), answer.is_cut), (status, &b"abc"[..], true));
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_answer_is_told_from_none() {
     for (answer, expected) in [
         ("", "closed"),

@@ -33,6 +33,8 @@ const GIVEN_UP: Duration = Duration::from_millis(1);
 /// The longest try where the pipeline sets no time for one.
 const TRY_WITHIN: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: usize = 4_096;
+/// The status says whether a message was taken; what else a receiver has to say is worth a moment.
+const ANSWER_BODY_WITHIN: Duration = Duration::from_secs(1);
 
 /// What becomes of mails.
 #[derive(Debug, Clone)]
@@ -57,7 +59,12 @@ impl Senders {
     /// Sends by these rules; how long and how much a receiver may answer is set here.
     #[must_use]
     pub fn new(engine: Engine, policy: Policy, mail: Mail) -> Senders {
-        let policy = Policy { within: TRY_WITHIN, body_bytes_max: ANSWER_BYTES_MAX, ..policy };
+        let policy = Policy {
+            within: TRY_WITHIN,
+            body_bytes_max: ANSWER_BYTES_MAX,
+            body_within: Some(ANSWER_BODY_WITHIN),
+            ..policy
+        };
         let (fetch, lines) = (Fetch::new(policy), Lines::default());
         let takes_mail = !matches!(mail, Mail::Elsewhere);
         let mails = match mail {
