@@ -18,6 +18,7 @@ mod program;
 mod remote;
 mod report;
 mod scenario;
+mod sending;
 mod signals;
 mod source;
 

@@ -6,8 +6,10 @@ use anyhow::anyhow;
 use engine::{ApplyError, Condition, Engine};
 use model::Pipeline;
 use model::pipeline::Source;
+use notify::{Mail, Senders};
 use server::Doors;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use crate::exit::{Exit, Stop};
 use crate::place::Place;
@@ -57,22 +59,39 @@ impl Node {
         Ok(doors.map_err(|refusal| Stop::new(Exit::Refused, refusal.message))?)
     }
 
+    /// What sends notifications by these rules, once the node serves.
+    pub(crate) fn senders(&self, policy: fetch::Policy, mail: Mail) -> Senders {
+        Senders::new(self.engine.clone(), policy, mail)
+    }
+
     /// Serves until it is told to stop or the engine breaks; what was begun is finished.
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
         mut options: server::Options,
+        senders: Option<Senders>,
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         options.listen = listener.local_addr()?;
         self.engine.listens_at(options.listen.to_string());
+        let stop_sending = watch::Sender::new(false);
+        let mut stopping = stop_sending.subscribe();
+        let sending = tokio::spawn(async move {
+            if let Some(senders) = senders {
+                senders.run(async move { drop(stopping.wait_for(|stopped| *stopped).await) }).await;
+            }
+        });
         let over = async {
             tokio::select! {
                 () = stop => {}
                 () = self.broken() => {}
             }
+            stop_sending.send_replace(true);
         };
-        server::serve(self.engine.clone(), listener, options, over).await?;
+        let served = server::serve(self.engine.clone(), listener, options, over).await;
+        stop_sending.send_replace(true);
+        sending.await?;
+        served?;
         match self.engine.drain().await {
             Condition::Broken(reason) => Err(anyhow!("the store cannot be used any more: {reason}")),
             _ => Ok(()),

@@ -36,6 +36,7 @@
 mod audit;
 mod call;
 mod client;
+mod endpoints;
 mod error;
 mod feed;
 mod follow;

@@ -19,6 +19,6 @@ pub use holds::{Hold, Holds};
 pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
-    ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, QueueReport,
-    ServerReport, StartError, Within,
+    ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, Posting,
+    QueueReport, ServerReport, StartError, Within,
 };

@@ -24,6 +24,7 @@ pub mod submission;
 pub mod time;
 pub mod token;
 pub mod trace;
+pub mod webhook;
 pub mod why;
 
 pub use actor::{Actor, ActorKind, Caller, Right};

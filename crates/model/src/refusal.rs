@@ -79,6 +79,7 @@ codes! {
     UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
     UnknownHold = "unknown-hold", NotFound, "no such hold";
     UnknownCursor = "unknown-cursor", NotFound, "no such cursor";
+    UnknownEndpoint = "unknown-endpoint", NotFound, "no such endpoint";
     UnknownToken = "unknown-token", NotFound, "no such token";
     UnknownSubmission = "unknown-submission", NotFound, "no such submission";
     Refused = "refused", Gone, "what was sent under this id was refused and never became a submission";
@@ -86,6 +87,7 @@ codes! {
     MethodNotAllowed = "method-not-allowed", Invalid, "this address does not take this method";
     UnsupportedMediaType = "unsupported-media-type", Invalid, "the body's media type is not taken here";
     DuplicateKey = "duplicate-key", Conflict, "an open submission has this key";
+    EndpointExists = "endpoint-exists", Conflict, "the address has an endpoint already";
     StaleLease = "stale-lease", Conflict, "the lease is over or another's; the answer changes nothing";
     NotLeasable = "not-leasable", Conflict, "the submission is not waiting for a worker of this task";
     ActionNotAllowed = "action-not-allowed", Conflict, "the state has no such action";

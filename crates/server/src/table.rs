@@ -15,8 +15,8 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, apply, cursors, dead, deliveries, drawing, evidence, feed, health, holds, log, metrics,
-    operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens, why,
+    actions, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health, holds, log,
+    metrics, operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens, why,
 };
 
 /// One way in.
@@ -114,6 +114,18 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/tokens", Owner, Request, |post| on(post, tokens::create)),
     route(Method::DELETE, "/v1/tokens/{token}", Owner, Request, |delete| on(delete, tokens::revoke)),
     route(Method::POST, "/v1/tokens/{token}/rotate", Owner, Request, |post| on(post, tokens::rotate)),
+    route(Method::GET, "/v1/endpoints", Owner, Request, |get| on(get, endpoints::list)),
+    route(Method::POST, "/v1/endpoints", Owner, Request, |post| on(post, endpoints::create)),
+    route(Method::DELETE, "/v1/endpoints/{endpoint}", Owner, Request, |delete| on(delete, endpoints::remove)),
+    route(Method::POST, "/v1/endpoints/{endpoint}/rotate", Owner, Request, |post| {
+        on(post, endpoints::rotate)
+    }),
+    route(Method::POST, "/v1/endpoints/{endpoint}/retire", Owner, Request, |post| {
+        on(post, endpoints::retire)
+    }),
+    route(Method::POST, "/v1/endpoints/{endpoint}/enable", Owner, Request, |post| {
+        on(post, endpoints::enable)
+    }),
     route(Method::POST, "/v1/tasks:claim", WORKER, Wait, |post| on(post, tasks::claim)),
     route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
     route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),

@@ -10,6 +10,7 @@ mod dead;
 mod deliveries;
 mod demo;
 mod draw;
+mod endpoints;
 mod evidence;
 mod hold;
 mod holds;
@@ -79,6 +80,7 @@ pub(crate) enum Command {
     Servers(servers::Servers),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
+    Endpoints(endpoints::Endpoints),
 }
 
 impl Command {
@@ -118,6 +120,7 @@ impl Command {
             Command::Servers(servers) => servers.run(format),
             Command::Worker(worker) => worker.run(),
             Command::Tokens(tokens) => tokens.run(format),
+            Command::Endpoints(endpoints) => endpoints.run(format),
         }
     }
 }

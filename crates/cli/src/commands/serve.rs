@@ -14,6 +14,7 @@ use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
 use crate::place::Place;
+use crate::sending::Sending;
 use crate::signals::{self, Signals};
 use crate::source;
 
@@ -25,6 +26,7 @@ Examples:
   milepost serve --data /var/lib/milepost --listen 127.0.0.1:9000 --log-format json
   milepost serve --keep-events 90d
   milepost serve --listen 0.0.0.0:8443 --first-token admin.token --tls-cert cert.pem --tls-key key.pem
+  MILEPOST_SMTP_PASSWORD=secret milepost serve --smtp smtps://milepost@mail.example --mail-from 'Milepost <noreply@mail.example>'
   MILEPOST_STORE=postgres://milepost:secret@db/milepost milepost serve --name walker-1
   milepost serve --origin example.org/log --audit-guard /mnt/other/log.guard --witness-policy witnesses.txt
 
@@ -73,6 +75,9 @@ pub(crate) struct Serve {
     #[command(flatten)]
     audit: Audit,
 
+    #[command(flatten)]
+    sending: Sending,
+
     /// How to write logs: for people, or one object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
@@ -92,6 +97,7 @@ impl Serve {
         if let Some(tls) = &tls {
             signals::on_hangup(reload(tls.clone()))?;
         }
+        let mail_server = self.sending.mail_server()?;
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
@@ -119,7 +125,8 @@ impl Serve {
         {
             options.traced = Some(crate::otel::adopt);
         }
-        node.serve(listener, options, stop).await
+        let senders = self.sending.senders(&node, mail_server);
+        node.serve(listener, options, senders, stop).await
     }
 
     /// What the command line says counts more than the environment.

@@ -20,7 +20,7 @@ pub(super) struct Sample {
 }
 
 /// All samples, in the order in which they are submitted.
-pub(super) fn all() -> Vec<Sample> {
+pub(super) fn all(webhooks_to: &str) -> Vec<Sample> {
     vec![
         skill("supabase", "postgres-basics", "PUBLISHED"),
         skill("lena", "commit-notes", "PUBLISHED"),
@@ -39,8 +39,8 @@ pub(super) fn all() -> Vec<Sample> {
         request("near", '1', true, "PUBLISHED"),
         request("solana", '2', true, "PUBLISHED"),
         request("ethereum", '3', false, "AWAITING_FINALITY"),
-        message("webhook", "https://hooks.example/reviews"),
-        message("mail", "lena@mail.example"),
+        message("webhook", webhooks_to, json!({ "skill": "commit-notes", "state": "PUBLISHED" })),
+        message("mail", "lena@mail.example", json!("commit-notes is published")),
     ]
 }
 
@@ -82,13 +82,13 @@ fn request(chain: &'static str, digit: char, finalized: bool, rests_in: &'static
     Sample { pipeline: SIGNING, name: chain, rests_in, payload }
 }
 
-fn message(channel: &'static str, to: &str) -> Sample {
+fn message(channel: &'static str, to: &str, body: Value) -> Sample {
     let payload = json!({
         "cause": "sample-event",
         "name": channel,
         "channel": channel,
         "to": to,
-        "body": "commit-notes is published",
+        "body": body,
     });
     Sample { pipeline: DELIVERY, name: channel, rests_in: "SENT", payload }
 }

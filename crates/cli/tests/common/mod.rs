@@ -25,6 +25,7 @@ pub(crate) fn milepost(args: &[&str]) -> Command {
         "MILEPOST_SERVER",
         "MILEPOST_TOKEN",
         "MILEPOST_CA",
+        "MILEPOST_SMTP_PASSWORD",
         "MILEPOST_STORE",
         "MILEPOST_LOG",
         "HTTP_PROXY",
@@ -84,6 +85,8 @@ pub(crate) struct Server {
     pub(crate) log: Arc<Mutex<Vec<String>>>,
     pub(crate) folder: TempDir,
     pipelines: PathBuf,
+    /// Of the command line, besides where the data and the pipelines are.
+    args: Vec<String>,
 }
 
 impl Server {
@@ -94,12 +97,25 @@ impl Server {
             std::fs::write(folder.path().join(name), text).expect("the folder can be written");
         }
         let pipelines = folder.path().to_path_buf();
-        Server::start_in(folder, &pipelines)
+        Server::start_in(folder, &pipelines, &[], &[])
+    }
+
+    /// Starts one with these files, more arguments and a changed environment.
+    pub(crate) fn start_with(files: &[(&str, &str)], args: &[String], envs: &[(&str, &str)]) -> Server {
+        let folder = TempDir::new().expect("a temporary folder");
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("it is in the folder"))
+                .expect("a folder can be made");
+            std::fs::write(path, text).expect("the folder can be written");
+        }
+        let pipelines = folder.path().to_path_buf();
+        Server::start_in(folder, &pipelines, args, envs)
     }
 
     /// Starts one with the repository's pipelines.
     pub(crate) fn with_own_pipelines() -> Server {
-        Server::start_in(TempDir::new().expect("a temporary folder"), &pipelines())
+        Server::start_in(TempDir::new().expect("a temporary folder"), &pipelines(), &[], &[])
     }
 
     /// Starts one with the repository's pipelines, whose door opens to this token only.
@@ -115,13 +131,15 @@ impl Server {
         });
         kept.expect("the token is kept");
         drop(store);
-        Server::start_in(folder, &pipelines())
+        Server::start_in(folder, &pipelines(), &[], &[])
     }
 
-    fn start_in(folder: TempDir, pipelines: &Path) -> Server {
+    fn start_in(folder: TempDir, pipelines: &Path, args: &[String], envs: &[(&str, &str)]) -> Server {
         let log = Arc::default();
-        let (child, url) = serve(folder.path(), pipelines, "127.0.0.1:0", &log);
-        Server { child, url, log, folder, pipelines: pipelines.to_owned() }
+        let mut command = serve(folder.path(), pipelines, "127.0.0.1:0");
+        command.args(args).envs(envs.iter().copied());
+        let (child, url) = listening(command, &log);
+        Server { child, url, log, folder, pipelines: pipelines.to_owned(), args: args.to_vec() }
     }
 
     /// Starts one over the store at this address, with these pipelines.
@@ -140,14 +158,16 @@ impl Server {
         command.env("MILEPOST_STORE", store).stdin(Stdio::null());
         let log = Arc::default();
         let (child, url) = listening(command, &log);
-        Server { child, url, log, folder, pipelines }
+        Server { child, url, log, folder, pipelines, args: Vec::new() }
     }
 
     /// Kills it, and starts it again where it was.
     pub(crate) fn restart(&mut self) {
         self.child.kill().and_then(|()| self.child.wait()).expect("it ends");
         let address = self.url.strip_prefix("http://").expect("the url begins with it").to_owned();
-        let (child, url) = serve(self.folder.path(), &self.pipelines, &address, &self.log);
+        let mut command = serve(self.folder.path(), &self.pipelines, &address);
+        command.args(&self.args);
+        let (child, url) = listening(command, &self.log);
         assert_eq!(url, self.url);
         self.child = child;
     }
@@ -171,10 +191,10 @@ impl Server {
     }
 }
 
-fn serve(folder: &Path, pipelines: &Path, listen: &str, log: &Arc<Mutex<Vec<String>>>) -> (Child, String) {
+fn serve(folder: &Path, pipelines: &Path, listen: &str) -> Command {
     let mut command = milepost(&["serve", "--listen", listen, "--data"]);
     command.arg(folder.join("data")).arg("--pipelines").arg(pipelines);
-    listening(command, log)
+    command
 }
 
 /// Starts a server's process and waits until it says where it listens.

@@ -139,6 +139,7 @@ impl<'a> Batch<'a> {
             }
             Ask::Log(deed) => self.log(deed),
             Ask::Token(deed) => self.tokens(deed),
+            Ask::Endpoint(deed) => self.endpoints(deed),
         };
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);

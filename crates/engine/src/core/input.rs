@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::{RegistryKey, RequestKey};
 
 use super::cursors::{Cursor, MoveCursor};
+use super::endpoints::{EndpointDeed, EndpointEntry};
 use super::fleet::{Server, Shift};
 use super::log::Deed as LogDeed;
 use super::operations::{Chunk, Operation};
@@ -83,6 +84,8 @@ pub enum Ask {
     Log(Box<LogDeed>),
     /// Makes, ends or replaces a token.
     Token(Box<TokenDeed>),
+    /// Makes, changes or ends an endpoint of webhooks.
+    Endpoint(Box<EndpointDeed>),
 }
 
 /// An act that is kept though its place in the sequence of events is gone.
@@ -136,6 +139,7 @@ pub enum Output {
     Operation(Box<Operation>),
     Shift(Shift),
     Token(Box<TokenEntry>),
+    Endpoint(Box<EndpointEntry>),
     /// It is done, and there is nothing to tell.
     Gone,
 }

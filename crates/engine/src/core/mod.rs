@@ -3,6 +3,7 @@
 mod batch;
 mod claims;
 mod cursors;
+mod endpoints;
 mod epoch;
 mod fleet;
 mod inbox;
@@ -16,6 +17,7 @@ mod surroundings;
 mod tokens;
 
 pub use cursors::{CURSORS, Cursor, MoveCursor};
+pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};

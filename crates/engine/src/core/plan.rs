@@ -47,6 +47,7 @@ impl Plan {
             match &input.ask {
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
+                Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
                 Ask::Log(_) => plan.registry.push(log::acts_key()),
                 Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
                 Ask::Tick(tick) => {

@@ -3,6 +3,7 @@
 mod children;
 mod deliveries;
 mod duties;
+mod endpoints;
 mod fleet;
 mod handle;
 mod hints;
@@ -14,6 +15,7 @@ mod tokens;
 
 pub use children::Child;
 pub use duties::DutyReport;
+pub use endpoints::Posting;
 pub use fleet::ServerReport;
 pub use handle::{ApplyError, Engine, Options, StartError, Within};
 pub use operations::NewOperation;

@@ -53,6 +53,7 @@ impl Lane {
             | Ask::TakeDuty { .. }
             | Ask::Retire { .. }
             | Ask::Log(_)
+            | Ask::Endpoint(_)
             | Ask::Token(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }

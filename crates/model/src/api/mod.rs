@@ -5,6 +5,7 @@
 
 mod audit;
 mod delivery;
+mod endpoint;
 mod feed;
 mod hold;
 mod operation;
@@ -17,6 +18,7 @@ mod token;
 
 pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
+pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};

@@ -7,6 +7,7 @@ pub(crate) mod cursors;
 pub(crate) mod dead;
 pub(crate) mod deliveries;
 pub(crate) mod drawing;
+pub(crate) mod endpoints;
 pub(crate) mod evidence;
 pub(crate) mod feed;
 pub(crate) mod health;

@@ -15,6 +15,7 @@ fn address(path: &str) -> String {
         .replace("{hold}", "00000000-0000-7000-8000-000000000000")
         .replace("{operation}", "00000000-0000-7000-8000-000000000000")
         .replace("{token}", "00000000-0000-7000-8000-000000000000")
+        .replace("{endpoint}", "00000000-0000-7000-8000-000000000000")
         .replace("{cursor}", "reports")
 }
 

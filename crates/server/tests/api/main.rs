@@ -8,6 +8,7 @@ mod bad_input;
 mod children;
 mod dead;
 mod deliveries;
+mod endpoints;
 mod errors_doc;
 mod exposition;
 mod feed;

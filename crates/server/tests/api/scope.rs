@@ -53,6 +53,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/v1/holds") => (Without("holds"), Without("holds")),
         ("POST", "/v1/holds") => (FORBIDDEN, FORBIDDEN),
         ("DELETE", "/v1/holds/{hold}") => (Is(404, "unknown-hold"), Is(404, "unknown-hold")),
+        (_, path) if path.starts_with("/v1/endpoints") => (FORBIDDEN, FORBIDDEN),
         (_, path) if path.starts_with("/v1/tokens") => (FORBIDDEN, FORBIDDEN),
         ("POST", "/v1/tasks:claim") => (Without("tasks"), Without("tasks")),
         (
@@ -118,6 +119,7 @@ impl Theirs {
             .replace("{digest}", &self.digest)
             .replace("{cursor}", "reports")
             .replace("{token}", &self.submission)
+            .replace("{endpoint}", &self.submission)
             .replace("{*path}", "0/000")
     }
 

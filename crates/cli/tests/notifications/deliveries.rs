@@ -1,0 +1,81 @@
+//! Deliveries as the engine would make them, of a pipeline that does not take days.
+
+use std::time::Duration;
+
+use client::Client;
+use model::api::{SubmissionView, SubmitBody};
+use model::{Json, SubmissionId};
+use serde_json::{Value, json};
+
+use crate::common::{self, Server};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that sends to this machine, at these ports, with a delivery pipeline that is quick to try again.
+pub(crate) fn server(ports: &[u16], more: &[&str]) -> Server {
+    server_in(ports, more, &[])
+}
+
+/// The same in a changed environment.
+pub(crate) fn server_in(ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> Server {
+    let read = |file: &str| std::fs::read_to_string(common::pipelines().join(file)).unwrap();
+    let (toml, schema) = (read("delivery.toml"), read("schemas/delivery.json"));
+    let quick = hurried(&toml);
+    assert!(quick.contains("version = 2") && quick.matches("\"100ms\"").count() == 2, "{quick}");
+    let mut args = vec!["--allow-address".to_owned(), "127.0.0.0/8".to_owned()];
+    for port in ports {
+        args.extend(["--allow-port".to_owned(), port.to_string()]);
+    }
+    args.extend(more.iter().map(|arg| (*arg).to_owned()));
+    let files = [("1.toml", &*toml), ("2.toml", &*quick), ("schemas/delivery.json", &*schema)];
+    Server::start_with(&files, &args, envs)
+}
+
+/// The same machine in its second version: a try takes two seconds at most, the next comes soon.
+fn hurried(toml: &str) -> String {
+    let lines = toml.lines().map(|line| match line.split(" = ").next() {
+        Some("version") => "version = 2".to_owned(),
+        Some("timeout") => "timeout = \"2s\"".to_owned(),
+        Some("retry") => "retry = { times = 1000, delay = \"100ms\" }".to_owned(),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) async fn submit(client: &Client, payload: Value) -> SubmissionId {
+    let body = SubmitBody { payload: Json::from(payload), ..SubmitBody::default() };
+    client.submit("delivery", &body, None).await.unwrap().id
+}
+
+/// One for a webhook, known by its cause.
+pub(crate) fn webhook(cause: &str, to: &str) -> Value {
+    json!({ "cause": cause, "name": "author", "channel": "webhook", "to": to, "body": { "about": cause } })
+}
+
+/// Waits until a delivery looks like this.
+pub(crate) async fn seen(
+    client: &Client,
+    id: SubmissionId,
+    condition: impl Fn(&SubmissionView) -> bool,
+) -> SubmissionView {
+    let look = async {
+        let mut view = client.submission(id).await.unwrap();
+        while !condition(&view) {
+            view = client.wait_for_change(id, view.revision, None).await.unwrap();
+        }
+        view
+    };
+    match tokio::time::timeout(PATIENCE, look).await {
+        Ok(view) => view,
+        Err(_) => panic!("it did not come about: {:?}", client.submission(id).await),
+    }
+}
+
+/// Waits until a delivery failed with this code.
+pub(crate) async fn failed(client: &Client, id: SubmissionId, code: &str) -> SubmissionView {
+    seen(client, id, |view| view.error.as_ref().is_some_and(|error| &*error.code == code)).await
+}
+
+pub(crate) async fn in_state(client: &Client, id: SubmissionId, state: &str) -> SubmissionView {
+    seen(client, id, |view| &*view.state == state).await
+}

@@ -1,0 +1,362 @@
+//! Real connections, to servers that behave as badly as they like.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fetch::{Fetch, HeaderMap, HeaderValue, Policy, Resolve, Resolving, header};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const NEXT_DOOR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Answers every name with the next of these, and then with the last for ever.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    answers: Arc<Mutex<Vec<Vec<IpAddr>>>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Names {
+    fn of(answers: &[&[IpAddr]]) -> Names {
+        let answers = answers.iter().map(|answer| answer.to_vec()).collect();
+        Names { answers: Arc::new(Mutex::new(answers)), asked: Arc::default() }
+    }
+}
+
+impl Resolve for Names {
+    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        let answers = self.answers.lock().unwrap();
+        let answer = answers.get(asked).or(answers.last()).cloned();
+        Box::pin(async move { answer.ok_or_else(|| io::Error::other("no such name")) })
+    }
+}
+
+/// A server that reads a request's head and answers each with these bytes.
+struct Server {
+    port: u16,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    async fn answering(answer: impl Fn(u16) -> String) -> Server {
+        let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        Server::on(listener, answer(port).into_bytes())
+    }
+
+    fn on(listener: TcpListener, answer: Vec<u8>) -> Server {
+        let port = listener.local_addr().unwrap().port();
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = requests.clone();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let head = head(&mut stream).await;
+                seen.lock().unwrap().push(head);
+                let _ = stream.write_all(&answer).await;
+            }
+        });
+        Server { port, requests }
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn head(stream: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        if stream.read(&mut byte).await.unwrap_or(0) == 0 {
+            break;
+        }
+        head.push(byte[0]);
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+fn policy(ports: &[u16]) -> Policy {
+    Policy {
+        ports: ports.to_vec(),
+        allowed: vec!["127.0.0.1".parse().unwrap()],
+        within: Duration::from_millis(1_500),
+        body_bytes_max: 1_000,
+        ..Policy::default()
+    }
+}
+
+fn fetch(ports: &[u16]) -> Fetch {
+    Fetch::with_resolver(policy(ports), Names::of(&[&[HERE]]))
+}
+
+async fn code(fetch: &Fetch, url: &str) -> &'static str {
+    fetch.get(url, HeaderMap::new()).await.unwrap_err().code()
+}
+
+fn ok(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+#[tokio::test]
+async fn a_request_is_framed_by_us_and_its_answer_read() {
+    let server = Server::answering(|_| ok("hello")).await;
+    let mut headers = HeaderMap::new();
+    headers.insert("webhook-id", HeaderValue::from_static("m1"));
+    headers.insert(header::HOST, HeaderValue::from_static("evil.example"));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("999"));
+    let url = format!("http://hooks.example:{}/a%20b?c=d#e", server.port);
+    let answer = fetch(&[server.port]).post(&url, headers, "{}").await.unwrap();
+    assert_eq!((answer.status, answer.body.as_slice(), answer.is_cut), (200, &b"hello"[..], false));
+    let request = &server.requests()[0];
+    assert!(request.starts_with("POST /a%20b?c=d HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains(&format!("host: hooks.example:{}\r\n", server.port)), "{request}");
+    assert!(request.contains("content-length: 2\r\n") && request.contains("webhook-id: m1\r\n"), "{request}");
+    assert!(!request.contains("evil") && !request.contains("999"), "{request}");
+}
+
+#[tokio::test]
+async fn a_name_with_one_private_address_is_refused() {
+    let server = Server::answering(|_| ok("secret")).await;
+    let url = format!("http://rebound.example:{}/", server.port);
+    let public: IpAddr = "8.8.8.8".parse().unwrap();
+    for addresses in
+        [vec![NEXT_DOOR], vec![public, NEXT_DOOR], vec![HERE, "::ffff:10.0.0.1".parse().unwrap()]]
+    {
+        let fetch = Fetch::with_resolver(policy(&[server.port]), Names::of(&[&addresses]));
+        assert_eq!(code(&fetch, &url).await, "refused-address", "{addresses:?}");
+    }
+    let strict = Policy { allowed: Vec::new(), ..policy(&[server.port]) };
+    let fetch = Fetch::with_resolver(strict, Names::of(&[&[HERE]]));
+    assert_eq!(code(&fetch, &url).await, "refused-address");
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_name_is_asked_for_once_and_the_connection_goes_to_what_was_checked() {
+    let server = Server::answering(|_| ok("checked")).await;
+    let other = TcpListener::bind((NEXT_DOOR, server.port)).await.unwrap();
+    let other = Server::on(other, ok("rebound").into_bytes());
+    let names = Names::of(&[&[HERE], &[NEXT_DOOR]]);
+    let fetch = Fetch::with_resolver(policy(&[server.port]), names.clone());
+    let url = format!("http://rebound.example:{}/", server.port);
+    let answer = fetch.get(&url, HeaderMap::new()).await.unwrap();
+    assert_eq!(answer.body, b"checked");
+    assert_eq!(names.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(code(&fetch, &url).await, "refused-address", "the second answer is another request's");
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn unknown_names_and_closed_ports_are_told_apart() {
+    let nobody = Fetch::with_resolver(policy(&[80]), Names::default());
+    assert_eq!(code(&nobody, "http://nowhere.example/").await, "dns");
+    let nothing = Fetch::with_resolver(policy(&[80]), Names::of(&[&[]]));
+    assert_eq!(code(&nothing, "http://nowhere.example/").await, "dns");
+    let port = TcpListener::bind((HERE, 0)).await.unwrap().local_addr().unwrap().port();
+    assert_eq!(code(&fetch(&[port]), &format!("http://closed.example:{port}/")).await, "connect");
+}
+
+#[tokio::test]
+async fn redirects_are_followed_by_get_with_all_checks_and_by_post_never() {
+    let end = Server::answering(|_| ok("end")).await;
+    let to = |place: String| {
+        move |_| format!("HTTP/1.1 302 Found\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n")
+    };
+    let first = Server::answering(to(format!("http://elsewhere.example:{}/x", end.port))).await;
+    let ports = [first.port, end.port];
+    let url = format!("http://first.example:{}/", first.port);
+    let mut headers = HeaderMap::new();
+    headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+    assert_eq!(fetch(&ports).get(&url, headers).await.unwrap().body, b"end");
+    assert!(first.requests()[0].contains("authorization"), "{:?}", first.requests());
+    assert!(end.requests()[0].starts_with("GET /x ") && !end.requests()[0].contains("authorization"));
+    let posted = fetch(&ports).post(&url, HeaderMap::new(), "{}").await.unwrap();
+    assert_eq!((posted.status, end.requests().len()), (302, 1));
+
+    for (place, expected) in [
+        (format!("http://127.0.0.2:{}/", end.port), "refused-address"),
+        ("http://169.254.169.254/latest/meta-data".to_owned(), "refused-port"),
+        ("//2130706434".to_owned(), "refused-port"),
+        (format!("http://0x7f.2:{}/", end.port), "refused-address"),
+        ("http://user@first.example/".to_owned(), "invalid-url"),
+        ("file:///etc/passwd".to_owned(), "refused-scheme"),
+        ("http://first.example:22/".to_owned(), "refused-port"),
+    ] {
+        let server = Server::answering(to(place.clone())).await;
+        let url = format!("http://first.example:{}/", server.port);
+        assert_eq!(code(&fetch(&[server.port, end.port]), &url).await, expected, "{place}");
+    }
+    let round = Server::answering(|_| to("/again".to_owned())(0)).await;
+    assert_eq!(
+        code(&fetch(&[round.port]), &format!("http://round.example:{}/", round.port)).await,
+        "redirects"
+    );
+    assert_eq!(round.requests().len(), 6);
+}
+
+#[tokio::test]
+async fn answers_without_end_are_cut_off() {
+    let long = Server::answering(|_| ok(&"x".repeat(1_000_000))).await;
+    let answer =
+        fetch(&[long.port]).get(&format!("http://a.example:{}/", long.port), HeaderMap::new()).await.unwrap();
+    assert_eq!((answer.body.len(), answer.is_cut), (1_000, true));
+    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        head(&mut stream).await;
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-encoding: gzip\r\n\r\n")
+            .await
+            .unwrap();
+        while stream.write_all(b"5\r\naaaaa\r\n").await.is_ok() {}
+    });
+    let answer = fetch(&[port]).get(&format!("http://a.example:{port}/"), HeaderMap::new()).await.unwrap();
+    assert_eq!((answer.body, answer.is_cut), (vec![b'a'; 1_000], true));
+    let wide = Server::answering(|_| format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(200_000))).await;
+    assert_eq!(
+        code(&fetch(&[wide.port]), &format!("http://a.example:{}/", wide.port)).await,
+        "head-too-large"
+    );
+    let many = Server::answering(|_| format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(500))).await;
+    assert_eq!(
+        code(&fetch(&[many.port]), &format!("http://a.example:{}/", many.port)).await,
+        "head-too-large"
+    );
+}
+
+/// Answers with a beginning, and then a byte of its second part whenever that is read.
+async fn dripping(beginning: &'static str, drop: Option<&'static str>) -> u16 {
+    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(beginning.as_bytes()).await.unwrap();
+        let mut pace = tokio::time::interval(Duration::from_millis(100));
+        loop {
+            pace.tick().await;
+            if let Some(drop) = drop
+                && stream.write_all(drop.as_bytes()).await.is_err()
+            {
+                return;
+            }
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn slow_answers_are_given_up_as_a_whole() {
+    for (beginning, drop) in [
+        ("", None),
+        ("HTTP/1.1 200 OK\r\nx: ", Some("y")),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n", Some("z")),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n", None),
+        ("", Some("HTTP/1.1 102 Processing\r\n\r\n")),
+    ] {
+        let port = dripping(beginning, drop).await;
+        assert_eq!(
+            code(&fetch(&[port]), &format!("http://slow.example:{port}/")).await,
+            "timeout",
+            "{beginning:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_status_counts_without_its_body_where_that_is_all_that_matters() {
+    let hanging = dripping("HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\nabc", None).await;
+    let closing = Server::answering(|_| "HTTP/1.1 201 OK\r\ncontent-length: 10\r\n\r\nabc".to_owned()).await;
+    for (port, status) in [(hanging, 200), (closing.port, 201)] {
+        let policy = Policy { body_within: Some(Duration::from_millis(300)), ..policy(&[port]) };
+        let fetch = Fetch::with_resolver(policy, Names::of(&[&[HERE]]));
+        let url = format!("http://slow.example:{port}/");
+        let answer = fetch.post(&url, HeaderMap::new(), "{}").await.unwrap();
+        assert_eq!((answer.status, answer.body.as_slice(), answer.is_cut), (status, &b"abc"[..], true));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_answer_is_told_from_none() {
+    for (answer, expected) in [
+        ("", "closed"),
+        ("HTTP/1.1 200 OK\r\n", "closed"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc", "closed"),
+        ("220 mail.example ESMTP\r\n\r\n", "garbled"),
+        ("\u{0}\u{1}\u{2}garbage\r\n\r\n", "garbled"),
+        ("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "closed"),
+    ] {
+        let server = Server::answering(|_| answer.to_owned()).await;
+        let code = code(&fetch(&[server.port]), &format!("http://bad.example:{}/", server.port)).await;
+        assert_eq!(code, expected, "{answer:?}");
+    }
+}
+
+/// Certificates for `localhost`, made for the tests of the server.
+fn pem(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/tests/tls/");
+    std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+async fn tls_server() -> SocketAddr {
+    let certs = CertificateDer::pem_slice_iter(&pem("cert.pem")).collect::<Result<Vec<_>, _>>().unwrap();
+    let key = PrivateKeyDer::from_pem_slice(&pem("key.pem")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(certs, key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            if let Ok(mut stream) = acceptor.accept(stream).await {
+                answer(&mut stream).await;
+            }
+        }
+    });
+    address
+}
+
+async fn answer(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    head(stream).await;
+    let _ = stream.write_all(ok("secure").as_bytes()).await;
+    let _ = stream.shutdown().await;
+}
+
+#[tokio::test]
+async fn certificates_are_checked_for_the_name_that_was_asked_for() {
+    let port = tls_server().await.port();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(&pem("ca.pem")).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let trusting = Fetch::with_tls(policy(&[port]), Names::of(&[&[HERE]]), Arc::new(config));
+    let answer = trusting.get(&format!("https://localhost:{port}/"), HeaderMap::new()).await.unwrap();
+    assert_eq!(answer.body, b"secure");
+    assert_eq!(code(&trusting, &format!("https://other.example:{port}/")).await, "tls");
+    assert_eq!(
+        code(&fetch(&[port]), &format!("https://localhost:{port}/")).await,
+        "tls",
+        "not a root of the machine's"
+    );
+    let plain = dripping("HTTP/1.1 400 Bad Request\r\n\r\n", None).await;
+    assert_eq!(code(&fetch(&[plain]), &format!("https://localhost:{plain}/")).await, "tls");
+}

@@ -1,0 +1,97 @@
+//! Webhooks by the Standard Webhooks specification.
+
+use engine::{Engine, Posting};
+use fetch::{Fetch, HeaderMap, HeaderName, HeaderValue, header};
+use model::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
+use model::{Json, Time};
+use serde_json::json;
+
+use crate::answer::{Answer, tame};
+use crate::lines::Lines;
+use crate::message::Message;
+
+const GONE: u16 = 410;
+/// Of what an endpoint says besides its status.
+const SNIPPET_CHARS_MAX: usize = 120;
+const USER_AGENT: &str = concat!("milepost/", env!("CARGO_PKG_VERSION"));
+
+#[derive(Debug, Clone)]
+pub(crate) struct Webhooks {
+    pub(crate) engine: Engine,
+    pub(crate) fetch: Fetch,
+    pub(crate) lines: Lines,
+}
+
+impl Webhooks {
+    pub(crate) async fn send(&self, payload: &Json) -> Answer {
+        self.sent(payload).await.unwrap_or_else(|answer| answer)
+    }
+
+    async fn sent(&self, payload: &Json) -> Result<Answer, Answer> {
+        let message = Message::read(payload)?;
+        let url = fetch::normalized(&message.to).map_err(|error| failed(&error))?;
+        let host = fetch::host_of(&url).map_err(|error| failed(&error))?;
+        let _place = self.lines.enter(&host).await.map_err(Answer::Later)?;
+        let posting = self.engine.posting_to(&url).await;
+        let posting = posting.map_err(|refusal| Answer::failed(refusal.code.as_str(), refusal.message))?;
+        if posting.disabled.is_some() {
+            return Ok(Answer::Done("gone", json!({ "status": GONE, "endpoint": "disabled" })));
+        }
+        let headers = headers(&message, &posting, self.engine.now())?;
+        let answered = self.fetch.post(&url, headers, message.body.get().to_owned()).await;
+        let response = answered.map_err(|error| failed(&error))?;
+        match response.status {
+            status @ 200..=299 => Ok(Answer::Done("sent", json!({ "status": status }))),
+            GONE => {
+                self.disable(&url).await;
+                Ok(Answer::Done("gone", json!({ "status": GONE })))
+            }
+            status => Err(refused(status, &response.body)),
+        }
+    }
+
+    /// This message is settled whether or not the endpoint could be marked: the next one will be told the same.
+    async fn disable(&self, url: &str) {
+        if let Err(refusal) = self.engine.disable_endpoint(url, format!("it answered {GONE}")).await {
+            tracing::warn!(
+                code = refusal.code.as_str(),
+                "cannot disable an endpoint that is gone: {refusal}"
+            );
+        }
+    }
+}
+
+fn failed(error: &fetch::Error) -> Answer {
+    Answer::Failed {
+        code: error.code().to_owned(),
+        message: error.to_string(),
+        retryable: error.is_passing(),
+    }
+}
+
+fn refused(status: u16, body: &[u8]) -> Answer {
+    let said = tame(&String::from_utf8_lossy(body), SNIPPET_CHARS_MAX);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    Answer::failed(format!("http-{status}"), format!("the endpoint answered {status}{said}"))
+}
+
+fn headers(message: &Message<'_>, posting: &Posting, now: Time) -> Result<HeaderMap, Answer> {
+    let id = format!("msg_{}", message.id());
+    let timestamp = (now.millis() / 1_000).to_string();
+    let signed = Signed { id: &id, timestamp: &timestamp, body: message.body.get().as_bytes() };
+    let keys = posting.secrets.iter().filter_map(|secret| Key::read(&secret.0));
+    let signatures: Vec<String> = keys.map(|key| key.sign(signed)).collect();
+    if signatures.is_empty() {
+        return Err(Answer::hopeless("no-secret", "the endpoint has no secret to sign with; rotate it"));
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+    for (name, value) in
+        [(ID_HEADER, id), (TIMESTAMP_HEADER, timestamp), (SIGNATURE_HEADER, signatures.join(" "))]
+    {
+        let value = HeaderValue::try_from(value).expect("digits and base64 are a header value");
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    Ok(headers)
+}
