@@ -15,13 +15,13 @@ use model::{
     Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId, Time,
 };
 use store::changes::AnswerChange;
-use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
+use store::{Changes, DocumentChange, LaneKey, OpenKey, RowChange, Stored, Taken};
 
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
 use crate::metrics::Notes;
-use crate::pipelines::{Versions, definition_key};
+use crate::pipelines::Versions;
 
 /// How long a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
@@ -234,6 +234,10 @@ impl<'a> Batch<'a> {
         self.rules.versions.latest(name).map(|pipeline| &**pipeline)
     }
 
+    pub(super) fn versions(&self) -> &'a Versions {
+        self.rules.versions
+    }
+
     pub(super) fn secret(&self) -> [u8; 32] {
         self.rules.secret
     }
@@ -345,54 +349,6 @@ impl<'a> Batch<'a> {
                 format!("an open submission has the key `{key}` of one of the children; none was made"),
             )),
         }
-    }
-
-    fn apply(&mut self, pipeline: &Pipeline) -> Outcome {
-        let key = definition_key(&pipeline.name, pipeline.version);
-        if let Some(stored) = self.taken.registry.get(&key) {
-            if stored.as_str() == pipeline.definition.as_str() {
-                return Ok(Output::Applied { changed: false });
-            }
-            return Err(Refusal::new(
-                Code::VersionExists,
-                format!(
-                    "version {} of `{}` was applied with other contents; raise `version`",
-                    pipeline.version, pipeline.name
-                ),
-            ));
-        }
-        if let Some(latest) = self.rules.versions.latest(&pipeline.name)
-            && latest.version > pipeline.version
-        {
-            return Err(Refusal::new(
-                Code::VersionOutdated,
-                format!(
-                    "version {} of `{}` is in force; raise `version` above it",
-                    latest.version, pipeline.name
-                ),
-            ));
-        }
-        self.check_delivery(pipeline)?;
-        self.check_metrics(pipeline)?;
-        self.log_applied(pipeline)?;
-        self.next_epoch();
-        self.taken.registry.insert(key.clone(), pipeline.definition.clone());
-        self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
-        Ok(Output::Applied { changed: true })
-    }
-
-    /// Metrics of all pipelines are told together: one must not take a name of another's.
-    fn check_metrics(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
-        for other in self.rules.versions.all().filter(|other| other.name != pipeline.name) {
-            if let Some((name, taken)) = pipeline.metric_clash(other) {
-                let message = format!(
-                    "the metric `{name}` takes a name that `{taken}` of `{}` has already; call it something else",
-                    other.name
-                );
-                return Err(Refusal::new(Code::MetricTaken, message).with("metric", &**name));
-            }
-        }
-        Ok(())
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.

@@ -1,5 +1,6 @@
 //! The step core: takes a batch, decides it inside one transaction, answers everyone.
 
+mod apply;
 mod batch;
 mod claims;
 mod cursors;

@@ -2,6 +2,7 @@
 
 use model::Actor;
 use model::api::{EventPage, EventView, Reason, WhyAnswer};
+use model::event::Notified;
 use model::submission::Failure;
 use serde_json::{Value, json};
 
@@ -32,7 +33,13 @@ pub(in crate::openapi) const KINDS: [&str; 17] = [
 ];
 
 pub(super) fn shapes() -> Vec<Named> {
-    vec![named::<EventView>(), named::<EventPage>(), named::<WhyAnswer>(), named::<Reason>()]
+    vec![
+        named::<EventView>(),
+        named::<Notified>(),
+        named::<EventPage>(),
+        named::<WhyAnswer>(),
+        named::<Reason>(),
+    ]
 }
 
 pub(super) fn event_example() -> Value {
@@ -60,7 +67,19 @@ impl Shape for EventView {
             .has("at", words::time(), "")
             .may("error", refer::<Failure>(), "What went wrong, where that is what happened.")
             .has("metadata", any(), "")
+            .may("notified", list(refer::<Notified>()), "Who is told of it, and what came of that.")
             .like(event_example())
+    }
+}
+
+impl Shape for Notified {
+    fn schema() -> Piece {
+        given("What came of one channel of a notification.")
+            .has("name", words::text(), "")
+            .has("channel", words::one_of(&["webhook", "mail"]), "")
+            .may("deliveries", list(words::id()), "What it makes, one for each address.")
+            .may("problem", words::text(), "Why there is none, or what is missing from them.")
+            .like(json!({ "name": "author", "channel": "mail", "problem": "no address" }))
     }
 }
 

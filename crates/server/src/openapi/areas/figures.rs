@@ -11,6 +11,9 @@ pub(super) fn calls() -> Vec<Call> {
             .gives::<StatsView>(200, "The figures."),
         get("/v1/servers", "list_servers", "The servers that share the store")
             .gives::<ServerList>(200, "The servers."),
+        get("/metrics", "show_metrics", "Everything that is counted, for a scraper")
+            .details("Of this server; what is counted in the store is the same on all that share it.")
+            .gives_as(200, &["application/openmetrics-text"], Some(words::text()), "OpenMetrics 1.0."),
     ]
 }
 

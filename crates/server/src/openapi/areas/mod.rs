@@ -6,6 +6,7 @@ mod feed;
 mod figures;
 mod health;
 mod holds;
+mod messages;
 mod operations;
 mod pipelines;
 mod submission;
@@ -56,6 +57,12 @@ pub(super) const AREAS: &[Area] = &[
         about: "Every event there was, in one sequence.",
         calls: feed::calls,
         shapes: feed::shapes,
+    },
+    Area {
+        name: "Messages",
+        about: "Notifications on their way out, and the endpoints webhooks are signed for.",
+        calls: messages::calls,
+        shapes: messages::shapes,
     },
     Area {
         name: "Tokens",

@@ -158,6 +158,8 @@ impl Shape for SubmissionView {
                 "Who has agreed so far to an action that needs several.",
             )
             .may("sla", list(refer::<SlaView>()), "The service levels it is measured by at present.")
+            .may("traceparent", words::text(), "The trace it is part of, as its submitter gave it.")
+            .may("tracestate", words::text(), "")
             .has("created_at", words::time(), "")
             .has("entered_at", words::time(), "Since when it is in its state.")
             .has("finished_at", or_null(words::time()), "")

@@ -89,6 +89,8 @@ fn changing() -> Vec<Call> {
                 Some(either([one(), refer::<ManyAnswer>()])),
                 "An open submission with the same key stands for it; or the results of many.",
             )
+            .header("traceparent", words::text(), "The trace it is part of; what is none is not looked at.")
+            .header("tracestate", words::text(), "")
             .once()
             .proof()
             .refuses(&[Code::UnknownPipeline, Code::DuplicateKey, Code::ReasonRequired, Code::NotAdmitted])

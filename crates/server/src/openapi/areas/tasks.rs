@@ -102,6 +102,8 @@ impl Shape for TaskView {
             .has("labels", map(words::text()), "")
             .has("lease", words::span(), "How long the lease is good without a renewal.")
             .has("lease_expires_at", words::time(), "")
+            .may("traceparent", words::text(), "The trace the submission is part of.")
+            .may("tracestate", words::text(), "")
             .like(task())
     }
 }
