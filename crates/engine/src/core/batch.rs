@@ -13,7 +13,8 @@ use model::owed::{Debtor, Effect};
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{
-    Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId, Time,
+    Caller, Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId,
+    Time,
 };
 use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
@@ -58,6 +59,8 @@ pub(super) struct Batch<'a> {
     changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
+    /// In whose name something is asked at the moment.
+    pub(super) by: Option<Caller>,
 }
 
 /// What a batch has to say besides its answers.
@@ -93,6 +96,7 @@ impl<'a> Batch<'a> {
             changed: Vec::with_capacity(expected),
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
+            by: None,
         }
     }
 
@@ -107,7 +111,21 @@ impl<'a> Batch<'a> {
         {
             return answer;
         }
-        let outcome = match &input.ask {
+        let outcome = self.outcome(&input.ask, group, seed);
+        if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
+            self.keep(once, answered);
+        }
+        outcome
+    }
+
+    fn outcome(&mut self, ask: &Ask, group: Option<usize>, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+        match ask {
+            Ask::By(caller, ask) => {
+                let before = self.by.replace(caller.clone());
+                let outcome = self.outcome(ask, group, seed);
+                self.by = before;
+                outcome
+            }
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => self.claim(claim, group.expect("every claim has its group"), seed),
@@ -136,11 +154,7 @@ impl<'a> Batch<'a> {
             }
             Ask::Log(deed) => self.log(deed),
             Ask::Token(deed) => self.tokens(deed),
-        };
-        if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
-            self.keep(once, answered);
         }
-        outcome
     }
 
     /// Does what is due in the rows that were taken for it.
@@ -381,6 +395,9 @@ impl<'a> Batch<'a> {
             ));
         }
         self.log_applied(pipeline)?;
+        if self.by.is_some() {
+            self.administered("pipeline-applied", &format!("{}@{}", pipeline.name, pipeline.version), &[]);
+        }
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });

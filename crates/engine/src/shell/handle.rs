@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::admit::{Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
-use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token};
+use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
@@ -72,6 +72,8 @@ pub struct Engine {
     pub(super) log: Option<Arc<LogState>>,
     received: Arc<Mutex<Tally>>,
     condition: watch::Receiver<Condition>,
+    /// In whose name this handle asks.
+    by: Option<Caller>,
 }
 
 impl Engine {
@@ -105,6 +107,7 @@ impl Engine {
             log,
             received: Arc::default(),
             condition: condition.subscribe(),
+            by: None,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
@@ -134,6 +137,12 @@ impl Engine {
         }
         super::duties::start(&engine, duties)?;
         Ok(engine)
+    }
+
+    /// The same engine, for somebody who looks after it: what is asked of it here goes on record in their name.
+    #[must_use]
+    pub fn by(&self, caller: &Caller) -> Engine {
+        Engine { by: Some(caller.clone()), ..self.clone() }
     }
 
     /// Passes on what other servers over the same store say.
@@ -332,7 +341,10 @@ impl Engine {
         let _ = condition.wait_for(ended).await;
     }
 
-    pub(super) async fn ask(&self, input: Input) -> Outcome {
+    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
+        if let Some(caller) = &self.by {
+            input.ask = Ask::By(caller.clone(), Box::new(input.ask));
+        }
         let (reply, answer) = oneshot::channel();
         self.queues.push(Job { input, reply })?;
         answer.await.unwrap_or_else(|_| {

@@ -14,7 +14,7 @@ mod submission;
 mod task;
 mod token;
 
-pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
+pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
