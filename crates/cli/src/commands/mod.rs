@@ -6,6 +6,7 @@ mod apply;
 mod audit;
 mod bench;
 mod check;
+mod config;
 mod dead;
 mod demo;
 mod draw;
@@ -38,14 +39,17 @@ use clap::Subcommand;
 use model::Millis;
 
 pub(crate) use list::read_label;
+pub(crate) use serve::Serve;
 
 use crate::exit::Exit;
 use crate::output::Format;
+use crate::settings::ConfigFile;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Demo),
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
+    Config(config::Config),
     Check(check::Check),
     Draw(draw::Draw),
     Test(test::Test),
@@ -80,8 +84,10 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+    /// `file` holds the settings, for those who look at them.
+    pub(crate) fn run(&self, file: Option<&ConfigFile>, format: Format) -> anyhow::Result<Exit> {
         match self {
+            Command::Config(config) => config.run(file, format),
             Command::Demo(demo) => demo.run(format),
             Command::Serve(serve) => serve.run(),
             Command::Check(check) => check.run(format),

@@ -36,11 +36,15 @@ While no token exists, the server is open to this machine and listens on no addr
 first with --first-token FILE, or with `milepost tokens create`.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
 pub(crate) struct Serve {
+    /// A file of settings (TOML): each of these options under its name, weaker than the environment and than flags
+    #[arg(long, env = "MILEPOST_CONFIG", hide_env_values = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     /// The folder that holds the data; made if it is missing [default: milepost-data]
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     data: Option<PathBuf>,
 
-    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database [env: MILEPOST_STORE]
+    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
 
@@ -87,6 +91,9 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
+        if let Some(file) = &self.config {
+            tracing::info!(file = %file.display(), "settings were read");
+        }
         let tls = self.tls.load()?;
         if let Some(tls) = &tls {
             signals::on_hangup(reload(tls.clone()))?;
@@ -116,24 +123,34 @@ impl Serve {
         node.serve(listener, options, stop).await
     }
 
-    /// What the command line says counts more than the environment.
     fn place(&self) -> Result<Place, Stop> {
-        if let Some(folder) = &self.data {
-            return Ok(Place::Folder(folder.clone()));
+        match (&self.data, &self.store) {
+            (Some(folder), _) => Ok(Place::Folder(folder.clone())),
+            (None, Some(store)) => Place::read(store),
+            (None, None) => Ok(Place::Folder("milepost-data".into())),
         }
-        let store = self.store.clone().or_else(|| std::env::var("MILEPOST_STORE").ok());
-        match store.filter(|store| !store.is_empty()) {
-            Some(store) => Place::read(&store),
-            None => Ok(Place::Folder("milepost-data".into())),
+    }
+
+    /// What can be known to be wrong without starting.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.place()?;
+        self.check_spans()?;
+        self.limits.options(self.listen)?;
+        self.tls.load()?;
+        Ok(())
+    }
+
+    fn check_spans(&self) -> Result<(), Stop> {
+        match self.keep_events.is_some_and(Millis::is_zero) {
+            true => Err(Stop::usage(
+                "--keep-events 0s would remove every event at once; leave it out to keep them",
+            )),
+            false => Ok(()),
         }
     }
 
     fn engine_options(&self, place: &Place) -> Result<engine::Options, Stop> {
-        if self.keep_events.is_some_and(Millis::is_zero) {
-            return Err(Stop::usage(
-                "--keep-events 0s would remove every event at once; leave it out to keep them",
-            ));
-        }
+        self.check_spans()?;
         let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
         let log = self.audit.log_options(place)?;
         Ok(engine::Options { keep_events, name, log, ..engine::Options::default() })
