@@ -4,6 +4,7 @@ mod act;
 mod amend;
 mod apply;
 mod audit;
+mod backup;
 mod bench;
 mod check;
 mod config;
@@ -20,6 +21,7 @@ mod monitor;
 mod operations;
 mod overdue;
 mod release;
+mod restore;
 mod resume;
 mod serve;
 mod servers;
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Demo(demo::Demo),
     Serve(Box<serve::Serve>),
     Config(config::Config),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Check(check::Check),
     Draw(draw::Draw),
     Test(test::Test),
@@ -87,6 +91,8 @@ impl Command {
     /// `file` holds the settings, for those who look at them.
     pub(crate) fn run(&self, file: Option<&ConfigFile>, format: Format) -> anyhow::Result<Exit> {
         match self {
+            Command::Backup(backup) => backup.run(format),
+            Command::Restore(restore) => restore.run(format),
             Command::Config(config) => config.run(file, format),
             Command::Demo(demo) => demo.run(format),
             Command::Serve(serve) => serve.run(),

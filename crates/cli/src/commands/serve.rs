@@ -1,5 +1,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -12,6 +13,7 @@ use crate::exit::{Exit, Stop};
 use crate::limits::{Limits, TlsArgs};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
+use crate::notify::Notify;
 use crate::output::say;
 use crate::place::Place;
 use crate::signals::{self, Signals};
@@ -94,10 +96,9 @@ impl Serve {
         if let Some(file) = &self.config {
             tracing::info!(file = %file.display(), "settings were read");
         }
+        let notify = Arc::new(Notify::of_environment());
         let tls = self.tls.load()?;
-        if let Some(tls) = &tls {
-            signals::on_hangup(reload(tls.clone()))?;
-        }
+        signals::on_hangup(reload(tls.clone(), notify.clone()))?;
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
@@ -114,8 +115,13 @@ impl Serve {
             tracing::warn!("there is no token yet: everybody on this machine may do everything");
         }
         self.announce(listener.local_addr()?, tls.is_some());
+        notify.ready(&format!("listening on {}", listener.local_addr()?));
+        if let Some(every) = notify.every() {
+            tokio::spawn(node.clone().reassure(notify.clone(), every));
+        }
         let stop = async {
             signals.asked_to_stop().await;
+            notify.stopping();
             tracing::info!("stopping");
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
@@ -168,10 +174,17 @@ impl Serve {
     }
 }
 
-fn reload(tls: Tls) -> impl Fn() + Send + 'static {
-    move || match tls.reload() {
-        Ok(()) => tracing::info!("the certificate was read again"),
-        Err(error) => tracing::error!(%error, "the certificate cannot be used; the one before stays"),
+fn reload(tls: Option<Tls>, notify: Arc<Notify>) -> impl Fn() + Send + 'static {
+    move || {
+        notify.reloading();
+        match tls.as_ref().map(Tls::reload) {
+            None => tracing::info!("there is nothing to read again without a certificate"),
+            Some(Ok(())) => tracing::info!("the certificate was read again"),
+            Some(Err(error)) => {
+                tracing::error!(%error, "the certificate cannot be used; the one before stays")
+            }
+        }
+        notify.ready("the certificate was read again");
     }
 }
 

@@ -324,6 +324,12 @@ impl Engine {
         self.condition.clone()
     }
 
+    /// Whether the thread that commits answers within a time, be it that it cannot reach the store.
+    pub async fn answers(&self, within: Duration) -> bool {
+        let asked = self.ask(Ask::LookAside(Vec::new()).into());
+        tokio::time::timeout(within, asked).await.is_ok()
+    }
+
     /// Takes nothing more in, does what was asked, and ends.
     pub async fn drain(&self) -> Condition {
         self.leave().await;
