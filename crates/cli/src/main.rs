@@ -6,6 +6,7 @@ mod bulk;
 mod commands;
 mod copying;
 mod demo;
+mod doctor;
 mod exit;
 mod first_token;
 mod limits;

@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use model::Time;
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 use store::Error;
 
 use crate::error::{Fault, Result};
@@ -32,6 +33,8 @@ pub struct Look {
     /// The newest position.
     pub last: u64,
     pub submissions: u64,
+    /// When the newest event or act happened.
+    pub newest_at: Option<Time>,
 }
 
 /// Copies the store in a folder into a file, as it is at one moment. A server over it goes on: readers keep no writer
@@ -106,7 +109,17 @@ fn looked(connection: &Connection, thorough: bool) -> Result<Look> {
         return Err(Fault::corrupt(message));
     }
     let submissions = connection.query_row("SELECT count(*) FROM submission", [], |row| number(row, 0))?;
-    Ok(Look { version, first: retired + 1, last: last.max(retired), submissions })
+    let newest: Option<Vec<u8>> = connection
+        .query_row("SELECT leaf FROM event ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
+        .optional()?;
+    let newest_at = newest.as_deref().and_then(at);
+    Ok(Look { version, first: retired + 1, last: last.max(retired), submissions, newest_at })
+}
+
+/// Every leaf says when it happened.
+fn at(leaf: &[u8]) -> Option<Time> {
+    let leaf: serde_json::Value = serde_json::from_slice(leaf).ok()?;
+    leaf.get("at")?.as_str()?.parse().ok()
 }
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

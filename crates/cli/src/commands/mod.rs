@@ -7,9 +7,11 @@ mod audit;
 mod backup;
 mod bench;
 mod check;
+mod completions;
 mod config;
 mod dead;
 mod demo;
+mod doctor;
 mod draw;
 mod evidence;
 mod hold;
@@ -18,6 +20,7 @@ mod list;
 mod migrate;
 mod migrate_store;
 mod monitor;
+mod new;
 mod operations;
 mod overdue;
 mod release;
@@ -54,6 +57,9 @@ pub(crate) enum Command {
     Config(config::Config),
     Backup(backup::Backup),
     Restore(restore::Restore),
+    Doctor(doctor::Doctor),
+    New(new::New),
+    Completions(completions::Completions),
     Check(check::Check),
     Draw(draw::Draw),
     Test(test::Test),
@@ -91,6 +97,9 @@ impl Command {
     /// `file` holds the settings, for those who look at them.
     pub(crate) fn run(&self, file: Option<&ConfigFile>, format: Format) -> anyhow::Result<Exit> {
         match self {
+            Command::Doctor(doctor) => doctor.run(format),
+            Command::New(new) => new.run(),
+            Command::Completions(completions) => completions.run(),
             Command::Backup(backup) => backup.run(format),
             Command::Restore(restore) => restore.run(format),
             Command::Config(config) => config.run(file, format),

@@ -17,12 +17,12 @@ use model::{
     Time,
 };
 use store::changes::AnswerChange;
-use store::{Changes, DocumentChange, LaneKey, OpenKey, RegistryChange, RowChange, Stored, Taken};
+use store::{Changes, DocumentChange, LaneKey, OpenKey, RowChange, Stored, Taken};
 
 use super::input::Receipt;
 use super::{Answered, Ask, ClaimMany, Decide, Granted, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
-use crate::pipelines::{Versions, definition_key};
+use crate::pipelines::Versions;
 
 /// How long a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
@@ -367,41 +367,6 @@ impl<'a> Batch<'a> {
             });
         }
         Ok(Output::Tasks(granted))
-    }
-
-    fn apply(&mut self, pipeline: &Pipeline) -> Outcome {
-        let key = definition_key(&pipeline.name, pipeline.version);
-        if let Some(stored) = self.taken.registry.get(&key) {
-            if stored.as_str() == pipeline.definition.as_str() {
-                return Ok(Output::Applied { changed: false });
-            }
-            return Err(Refusal::new(
-                Code::VersionExists,
-                format!(
-                    "version {} of `{}` was applied with other contents; raise `version`",
-                    pipeline.version, pipeline.name
-                ),
-            ));
-        }
-        if let Some(latest) = self.rules.versions.latest(&pipeline.name)
-            && latest.version > pipeline.version
-        {
-            return Err(Refusal::new(
-                Code::VersionOutdated,
-                format!(
-                    "version {} of `{}` is in force; raise `version` above it",
-                    latest.version, pipeline.name
-                ),
-            ));
-        }
-        self.log_applied(pipeline)?;
-        if self.by.is_some() {
-            self.administered("pipeline-applied", &format!("{}@{}", pipeline.name, pipeline.version), &[]);
-        }
-        self.next_epoch();
-        self.taken.registry.insert(key.clone(), pipeline.definition.clone());
-        self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });
-        Ok(Output::Applied { changed: true })
     }
 
     /// Decides one command. A panic is this command's alone: nothing it touched is kept.

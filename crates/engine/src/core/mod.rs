@@ -3,6 +3,7 @@
 mod administered;
 mod batch;
 mod cursors;
+mod definitions;
 mod epoch;
 mod fleet;
 mod inbox;
