@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use audit::follow::{PublishError, Publisher, Swap, TileStore as _, prune};
 use audit::guard::{Guard, GuardError};
-use audit::leaf::{Act, Forked, Pruned};
+use audit::leaf::{Act, Administered, Entry, Forked, Pruned};
 use audit::note::{Checkpoint, Note};
 use audit::tiles::{CheckedTiles, TilePath};
 use audit::tree::prove_inclusion;
@@ -130,6 +130,55 @@ fn a_leaf_that_says_more_than_a_leaf_says_is_malformed() {
     deployment.apply(&story.pipeline);
     deployment.publish(&[spaced.into_bytes()]);
     assert_eq!(audit(&deployment).unwrap_err().fault, Fault::Malformed);
+}
+
+fn administered(no: u64) -> Act {
+    let actor = model::Actor::new(model::ActorKind::Admin, "ada");
+    Act::Administered(Administered {
+        no,
+        deed: "token-created".into(),
+        of: "019a8c5e".into(),
+        at: Time::EPOCH,
+        actor: model::event::Pseudonym::of(&actor, &[9; 32]),
+        role: Some(model::Role::Admin),
+        detail: [("role".into(), "worker".into())].into(),
+    })
+}
+
+#[test]
+fn what_was_administered_is_counted_and_missed_when_it_is_left_out() {
+    let mut deployment = busy(1);
+    deployment.publish(&[administered(1).bytes(), administered(2).bytes()]);
+    let report = audit(&deployment).unwrap();
+    assert_eq!((report.administered, report.acts.len()), (2, 0));
+    deployment.publish(&[administered(4).bytes()]);
+    let finding = audit(&deployment).unwrap_err();
+    assert_eq!((finding.fault, finding.place.index), (Fault::Chain, Some(5)), "{finding}");
+    let mut repeated = busy(1);
+    repeated.publish(&[administered(1).bytes(), administered(1).bytes()]);
+    assert_eq!(audit(&repeated).unwrap_err().place.index, Some(4));
+    let mut late = busy(1);
+    late.publish(&[administered(2).bytes()]);
+    assert_eq!(audit(&late).unwrap_err().place.index, Some(3));
+}
+
+#[test]
+fn an_administered_act_has_one_spelling() {
+    let bytes = administered(7).bytes();
+    assert_eq!(Entry::read(&bytes).unwrap(), Entry::Act(administered(7)));
+    let text = String::from_utf8(bytes).unwrap();
+    let changed = [
+        text.replace(",\"role\":\"admin\"", ",\"role\":\"owner\""),
+        text.replace("\"no\":7", "\"no\":07"),
+        text.replace("\"no\":7", "\"no\":7.0"),
+        text.replace("\"detail\":{", "\"secret\":1,\"detail\":{"),
+        text.replace("\"detail\":{", "\"detail\":{\"a\":1,"),
+        text.replace("token-created", "token\\u002dcreated"),
+    ];
+    for changed in changed {
+        assert_ne!(changed, text);
+        assert!(Entry::read(changed.as_bytes()).is_err(), "{changed}");
+    }
 }
 
 #[test]

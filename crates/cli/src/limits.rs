@@ -22,7 +22,16 @@ pub(crate) struct TlsArgs {
 
 impl TlsArgs {
     pub(crate) fn load(&self) -> Result<Option<Tls>, Stop> {
-        let (Some(cert), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let (cert, key) = match (&self.tls_cert, &self.tls_key) {
+            (Some(cert), Some(key)) => (cert, key),
+            (None, None) => return Ok(None),
+            // One may come from the file of settings, where nothing asks for the other.
+            _ => {
+                return Err(Stop::usage(
+                    "a certificate and its key belong together: give tls-cert and tls-key",
+                ));
+            }
+        };
         let loaded = Tls::load(cert, key);
         loaded.map(Some).map_err(|error| Stop::usage(format!("the certificate cannot be used: {error}")))
     }

@@ -4,7 +4,9 @@ mod audit;
 mod audit_log;
 mod bulk;
 mod commands;
+mod copying;
 mod demo;
+mod doctor;
 mod exit;
 mod first_token;
 mod limits;
@@ -19,14 +21,17 @@ mod remote;
 mod report;
 mod scenario;
 mod sending;
+mod settings;
 mod signals;
 mod source;
+mod systemd;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{FromArgMatches as _, Parser};
 
 use commands::Command;
+use exit::Exit;
 use output::Format;
 
 /// Walks submissions through declared pipelines: every move checked, durable and on record.
@@ -53,16 +58,20 @@ Examples:
   milepost resume --pipeline ingest-job --error disk-full   let all go on that failed with this
 
 Exit codes: 0 fine, 1 a negative outcome, 2 wrong usage, 3 not found, 4 refused, 5 no right, 6 server unreachable.
-Environment: MILEPOST_SERVER, MILEPOST_TOKEN, MILEPOST_CA for commands that ask a server; MILEPOST_STORE for those that
-open a store; MILEPOST_LOG filters the logs.";
+Environment: MILEPOST_SERVER, MILEPOST_TOKEN, MILEPOST_TOKEN_FILE, MILEPOST_CA for commands that ask a server; a variable for
+every setting of `serve`, such as MILEPOST_STORE; MILEPOST_CONFIG names a file of settings; MILEPOST_LOG filters the logs.";
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let exit = match cli.command.run(cli.output) {
-        Ok(exit) => exit,
-        Err(error) => report::report(&error),
-    };
+    let exit = run().unwrap_or_else(|error| report::report(&error));
     ExitCode::from(exit.code())
+}
+
+fn run() -> anyhow::Result<Exit> {
+    let given = settings::Given::new(std::env::args_os());
+    let file = settings::file(&given)?;
+    let matches = settings::layered(&given, file.as_ref()).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.command.run(file.as_ref(), cli.output)
 }
 
 #[cfg(test)]

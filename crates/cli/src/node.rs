@@ -1,6 +1,7 @@
 //! A server in this process: the store, the engine over it, and the API over that.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use engine::{ApplyError, Condition, Engine};
@@ -13,6 +14,7 @@ use tokio::sync::watch;
 
 use crate::exit::{Exit, Stop};
 use crate::place::Place;
+use crate::systemd::Notify;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
@@ -46,6 +48,21 @@ impl Node {
             Err(error) => return Err(anyhow!("the built-in pipeline `delivery` cannot be applied: {error}")),
         }
         Ok(())
+    }
+
+    /// Tells the service manager that all is well, for as long as the thread that commits answers. A store that cannot
+    /// be reached is no reason to be killed: being started again would not bring it back.
+    pub(crate) async fn reassure(self, notify: Arc<Notify>, every: Duration) {
+        loop {
+            tokio::time::sleep(every).await;
+            if self.engine.answers(every).await {
+                notify.alive();
+            } else {
+                tracing::error!(
+                    "the engine does not answer; the service manager is not told that all is well"
+                );
+            }
+        }
     }
 
     /// Makes the first token, if there is none yet.

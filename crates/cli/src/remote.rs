@@ -25,6 +25,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, env = TOKEN_VARIABLE, hide_env_values = true)]
     token: Option<String>,
 
+    /// The file that holds the token, for when it is not given
+    #[arg(long, env = "MILEPOST_TOKEN_FILE", hide_env_values = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
     /// The authority (PEM) that a server's certificate must be from, in place of those the machine trusts
     #[arg(long, env = "MILEPOST_CA", hide_env_values = true, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -32,7 +36,10 @@ pub(crate) struct ServerArgs {
 
 impl ServerArgs {
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        let token = self.token.clone().filter(|token| !token.is_empty());
+        let token = match self.token.clone().filter(|token| !token.is_empty()) {
+            Some(token) => Some(token),
+            None => self.token_file.as_deref().map(token_of).transpose()?,
+        };
         let read = |path: &PathBuf| {
             std::fs::read(path)
                 .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))
@@ -44,6 +51,15 @@ impl ServerArgs {
     /// What to append to a command so that it asks the same server.
     pub(crate) fn same_server(&self) -> String {
         server_option(&self.server)
+    }
+}
+
+fn token_of(file: &Path) -> Result<String, Stop> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Stop::usage(format!("cannot read the token in {}: {error}", file.display())))?;
+    match text.trim() {
+        "" => Err(Stop::usage(format!("{} holds no token", file.display()))),
+        token => Ok(token.to_owned()),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Nothing here is checked: whoever wants to know whether it is true hands it to a verifier.
 
+use model::api::ActPage;
 use model::{Json, SubmissionId};
 use serde::Serialize;
 
@@ -62,6 +63,16 @@ impl Client {
     /// How the log is doing.
     pub async fn audit_status(&self) -> Result<Json, Error> {
         self.send(Call::get(self.at(["audit"]))).await?.document()
+    }
+
+    /// What was done besides what happened to submissions, newest first: those before an index of the log.
+    pub async fn audit_acts(&self, after: Option<u64>, limit: usize) -> Result<ActPage, Error> {
+        let mut url = self.at(["audit", "acts"]);
+        url.query_pairs_mut().append_pair("limit", &limit.to_string());
+        if let Some(after) = after {
+            url.query_pairs_mut().append_pair("after", &after.to_string());
+        }
+        self.json(Call::get(url)).await
     }
 
     /// Lets the log go on although more was signed once. Not repeated by itself: a second one would fork again.

@@ -269,6 +269,16 @@ fn holds_stack_and_expire(bench: Open<'_>) {
     bench.clock.advance(60_000);
     bench.machine.settle();
     assert_eq!(bench.machine.claim_task("work.do").len(), 1);
+    let deeds: Vec<_> = (1..).map_while(|no| administered(&bench, no)).collect();
+    assert_eq!(deeds, ["hold-placed", "hold-placed", "hold-released", "hold-expired"]);
+}
+
+fn administered(bench: &support::bench::Bench, no: u64) -> Option<String> {
+    let (_, leaf) = bench.store.act(engine::core::administered_series(), no).unwrap()?;
+    match audit::leaf::Entry::read(&leaf).unwrap() {
+        audit::leaf::Entry::Act(audit::leaf::Act::Administered(act)) => Some(act.deed.to_string()),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn a_hold_never_stops_a_settlement(bench: Open<'_>) {

@@ -83,7 +83,7 @@ impl Leaf {
 }
 
 /// Who acted, without saying who: the kind in clear, the name as a keyed digest that is the same every time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pseudonym {
     #[serde(rename = "type")]
     pub kind: ActorKind,

@@ -15,8 +15,9 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health, holds, log,
-    metrics, operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens, why,
+    actions, acts, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health,
+    holds, log, metrics, operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens,
+    why,
 };
 
 /// One way in.
@@ -72,6 +73,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),
     route(Method::GET, "/v1/audit", AnyRole, Request, |get| on(get, log::show)),
     route(Method::GET, "/v1/audit/key", Nothing, Request, |get| on(get, log::keys)),
+    route(Method::GET, "/v1/audit/acts", Owner, Request, |get| on(get, acts::list)),
     route(Method::POST, "/v1/audit/keys", Owner, Request, |post| on(post, log::change_keys)),
     route(Method::POST, "/v1/audit/fork", Owner, Request, |post| on(post, log::fork)),
     route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use store::Error;
 
-const DATABASE: &str = "milepost.db";
+pub(crate) const DATABASE: &str = "milepost.db";
 const LOCK: &str = "milepost.lock";
 
 /// Held open for as long as the store is. The lock goes with the process, however that ends.

@@ -3,6 +3,7 @@
 //! A transaction reads through slim index tables, decides, writes the difference and is synced to the log before it
 //! is answered. Readers have connections of their own and never wait for the writer.
 
+pub mod backup;
 mod checkpoint;
 mod codec;
 mod connection;

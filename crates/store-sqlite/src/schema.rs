@@ -38,7 +38,7 @@ fn is_empty(connection: &Connection) -> Result<bool> {
     Ok(!connection.query_row(anything, [], |row| row.get::<_, bool>(0))?)
 }
 
-fn check(connection: &Connection) -> Result<(), Error> {
+pub(crate) fn check(connection: &Connection) -> Result<(), Error> {
     let application: i64 = connection
         .pragma_query_value(None, "application_id", |row| row.get(0))
         .map_err(|error| Fault::from(error).before_commit())?;
@@ -57,7 +57,7 @@ fn check(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-fn meta(connection: &Connection, name: &str) -> Result<i64> {
+pub(crate) fn meta(connection: &Connection, name: &str) -> Result<i64> {
     let value = connection.query_row(sql::META_VALUE, [name], |row| row.get(0)).optional()?;
     value.ok_or_else(|| Fault::corrupt(format!("the database does not say its {name}; restore a backup")))
 }

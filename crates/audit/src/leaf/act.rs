@@ -1,8 +1,11 @@
 //! Leaves that are no events: what was done to the log, or to the rules it is read by.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use model::{Digest, Name, Time};
+use model::event::Pseudonym;
+use model::{Digest, Name, Role, Time};
 
 const FORMAT: u32 = 1;
 
@@ -27,6 +30,8 @@ pub enum Act {
     KeyAdded(KeyChange),
     /// A key signs no more.
     KeyRetired(KeyChange),
+    /// Somebody who looks after the server did something that is no event of a submission.
+    Administered(Administered),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +64,23 @@ pub struct KeyChange {
     /// As the key's verifiers are given it.
     pub key: String,
     pub at: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Administered {
+    /// They are numbered from 1 without gaps: one that is left out is missed.
+    pub no: u64,
+    /// What was done, such as `token-created`.
+    pub deed: Name,
+    /// What it was done to.
+    pub of: Name,
+    pub at: Time,
+    pub actor: Pseudonym,
+    /// The role it was done by; none: the server did it by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub detail: BTreeMap<Name, Name>,
 }
 
 impl Act {

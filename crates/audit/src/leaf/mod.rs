@@ -6,6 +6,6 @@ mod entry;
 mod event;
 mod scan;
 
-pub use act::{Act, Applied, Forked, KeyChange, Pruned};
+pub use act::{Act, Administered, Applied, Forked, KeyChange, Pruned};
 pub use entry::{Entry, MalformedLeaf};
 pub use event::EventLeaf;

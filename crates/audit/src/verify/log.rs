@@ -40,6 +40,8 @@ pub struct LogReport {
     pub pruned_below: u64,
     /// Acts that a reader of the report should know of: forks and keys, with their index.
     pub acts: Vec<(u64, Act)>,
+    /// How often somebody who looks after the server did something that is no event of a submission.
+    pub administered: u64,
     pub tips: Vec<TipReport>,
 }
 
@@ -126,6 +128,8 @@ struct Audit<'a> {
     pruned_below: u64,
     events: u64,
     acts: Vec<(u64, Act)>,
+    /// How many, and the number of the last.
+    administered: (u64, Option<u64>),
 }
 
 impl<'a> Audit<'a> {
@@ -141,6 +145,7 @@ impl<'a> Audit<'a> {
             pruned_below: 0,
             events: 0,
             acts: Vec::new(),
+            administered: (0, None),
         }
     }
 
@@ -234,11 +239,28 @@ impl<'a> Audit<'a> {
                 self.pruned_below = self.pruned_below.max(pruned.minimum_index);
                 Ok(())
             }
+            Act::Administered(act) => self.administered(act.no),
             other => {
                 self.acts.push((index, other));
                 Ok(())
             }
         }
+    }
+
+    /// The first that is left of a pruned log may have any number.
+    fn administered(&mut self, no: u64) -> Result<(), Finding> {
+        let (count, last) = self.administered;
+        let expected = match last {
+            Some(last) => last + 1,
+            None if self.gone > 0 => no,
+            None => 1,
+        };
+        if no != expected {
+            let message = format!("it is number {no} of what was administered, and number {expected} is due");
+            return Err(Finding::new(Fault::Chain, message));
+        }
+        self.administered = (count + 1, Some(no));
+        Ok(())
     }
 
     fn applied(&mut self, applied: &Applied) -> Result<(), Finding> {
@@ -264,6 +286,7 @@ impl<'a> Audit<'a> {
             pruned_below: self.gone,
             tips: options.watch.iter().filter_map(tip).collect(),
             acts: self.acts,
+            administered: self.administered.0,
         }
     }
 }

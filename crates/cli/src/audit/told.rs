@@ -77,6 +77,9 @@ impl Told<'_> {
             let pruned = format!("entries below {}, as the log says they may be", report.pruned_below);
             lines.row(["gone".to_owned(), pruned]);
         }
+        if report.administered > 0 {
+            lines.row(["administered".to_owned(), format!("{}, none left out", report.administered)]);
+        }
         for (index, act) in &report.acts {
             lines.row(["act".to_owned(), format!("{} (log index {index})", told_act(act))]);
         }
@@ -149,6 +152,7 @@ impl Told<'_> {
         told["submissions"] = json!(report.submissions);
         told["definitions"] = json!(report.definitions);
         told["pruned_below"] = json!(report.pruned_below);
+        told["administered"] = json!(report.administered);
         let acts = report.acts.iter().map(|(index, act)| json!({ "index": index, "act": act }));
         told["acts"] = acts.collect();
         let tips = report.tips.iter().map(|tip| {
@@ -221,6 +225,7 @@ fn told_act(act: &Act) -> String {
         Act::Applied(applied) => {
             format!("{}: {} version {} was applied", applied.at, applied.pipeline, applied.version)
         }
+        Act::Administered(act) => format!("{}: {} of {}", act.at, act.deed, act.of),
     }
 }
 

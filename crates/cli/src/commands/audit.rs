@@ -3,7 +3,7 @@ use model::Json;
 use serde_json::Value;
 
 use crate::exit::Exit;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, Table, say};
 use crate::remote::{ServerArgs, block_on};
 
 /// Look after a server's log: its key, how it is doing, and what only a person may decide
@@ -17,6 +17,7 @@ pub(crate) struct Audit {
 enum Verb {
     Key(Key),
     Status(Status),
+    Acts(Acts),
     Fork(Fork),
     Keys(Keys),
 }
@@ -35,6 +36,27 @@ struct Key {
 #[derive(Debug, Args)]
 #[command(after_help = "Exits with 1 while nothing is signed: the log was refused or fails.")]
 struct Status {
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Show what was done besides what happened to submissions: tokens, holds, operations, definitions, the log itself
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  milepost audit acts
+  milepost audit acts --limit 20 --after 4711 -o json
+
+The newest comes first. Names stand beside the pseudonyms in the log for as long as this server knows them.")]
+struct Acts {
+    /// How many
+    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
+    limit: usize,
+
+    /// Those before this index of the log
+    #[arg(long, value_name = "INDEX")]
+    after: Option<u64>,
+
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -100,6 +122,7 @@ impl Audit {
                 print(&status, format)?;
                 Ok(if is_running(&status) { Exit::Fine } else { Exit::Negative })
             }
+            Verb::Acts(acts) => acts.run(format),
             Verb::Fork(Fork { reason, server }) => {
                 let client = server.client()?;
                 print(&block_on(async { Ok(client.audit_fork(reason).await?) })?, format)
@@ -113,6 +136,38 @@ impl Audit {
                 print(&block_on(async { Ok(client.retire_audit_key(key.trim()).await?) })?, format)
             }
         }
+    }
+}
+
+impl Acts {
+    fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let page = block_on(async { Ok(client.audit_acts(self.after, self.limit).await?) })?;
+        if format == Format::Json {
+            output::print_json(&page)?;
+            return Ok(Exit::Fine);
+        }
+        let mut table = Table::new(["INDEX", "AT", "WHAT", "OF", "BY", "DETAIL"]);
+        for act in &page.acts {
+            let by = act.actor.as_ref().map(|actor| match &actor.name {
+                Some(name) => name.to_string(),
+                None => actor.id.to_string(),
+            });
+            let detail: Vec<_> = act.detail.iter().map(|(name, word)| format!("{name}={word}")).collect();
+            table.row([
+                act.index.to_string(),
+                act.at.to_string(),
+                act.deed.as_deref().unwrap_or(&act.kind).to_owned(),
+                act.of.to_string(),
+                by.unwrap_or_else(|| "-".to_owned()),
+                detail.join(" "),
+            ]);
+        }
+        output::print(&table.render())?;
+        if let Some(next) = page.next {
+            say!("there are more; `--after {next}` shows them");
+        }
+        Ok(Exit::Fine)
     }
 }
 

@@ -4,11 +4,15 @@ mod act;
 mod amend;
 mod apply;
 mod audit;
+mod backup;
 mod bench;
 mod check;
+mod completions;
+mod config;
 mod dead;
 mod deliveries;
 mod demo;
+mod doctor;
 mod draw;
 mod endpoints;
 mod evidence;
@@ -18,9 +22,11 @@ mod list;
 mod migrate;
 mod migrate_store;
 mod monitor;
+mod new;
 mod operations;
 mod overdue;
 mod release;
+mod restore;
 mod resume;
 mod serve;
 mod servers;
@@ -40,14 +46,22 @@ use clap::Subcommand;
 use model::Millis;
 
 pub(crate) use list::read_label;
+pub(crate) use serve::Serve;
 
 use crate::exit::Exit;
 use crate::output::Format;
+use crate::settings::ConfigFile;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(demo::Demo),
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
+    Config(config::Config),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
+    Doctor(doctor::Doctor),
+    New(new::New),
+    Completions(completions::Completions),
     Check(check::Check),
     Draw(draw::Draw),
     Test(test::Test),
@@ -84,8 +98,15 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+    /// `file` holds the settings, for those who look at them.
+    pub(crate) fn run(&self, file: Option<&ConfigFile>, format: Format) -> anyhow::Result<Exit> {
         match self {
+            Command::Doctor(doctor) => doctor.run(format),
+            Command::New(new) => new.run(),
+            Command::Completions(completions) => completions.run(),
+            Command::Backup(backup) => backup.run(format),
+            Command::Restore(restore) => restore.run(format),
+            Command::Config(config) => config.run(file, format),
             Command::Demo(demo) => demo.run(format),
             Command::Serve(serve) => serve.run(),
             Command::Check(check) => check.run(format),

@@ -1,5 +1,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
@@ -17,6 +18,7 @@ use crate::place::Place;
 use crate::sending::Sending;
 use crate::signals::{self, Signals};
 use crate::source;
+use crate::systemd::Notify;
 
 /// Run a server
 #[derive(Debug, Args)]
@@ -38,11 +40,15 @@ While no token exists, the server is open to this machine and listens on no addr
 first with --first-token FILE, or with `milepost tokens create`.
 SIGTERM and Ctrl-C end it in good order: what was begun is finished.")]
 pub(crate) struct Serve {
+    /// A file of settings (TOML): each of these options under its name, weaker than the environment and than flags
+    #[arg(long, env = "MILEPOST_CONFIG", hide_env_values = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     /// The folder that holds the data; made if it is missing [default: milepost-data]
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     data: Option<PathBuf>,
 
-    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database [env: MILEPOST_STORE]
+    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
 
@@ -93,11 +99,13 @@ impl Serve {
 
     async fn serve(&self) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
-        let tls = self.tls.load()?;
-        if let Some(tls) = &tls {
-            signals::on_hangup(reload(tls.clone()))?;
+        if let Some(file) = &self.config {
+            tracing::info!(file = %file.display(), "settings were read");
         }
         let mail_server = self.sending.mail_server()?;
+        let notify = Arc::new(Notify::of_environment());
+        let tls = self.tls.load()?;
+        signals::on_hangup(reload(tls.clone(), notify.clone()))?;
         let place = self.place()?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
@@ -115,8 +123,13 @@ impl Serve {
             tracing::warn!("there is no token yet: everybody on this machine may do everything");
         }
         self.announce(listener.local_addr()?, tls.is_some());
+        notify.ready(&format!("listening on {}", listener.local_addr()?));
+        if let Some(every) = notify.every() {
+            tokio::spawn(node.clone().reassure(notify.clone(), every));
+        }
         let stop = async {
             signals.asked_to_stop().await;
+            notify.stopping();
             tracing::info!("stopping");
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
@@ -129,24 +142,34 @@ impl Serve {
         node.serve(listener, options, senders, stop).await
     }
 
-    /// What the command line says counts more than the environment.
     fn place(&self) -> Result<Place, Stop> {
-        if let Some(folder) = &self.data {
-            return Ok(Place::Folder(folder.clone()));
+        match (&self.data, &self.store) {
+            (Some(folder), _) => Ok(Place::Folder(folder.clone())),
+            (None, Some(store)) => Place::read(store),
+            (None, None) => Ok(Place::Folder("milepost-data".into())),
         }
-        let store = self.store.clone().or_else(|| std::env::var("MILEPOST_STORE").ok());
-        match store.filter(|store| !store.is_empty()) {
-            Some(store) => Place::read(&store),
-            None => Ok(Place::Folder("milepost-data".into())),
+    }
+
+    /// What can be known to be wrong without starting.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.place()?;
+        self.check_spans()?;
+        self.limits.options(self.listen)?;
+        self.tls.load()?;
+        Ok(())
+    }
+
+    fn check_spans(&self) -> Result<(), Stop> {
+        match self.keep_events.is_some_and(Millis::is_zero) {
+            true => Err(Stop::usage(
+                "--keep-events 0s would remove every event at once; leave it out to keep them",
+            )),
+            false => Ok(()),
         }
     }
 
     fn engine_options(&self, place: &Place) -> Result<engine::Options, Stop> {
-        if self.keep_events.is_some_and(Millis::is_zero) {
-            return Err(Stop::usage(
-                "--keep-events 0s would remove every event at once; leave it out to keep them",
-            ));
-        }
+        self.check_spans()?;
         let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
         let log = self.audit.log_options(place)?;
         Ok(engine::Options { keep_events, name, log, ..engine::Options::default() })
@@ -164,10 +187,17 @@ impl Serve {
     }
 }
 
-fn reload(tls: Tls) -> impl Fn() + Send + 'static {
-    move || match tls.reload() {
-        Ok(()) => tracing::info!("the certificate was read again"),
-        Err(error) => tracing::error!(%error, "the certificate cannot be used; the one before stays"),
+fn reload(tls: Option<Tls>, notify: Arc<Notify>) -> impl Fn() + Send + 'static {
+    move || {
+        notify.reloading();
+        match tls.as_ref().map(Tls::reload) {
+            None => tracing::info!("there is nothing to read again without a certificate"),
+            Some(Ok(())) => tracing::info!("the certificate was read again"),
+            Some(Err(error)) => {
+                tracing::error!(%error, "the certificate cannot be used; the one before stays")
+            }
+        }
+        notify.ready("the certificate was read again");
     }
 }
 

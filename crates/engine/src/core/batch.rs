@@ -12,7 +12,8 @@ use model::owed::{Debtor, Effect};
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{
-    Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId, Time,
+    Caller, Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId,
+    Time,
 };
 use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, LaneKey, OpenKey, RowChange, Stored, Taken};
@@ -59,6 +60,8 @@ pub(super) struct Batch<'a> {
     pub(super) changes: Changes,
     pub(super) tally: Tally,
     notes: Notes,
+    /// In whose name something is asked at the moment.
+    pub(super) by: Option<Caller>,
 }
 
 /// What a batch has to say besides its answers.
@@ -96,6 +99,7 @@ impl<'a> Batch<'a> {
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
             notes: Notes::default(),
+            by: None,
         }
     }
 
@@ -110,7 +114,21 @@ impl<'a> Batch<'a> {
         {
             return answer;
         }
-        let outcome = match &input.ask {
+        let outcome = self.outcome(&input.ask, group, seed);
+        if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
+            self.keep(once, answered);
+        }
+        outcome
+    }
+
+    fn outcome(&mut self, ask: &Ask, group: Option<usize>, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+        match ask {
+            Ask::By(caller, ask) => {
+                let before = self.by.replace(caller.clone());
+                let outcome = self.outcome(ask, group, seed);
+                self.by = before;
+                outcome
+            }
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
@@ -140,11 +158,7 @@ impl<'a> Batch<'a> {
             Ask::Log(deed) => self.log(deed),
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
-        };
-        if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
-            self.keep(once, answered);
         }
-        outcome
     }
 
     /// Does what is due in the rows that were taken for it.

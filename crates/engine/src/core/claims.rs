@@ -49,7 +49,7 @@ impl Batch<'_> {
         seed: &mut dyn FnMut() -> [u8; 32],
     ) {
         let empty_handed =
-            inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+            inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
                 (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.is_empty() => Some((claim, tasks)),
                 _ => None,
             });

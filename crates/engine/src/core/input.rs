@@ -7,7 +7,8 @@ use model::admit::Admission;
 use model::submission::Wait;
 use model::token::Bits;
 use model::{
-    Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId, Time, Token,
+    Caller, Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId,
+    Time, Token,
 };
 use serde::{Deserialize, Serialize};
 use store::{RegistryKey, RequestKey};
@@ -86,6 +87,18 @@ pub enum Ask {
     Token(Box<TokenDeed>),
     /// Makes, changes or ends an endpoint of webhooks.
     Endpoint(Box<EndpointDeed>),
+    /// One of the above in somebody's name: what goes on record about it says who.
+    By(Caller, Box<Ask>),
+}
+
+impl Ask {
+    /// What is asked, whoever asks.
+    pub(crate) fn itself(&self) -> &Ask {
+        match self {
+            Ask::By(_, ask) => ask.itself(),
+            ask => ask,
+        }
+    }
 }
 
 /// An act that is kept though its place in the sequence of events is gone.

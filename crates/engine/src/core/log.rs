@@ -160,10 +160,20 @@ impl Batch<'_> {
         acts.revision = revision;
         self.push_act(log_series(), revision, &act)?;
         self.put(acts_key(), &acts);
+        if self.by.is_some() {
+            let (deed, of) = match deed {
+                Deed::Fork { size, .. } => ("log-forked", size.to_string()),
+                Deed::AddKey(key) => ("log-key-added", key.clone()),
+                Deed::RetireKey(key) => ("log-key-retired", key.clone()),
+                Deed::Prune { minimum_index, .. } => ("log-pruned", minimum_index.to_string()),
+                Deed::KnowKeys(_) => return Ok(Output::Gone),
+            };
+            self.administered(deed, &of, &[]);
+        }
         Ok(Output::Gone)
     }
 
-    fn push_act(&mut self, series: SubmissionId, revision: u64, act: &Act) -> Result<(), Refusal> {
+    pub(super) fn push_act(&mut self, series: SubmissionId, revision: u64, act: &Act) -> Result<(), Refusal> {
         let leaf = act.bytes();
         fits(&leaf)?;
         self.changes.acts.push(store::Act { series, revision, leaf });

@@ -1,9 +1,10 @@
 //! The step core: takes a batch, decides it inside one transaction, answers everyone.
 
-mod apply;
+mod administered;
 mod batch;
 mod claims;
 mod cursors;
+mod definitions;
 mod endpoints;
 mod epoch;
 mod fleet;
@@ -17,6 +18,7 @@ mod schedules;
 mod surroundings;
 mod tokens;
 
+pub use administered::{ACTORS, administered_count, administered_series};
 pub use cursors::{CURSORS, Cursor, MoveCursor};
 pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
 pub use fleet::{Server, Shift, servers, shifts};
@@ -184,9 +186,14 @@ impl Core {
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let door = inbox::Door::new(&versions);
         let arrival = |received: &store::Received| door.arrival(received);
-        let take = Take { documents: &wants_documents, limits: &limits, arrival: &arrival, ..plan.take(due) };
-        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
         let holds = self.holds.current();
+        let mut take =
+            Take { documents: &wants_documents, limits: &limits, arrival: &arrival, ..plan.take(due) };
+        if holds.next_expiry().is_some() {
+            // A hold that ends by itself goes on record.
+            take.registry.push(administered::count_key());
+        }
+        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
         let mut decided = None;
         let committed = self.store.transact(&take, &mut |taken| {
             let epoch = epoch::of(&taken);
@@ -231,7 +238,9 @@ impl Core {
     /// commit that brought it was lost, and this is its repeat.
     fn applied(&self, inputs: &[Input], outcomes: &[Outcome]) {
         for (input, outcome) in inputs.iter().zip(outcomes) {
-            let (Ask::Apply(pipeline), Ok(Output::Applied { .. })) = (&input.ask, outcome) else { continue };
+            let (Ask::Apply(pipeline), Ok(Output::Applied { .. })) = (input.ask.itself(), outcome) else {
+                continue;
+            };
             if self.pipelines.current().version(&pipeline.name, pipeline.version).is_none() {
                 self.pipelines.insert(pipeline.clone());
             }

@@ -8,6 +8,7 @@ use store::{RegistryChange, RegistryKey};
 
 pub use model::operation::{Deed, Filter, Operation, OperationResult, OperationStatus};
 
+use super::administered;
 use super::batch::Batch;
 use super::{Outcome, Output};
 
@@ -50,6 +51,7 @@ impl Batch<'_> {
             return Err(Refusal::new(Code::UnknownVersion, message));
         }
         let operation = Operation { started_at: self.now, ..operation.clone() };
+        self.administered("operation-started", &operation.id, &administered::of_operation(&operation));
         Ok(self.keep_operation(operation))
     }
 
@@ -59,6 +61,7 @@ impl Batch<'_> {
             return Err(Refusal::new(Code::OperationOver, format!("operation {id} has ended")));
         }
         self.end(&mut operation, OperationStatus::Stopped);
+        self.administered("operation-stopped", id, &[]);
         Ok(self.keep_operation(operation))
     }
 

@@ -5,6 +5,7 @@ use model::owed::{DELIVERY, Debtor, Delivery, Effect};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
 use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
 
+use super::administered;
 use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
 use crate::holds::{HOLDS, Hold};
@@ -177,12 +178,16 @@ impl Batch<'_> {
         self.holds.insert(hold.clone());
         self.holds_changed = true;
         self.next_epoch();
+        self.administered("hold-placed", &hold.id, &administered::of_hold(&hold));
         Output::Hold(Box::new(hold))
     }
 
     pub(super) fn release(&mut self, id: &Name) -> Outcome {
         match self.end_hold(id) {
-            Some(hold) => Ok(Output::Hold(Box::new(hold))),
+            Some(hold) => {
+                self.administered("hold-released", id, &[]);
+                Ok(Output::Hold(Box::new(hold)))
+            }
             None => Err(Refusal::new(Code::UnknownHold, format!("no hold {id}; it may have expired"))),
         }
     }
@@ -191,6 +196,7 @@ impl Batch<'_> {
     pub(super) fn end_holds(&mut self) {
         for id in self.holds.expired(self.now) {
             self.end_hold(&id);
+            self.administered("hold-expired", &id, &[]);
         }
     }
 

@@ -8,8 +8,8 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, cursors, epoch, fleet, lane_key, log,
-    open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, administered, cursors, epoch, fleet,
+    lane_key, log, open_key, operations,
 };
 use crate::pipelines::definition_key;
 
@@ -44,7 +44,11 @@ impl Plan {
         };
         for input in inputs {
             let mut group = None;
-            match &input.ask {
+            if administered::is_recorded(&input.ask) {
+                plan.registry.push(administered::count_key());
+            }
+            match input.ask.itself() {
+                Ask::By(..) => {}
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),

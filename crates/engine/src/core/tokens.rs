@@ -126,6 +126,10 @@ impl Batch<'_> {
                 fresh.created_at = self.now;
                 self.write_token(new, &fresh);
                 self.write_token(old, &ended);
+                let detail = self.of_token(&fresh);
+                let replaces = ("replaces", ended.id.to_string());
+                let until = ("replaced_until", ends.to_string());
+                self.administered("token-rotated", id, &[detail, vec![replaces, until]].concat());
                 Ok(Output::Token(Box::new(fresh)))
             }
             // A use that arrives after the revocation must leave nothing behind.
@@ -148,6 +152,8 @@ impl Batch<'_> {
         }
         let entry = TokenEntry { created_at: self.now, ..entry.clone() };
         self.write_token(name, &entry);
+        let detail = self.of_token(&entry);
+        self.administered("token-created", &entry.id, &detail);
         Ok(Output::Token(Box::new(entry)))
     }
 
@@ -166,6 +172,8 @@ impl Batch<'_> {
             self.changes.registry.retain(|change| change.key != key);
             self.changes.registry.push(RegistryChange { key, body: None });
         }
+        let detail = self.of_token(&entry);
+        self.administered("token-revoked", &entry.id, &detail);
         Ok(Output::Token(Box::new(entry)))
     }
 

@@ -4,6 +4,7 @@
 //! `n` at position `n + 1`. A pass reads what was committed since, writes tiles, has the guard sign, and moves the
 //! checkpoint by compare-and-swap; whatever is lost on the way is made again from the same rows.
 
+mod acts;
 mod evidence;
 mod keys;
 mod publish;
@@ -17,6 +18,7 @@ pub use state::{LogReport, Standing, WitnessReport};
 pub use tiles::StoreTiles;
 pub use witnesses::Witnesses;
 
+pub(crate) use acts::newest as newest_acts;
 pub(crate) use evidence::evidence;
 pub(crate) use publish::{Follower, Published, acts};
 pub(crate) use state::LogState;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::admit::{Admission, Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
-use model::{Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
+use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
@@ -74,6 +74,8 @@ pub struct Engine {
     received: Arc<Mutex<Tally>>,
     pub(super) metrics: Arc<Metrics>,
     condition: watch::Receiver<Condition>,
+    /// In whose name this handle asks.
+    by: Option<Caller>,
 }
 
 impl Engine {
@@ -108,6 +110,7 @@ impl Engine {
             received: Arc::default(),
             metrics: Arc::default(),
             condition: condition.subscribe(),
+            by: None,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
@@ -138,6 +141,12 @@ impl Engine {
         }
         super::duties::start(&engine, duties)?;
         Ok(engine)
+    }
+
+    /// The same engine, for somebody who looks after it: what is asked of it here goes on record in their name.
+    #[must_use]
+    pub fn by(&self, caller: &Caller) -> Engine {
+        Engine { by: Some(caller.clone()), ..self.clone() }
     }
 
     /// Passes on what other servers over the same store say.
@@ -365,6 +374,12 @@ impl Engine {
         self.condition.clone()
     }
 
+    /// Whether the thread that commits answers within a time, be it that it cannot reach the store.
+    pub async fn answers(&self, within: Duration) -> bool {
+        let asked = self.ask(Ask::LookAside(Vec::new()).into());
+        tokio::time::timeout(within, asked).await.is_ok()
+    }
+
     /// Takes nothing more in, does what was asked, and ends.
     pub async fn drain(&self) -> Condition {
         self.leave().await;
@@ -382,7 +397,10 @@ impl Engine {
         let _ = condition.wait_for(ended).await;
     }
 
-    pub(super) async fn ask(&self, input: Input) -> Outcome {
+    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
+        if let Some(caller) = &self.by {
+            input.ask = Ask::By(caller.clone(), Box::new(input.ask));
+        }
         let (reply, answer) = oneshot::channel();
         let outcome = match self.queues.push(Job { input, reply }) {
             Ok(()) => answer.await.unwrap_or_else(|_| {

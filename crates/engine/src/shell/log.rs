@@ -1,18 +1,21 @@
 //! The audit log as callers ask for it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use audit::guard::Guard;
+use audit::leaf::Act as AuditAct;
 use audit::note::{Checkpoint, Note};
 use audit::proof::Evidence;
 use audit::tiles::{TilePath, TileSource as _};
-use model::{Code, Json, Refusal, SubmissionId};
+use model::{Code, Json, Name, Refusal, SubmissionId};
 
 use super::Engine;
-use crate::core::{Ask, LogDeed};
+use crate::core::{ACTORS, Ask, LogDeed};
 use crate::log::{
-    EvidenceError, KeyFileError, LogReport, LogState, Standing, StoreTiles, checkpoint, evidence, size_of,
+    EvidenceError, KeyFileError, LogReport, LogState, Standing, StoreTiles, checkpoint, evidence,
+    newest_acts, size_of,
 };
 
 /// How long a wait for a proof trusts in hints: over a shared store another server may publish.
@@ -156,6 +159,18 @@ impl Engine {
         self.ask(Ask::Log(Box::new(LogDeed::Fork { size, root, forgiven, reason })).into()).await?;
         self.duties.wake("log");
         Ok(())
+    }
+
+    /// The acts of the log with an index below `before`, newest first, each with its index.
+    pub async fn acts(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditAct)>, Refusal> {
+        self.read(move |store| newest_acts(store, before, limit)).await
+    }
+
+    /// The names that pseudonyms of acts stand for, where they are still known.
+    pub async fn actors(&self) -> Result<BTreeMap<String, Name>, Refusal> {
+        let kept = self.read(|store| store::registry_all(store, ACTORS)).await?;
+        let name = |body: Json| serde_json::from_str(body.as_str()).ok();
+        Ok(kept.into_iter().filter_map(|(id, body)| Some((id, name(body)?))).collect())
     }
 
     /// Makes one more key. It signs along with the others from the next checkpoint on.

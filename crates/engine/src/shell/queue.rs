@@ -35,6 +35,7 @@ impl Lane {
 
     fn of(ask: &Ask) -> Lane {
         match ask {
+            Ask::By(_, ask) => Lane::of(ask),
             Ask::Submit(_) => Lane::Submits,
             Ask::Tell(_, Command::Act(_) | Command::Amend(_) | Command::Redrive(_) | Command::Migrate(_))
             | Ask::Claim(_)

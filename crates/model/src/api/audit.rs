@@ -1,8 +1,11 @@
 //! The audit log, as its operators see it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::Time;
+use crate::{ActorKind, Digest, Name, Role};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditView {
@@ -56,4 +59,44 @@ pub struct LogKeyAnswer {
     pub key: String,
     /// Those that sign from now on.
     pub keys: Vec<String>,
+}
+
+/// What was done besides what happened to submissions, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActPage {
+    pub acts: Vec<ActView>,
+    /// What to give as `after` for those before; null: there are no more.
+    pub next: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActView {
+    /// Its index in the log.
+    pub index: u64,
+    /// `applied`, `pruned`, `forked`, `key_added`, `key_retired` or `administered`.
+    pub kind: String,
+    pub at: Time,
+    /// What it was done to.
+    pub of: Name,
+    /// Of what was administered: its number, what was done, by whom and by which role (null: by the server itself).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<ActActor>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub detail: BTreeMap<Name, Name>,
+}
+
+/// Who acted: the pseudonym, as the log has it, and the name it stands for where that is still known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActActor {
+    #[serde(rename = "type")]
+    pub kind: ActorKind,
+    pub id: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
 }

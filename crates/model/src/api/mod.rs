@@ -16,7 +16,7 @@ mod submission;
 mod task;
 mod token;
 
-pub use audit::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
+pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorView, FeedPage};

@@ -37,7 +37,10 @@ pub(crate) async fn apply(
     let versions = app.engine.pipelines().current();
     let changed = match dry_run {
         true => would_change(&versions, &pipeline)?,
-        false => app.engine.apply(&source).await.map_err(|error| refused(error, &source))?.1,
+        false => {
+            let applied = app.engine.by(&asking.caller).apply(&source).await;
+            applied.map_err(|error| refused(error, &source))?.1
+        }
     };
     let before = versions.latest(&name).filter(|before| changed && before.version < pipeline.version);
     let diff = before.map(|before| diff(before, &pipeline)).unwrap_or_default();

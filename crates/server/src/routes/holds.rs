@@ -54,7 +54,7 @@ pub(crate) async fn place(
         created_at: app.engine.now(),
         expires_at: body.expires_at,
     };
-    let view = view(&app.engine.hold(hold).await?);
+    let view = view(&app.engine.by(&asking.caller).hold(hold).await?);
     let path = format!("/v1/holds/{}", view.id);
     let location = HeaderValue::try_from(path).expect("an id is plain ASCII");
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())
@@ -78,7 +78,7 @@ pub(crate) async fn release(
     if holds.all().any(|hold| *hold.id == *id && !owns(&asking, hold)) {
         return Err(Refusal::new(Code::UnknownHold, format!("no hold {}", quote(&id))).into());
     }
-    Ok(Json(view(&app.engine.release(&id).await?)))
+    Ok(Json(view(&app.engine.by(&asking.caller).release(&id).await?)))
 }
 
 fn view(hold: &Hold) -> HoldView {

@@ -107,19 +107,22 @@ pub(crate) async fn show(State(app): State<App>, uri: Uri) -> Answer<Json<AuditV
 
 pub(crate) async fn fork(
     State(app): State<App>,
+    asking: Asking,
     Given(ForkBody { reason }): Given<ForkBody>,
 ) -> Answer<Json<AuditView>> {
-    app.engine.fork(reason).await?;
+    app.engine.by(&asking.caller).fork(reason).await?;
     show(State(app), Uri::from_static("/")).await
 }
 
 pub(crate) async fn change_keys(
     State(app): State<App>,
+    asking: Asking,
     Given(LogKeyBody { retire }): Given<LogKeyBody>,
 ) -> Answer<Json<LogKeyAnswer>> {
+    let engine = app.engine.by(&asking.caller);
     let key = match retire {
-        None => app.engine.add_log_key().await?,
-        Some(key) => app.engine.retire_log_key(&key).await?,
+        None => engine.add_log_key().await?,
+        Some(key) => engine.retire_log_key(&key).await?,
     };
     Ok(Json(LogKeyAnswer { key, keys: app.engine.log_keys()? }))
 }

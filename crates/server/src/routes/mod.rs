@@ -1,6 +1,7 @@
 //! The handlers: parse, ask the engine, render.
 
 pub(crate) mod actions;
+pub(crate) mod acts;
 pub(crate) mod amend;
 pub(crate) mod apply;
 pub(crate) mod cursors;

@@ -11,7 +11,7 @@ use model::admit::KEY_BYTES_MAX;
 use model::api::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
 use model::{Millis, Name, Refusal, Time};
 
-use super::At;
+use super::{Asking, At};
 use crate::app::App;
 use crate::body::{self, Given};
 use crate::conditions;
@@ -25,12 +25,13 @@ const GRACE_MAX: Millis = Millis::from_secs(30 * 24 * 3_600);
 
 pub(crate) async fn create(
     State(app): State<App>,
+    asking: Asking,
     headers: HeaderMap,
     Given(body): Given<TokenBody>,
 ) -> Answer<Response> {
     conditions::never_once(&headers)?;
     let wanted = entry(body, app.engine.now())?;
-    let made = app.engine.create_token(wanted).await;
+    let made = app.engine.by(&asking.caller).create_token(wanted).await;
     app.access.changed().await;
     let (secret, entry) = made?;
     Ok(given(secret, entry))
@@ -44,23 +45,29 @@ pub(crate) async fn list(State(app): State<App>, uri: Uri) -> Answer<Json<TokenL
 
 pub(crate) async fn revoke(
     State(app): State<App>,
+    asking: Asking,
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Answer<Json<TokenView>> {
     conditions::never_once(&headers)?;
-    let revoked = app.engine.revoke_token(&id).await;
+    let revoked = app.engine.by(&asking.caller).revoke_token(&id).await;
     app.access.changed().await;
     Ok(Json(view(revoked?)))
 }
 
-pub(crate) async fn rotate(State(app): State<App>, At(id): At<String>, request: Request) -> Answer<Response> {
+pub(crate) async fn rotate(
+    State(app): State<App>,
+    asking: Asking,
+    At(id): At<String>,
+    request: Request,
+) -> Answer<Response> {
     conditions::never_once(request.headers())?;
     let (_, RotateBody { grace }) = body::read_or_default(request, &app).await?;
     let grace = grace.unwrap_or(GRACE_DEFAULT);
     if grace > GRACE_MAX {
         return Err(invalid(format!("`grace` is at most {GRACE_MAX}")).into());
     }
-    let rotated = app.engine.rotate_token(&id, grace).await;
+    let rotated = app.engine.by(&asking.caller).rotate_token(&id, grace).await;
     app.access.changed().await;
     let (secret, entry) = rotated?;
     Ok(given(secret, entry))

@@ -3,6 +3,7 @@
 
 mod access;
 mod actions;
+mod acts;
 mod amend;
 mod bad_input;
 mod children;

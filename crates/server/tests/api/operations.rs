@@ -132,8 +132,8 @@ async fn a_dry_run_tells_the_same_and_changes_nothing() {
     assert_eq!(states(&server).await, BTreeMap::from([("NEW".into(), 120)]));
     assert_eq!(
         server.get("/v1/feed?pipeline=cards&limit=1000").await.json()["next"],
-        123,
-        "no event but those, after three definitions"
+        125,
+        "no event but those, with three definitions and two starts of an operation on record"
     );
 }
 

@@ -36,7 +36,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),
         ("GET", "/v1/pipelines/{pipeline}") => (FORBIDDEN, Free),
         ("GET", "/v1/pipelines") => (Without("pipelines"), Free),
-        ("POST", "/v1/audit/keys" | "/v1/audit/fork") => (FORBIDDEN, FORBIDDEN),
+        ("POST", "/v1/audit/keys" | "/v1/audit/fork") | ("GET", "/v1/audit/acts") => (FORBIDDEN, FORBIDDEN),
         ("PUT", "/v1/pipelines/{pipeline}") => (FORBIDDEN, FORBIDDEN),
         ("POST", "/v1/pipelines/{pipeline}/submissions") => (FORBIDDEN, FORBIDDEN),
         ("GET", "/v1/submissions" | "/v1/dead" | "/v1/overdue") => {

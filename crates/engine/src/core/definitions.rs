@@ -1,4 +1,4 @@
-//! Applying: a definition comes into force, if it goes together with those that are.
+//! Bringing a definition into force.
 
 use model::{Code, Pipeline, Refusal};
 use store::RegistryChange;
@@ -8,7 +8,6 @@ use super::{Outcome, Output};
 use crate::pipelines::definition_key;
 
 impl Batch<'_> {
-    /// A version is applied once: what it says does not change any more.
     pub(super) fn apply(&mut self, pipeline: &Pipeline) -> Outcome {
         let key = definition_key(&pipeline.name, pipeline.version);
         if let Some(stored) = self.taken.registry.get(&key) {
@@ -23,7 +22,7 @@ impl Batch<'_> {
                 ),
             ));
         }
-        if let Some(latest) = self.versions().latest(&pipeline.name)
+        if let Some(latest) = self.latest(&pipeline.name)
             && latest.version > pipeline.version
         {
             return Err(Refusal::new(
@@ -37,6 +36,9 @@ impl Batch<'_> {
         self.check_delivery(pipeline)?;
         self.check_metrics(pipeline)?;
         self.log_applied(pipeline)?;
+        if self.by.is_some() {
+            self.administered("pipeline-applied", &format!("{}@{}", pipeline.name, pipeline.version), &[]);
+        }
         self.next_epoch();
         self.taken.registry.insert(key.clone(), pipeline.definition.clone());
         self.changes.registry.push(RegistryChange { key, body: Some(pipeline.definition.clone()) });

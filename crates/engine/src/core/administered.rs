@@ -1,0 +1,136 @@
+//! What those who look after a server do that is no event of a submission: on record in the commit that does it.
+//!
+//! The log cannot forget, so what goes into it says nothing about people: names are pseudonyms, reasons and the values of
+//! labels stay out. What a pseudonym stands for is kept beside it, where it can be erased.
+
+use std::collections::BTreeMap;
+
+use audit::leaf::{Act, Administered};
+use model::event::Pseudonym;
+use model::{Actor, Name, SubmissionId};
+use store::{RegistryKey, Store};
+
+use super::batch::Batch;
+use super::log::LOG;
+use super::tokens::{TokenDeed, TokenEntry};
+use super::{Ask, Operation};
+use crate::holds::Hold;
+
+/// Where the names are kept that pseudonyms of acts stand for.
+pub const ACTORS: &str = "actor";
+/// The entry that counts these acts.
+const COUNT: &str = "administered";
+/// Of one word of the detail: with the few there are, the whole is far below what a leaf holds.
+const WORD_BYTES_MAX: usize = 256;
+
+/// What else there is to say: never a secret, never a name.
+pub(super) type Detail = [(&'static str, String)];
+
+#[must_use]
+pub fn administered_series() -> SubmissionId {
+    SubmissionId::of_series("administered")
+}
+
+/// How many of these acts there have been.
+pub fn administered_count(store: &dyn Store) -> Result<u64, store::Error> {
+    let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == COUNT);
+    Ok(found.and_then(|(_, body)| body.as_str().parse().ok()).unwrap_or(0))
+}
+
+pub(super) fn count_key() -> RegistryKey {
+    RegistryKey { kind: LOG.to_owned(), name: COUNT.to_owned() }
+}
+
+/// Whether it may leave an act, so that their count has to be at hand.
+pub(super) fn is_recorded(ask: &Ask) -> bool {
+    match ask {
+        Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
+        Ask::Hold(_) | Ask::Release(_) | Ask::Start(_) | Ask::Stop(_) | Ask::By(..) => true,
+        _ => false,
+    }
+}
+
+pub(super) fn of_hold(hold: &Hold) -> Vec<(&'static str, String)> {
+    let pipeline = hold.pipeline.as_ref().map(|name| ("pipeline", name.to_string()));
+    let submission = hold.submission.map(|id| ("submission", id.to_string()));
+    let lane = hold.lane.as_ref().map(|_| ("lane", "one".to_owned()));
+    let labels = (!hold.labels.is_empty()).then(|| ("labels", list(hold.labels.keys())));
+    let until = hold.expires_at.map(|at| ("expires_at", at.to_string()));
+    [pipeline, submission, lane, labels, until].into_iter().flatten().collect()
+}
+
+pub(super) fn of_operation(operation: &Operation) -> Vec<(&'static str, String)> {
+    let deed = serde_json::to_value(&operation.deed).ok();
+    let deed = deed.and_then(|deed| match deed {
+        serde_json::Value::String(word) => Some(word),
+        serde_json::Value::Object(fields) => fields.keys().next().cloned(),
+        _ => None,
+    });
+    let mut detail = vec![("pipeline", operation.filter.pipeline.to_string())];
+    detail.extend(deed.map(|deed| ("deed", deed)));
+    detail.extend(operation.dry_run.then(|| ("dry_run", "true".to_owned())));
+    detail
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a Name>) -> String {
+    names.map(|name| &**name).collect::<Vec<_>>().join(", ")
+}
+
+impl Batch<'_> {
+    pub(super) fn of_token(&mut self, entry: &TokenEntry) -> Vec<(&'static str, String)> {
+        let subject = self.pseudonym(&Actor::new(entry.role.into(), entry.subject.clone()));
+        let mut detail = vec![("role", entry.role.to_string()), ("subject", subject.id.to_string())];
+        detail.extend(entry.pipelines.as_ref().map(|names| ("pipelines", list(names.iter()))));
+        detail.extend((!entry.labels.is_empty()).then(|| ("labels", list(entry.labels.keys()))));
+        detail.extend(entry.expires_at.map(|at| ("expires_at", at.to_string())));
+        detail
+    }
+
+    /// Puts on record what is done in this commit, in the name of whoever asks for it.
+    pub(super) fn administered(&mut self, deed: &str, of: &str, detail: &Detail) {
+        let count = self.taken.registry.get(&count_key());
+        let no = count.and_then(|body| body.as_str().parse::<u64>().ok()).unwrap_or(0) + 1;
+        let by = self.by.clone();
+        let actor = self.pseudonym(&by.as_ref().map_or_else(Actor::system, model::Caller::actor));
+        let words = detail.iter().map(|(name, word)| (Name::from(*name), short(word)));
+        let act = Act::Administered(Administered {
+            no,
+            deed: deed.into(),
+            of: short(of),
+            at: self.now,
+            actor,
+            role: by.map(|caller| caller.role),
+            detail: words.collect::<BTreeMap<_, _>>(),
+        });
+        self.push_act(administered_series(), no, &act).expect("a few short words fit a leaf");
+        self.put(count_key(), &no);
+    }
+
+    fn pseudonym(&mut self, actor: &Actor) -> Pseudonym {
+        let pseudonym = Pseudonym::of(actor, &self.secret());
+        let key = RegistryKey { kind: ACTORS.to_owned(), name: pseudonym.id.to_string() };
+        self.put(key, &actor.name);
+        pseudonym
+    }
+}
+
+fn short(word: &str) -> Name {
+    if word.len() <= WORD_BYTES_MAX {
+        return word.into();
+    }
+    let end = (0..=WORD_BYTES_MAX).rev().find(|at| word.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &word[..end]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_words_are_cut_between_letters() {
+        assert_eq!(&*short("plain"), "plain");
+        let cut = short(&"ä".repeat(1_000));
+        assert!(cut.len() < WORD_BYTES_MAX + 4 && cut.ends_with("ä…"), "{cut}");
+        assert_eq!(cut.chars().count(), WORD_BYTES_MAX / 2 + 1);
+    }
+}

@@ -1,0 +1,78 @@
+//! `GET /v1/audit/acts`: what was done besides what happened to submissions, newest first.
+
+use std::collections::BTreeMap;
+
+use audit::leaf::Act;
+use axum::Json;
+use axum::extract::State;
+use axum::http::Uri;
+use model::Name;
+use model::api::{ActActor, ActPage, ActView};
+
+use crate::app::App;
+use crate::problem::Answer;
+use crate::query::Params;
+
+pub(crate) async fn list(State(app): State<App>, uri: Uri) -> Answer<Json<ActPage>> {
+    let params = Params::read(&uri, &["limit", "after"])?;
+    let limit = params.limit()?;
+    let mut found = app.engine.acts(params.parse("after")?, limit + 1).await?;
+    let names = app.engine.actors().await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|(index, _)| *index);
+    let acts = found.into_iter().map(|(index, act)| view(index, act, &names)).collect();
+    Ok(Json(ActPage { acts, next }))
+}
+
+fn view(index: u64, act: Act, names: &BTreeMap<String, Name>) -> ActView {
+    let plain = |kind: &str, of: String, at| ActView {
+        index,
+        kind: kind.to_owned(),
+        at,
+        of: of.into(),
+        no: None,
+        deed: None,
+        actor: None,
+        role: None,
+        detail: BTreeMap::new(),
+    };
+    let with = |mut view: ActView, detail: [(&str, String); 2]| {
+        view.detail = detail.into_iter().map(|(name, word)| (name.into(), word.into())).collect();
+        view
+    };
+    match act {
+        Act::Applied(applied) => {
+            let view = plain("applied", applied.pipeline.to_string(), applied.at);
+            let version = ("version", applied.version.to_string());
+            with(view, [version, ("definition", applied.definition.to_string())])
+        }
+        Act::Pruned(pruned) => {
+            let view = plain("pruned", "log".to_owned(), pruned.at);
+            with(view, [("minimum_index", pruned.minimum_index.to_string()), ("reason", pruned.reason)])
+        }
+        Act::Forked(forked) => {
+            let view = plain("forked", forked.size.to_string(), forked.at);
+            with(view, [("root", forked.root.to_string()), ("reason", forked.reason)])
+        }
+        Act::KeyAdded(change) => plain("key_added", change.key, change.at),
+        Act::KeyRetired(change) => plain("key_retired", change.key, change.at),
+        Act::Administered(act) => {
+            let name_of = |id: &str| names.get(id).cloned();
+            let id = act.actor.id;
+            let actor = ActActor { kind: act.actor.kind, id, name: name_of(&id.to_string()) };
+            let mut detail = act.detail;
+            if let Some(name) = detail.get("subject").and_then(|id| name_of(id)) {
+                detail.insert("subject_name".into(), name);
+            }
+            ActView {
+                no: Some(act.no),
+                deed: Some(act.deed),
+                actor: Some(actor),
+                role: act.role,
+                detail,
+                ..plain("administered", act.of.to_string(), act.at)
+            }
+        }
+    }
+}

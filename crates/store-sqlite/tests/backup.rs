@@ -1,0 +1,64 @@
+//! A copy taken while somebody writes is the store as it was at one moment.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+use std::sync::Arc;
+
+use model::Json;
+use store::conformance::TestClock;
+use store::{Act, Changes, RegistryChange, RegistryKey, Store as _, Take};
+use store_sqlite::{SqliteStore, backup};
+
+/// One commit with these.
+fn write(store: &SqliteStore, numbers: std::ops::RangeInclusive<u64>) {
+    let mut changes = Changes::default();
+    for n in numbers {
+        let key = RegistryKey { kind: "k".to_owned(), name: format!("{n:08}") };
+        let body = Json::from(serde_json::json!("x".repeat(4_000)));
+        let series = model::SubmissionId::of_series("k");
+        changes.acts.push(Act { series, revision: n, leaf: n.to_string().into_bytes() });
+        changes.registry.push(RegistryChange { key, body: Some(body) });
+    }
+    let mut changes = Some(changes);
+    store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+}
+
+#[test]
+fn a_copy_is_of_one_moment_though_others_write_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, other) = (folder.path().join("data"), folder.path().join("other"));
+    let store = SqliteStore::open(&data, Arc::new(TestClock::default())).unwrap();
+    write(&store, 1..=3_000);
+    std::fs::create_dir(&other).unwrap();
+    let (mut steps, mut n) = (0, 3_000);
+    backup::copy(&data, &other.join("milepost.db"), &mut |_| {
+        // Between two steps of the copy somebody commits.
+        n += 1;
+        write(&store, n..=n);
+        steps += 1;
+    })
+    .unwrap();
+    assert!(steps > 1, "it was copied in steps");
+    let look = backup::look(&other.join("milepost.db"), true).unwrap();
+    assert_eq!((look.first, look.last), (1, 3_000));
+    let copy = SqliteStore::open(&other, Arc::new(TestClock::default())).unwrap();
+    assert_eq!(store::registry_all(&copy, "k").unwrap().len(), 3_000);
+    assert_eq!(store::registry_all(&store, "k").unwrap().len(), 3_000 + steps);
+}
+
+#[test]
+fn a_copy_replaces_nothing_and_damage_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let store = SqliteStore::open(&data, Arc::new(TestClock::default())).unwrap();
+    write(&store, 1..=200);
+    let copy = folder.path().join("copy.db");
+    backup::copy(&data, &copy, &mut |_| {}).unwrap();
+    assert!(backup::copy(&data, &copy, &mut |_| {}).is_err(), "it is there already");
+    assert!(backup::copy(folder.path(), &folder.path().join("x"), &mut |_| {}).is_err(), "no store there");
+    backup::look(&copy, false).unwrap();
+    let mut bytes = std::fs::read(&copy).unwrap();
+    let middle = bytes.len() / 2 / 8_192 * 8_192;
+    bytes[middle..middle + 512].fill(0xff);
+    std::fs::write(&copy, bytes).unwrap();
+    assert!(backup::look(&copy, true).is_err(), "a page is damaged");
+}
