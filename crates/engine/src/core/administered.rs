@@ -45,6 +45,7 @@ pub(super) fn count_key() -> RegistryKey {
 pub(super) fn is_recorded(ask: &Ask) -> bool {
     match ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
+        Ask::Endpoint(deed) => deed.word().is_some(),
         Ask::Hold(_) | Ask::Release(_) | Ask::Start(_) | Ask::Stop(_) | Ask::By(..) => true,
         _ => false,
     }

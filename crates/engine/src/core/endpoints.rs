@@ -98,6 +98,19 @@ impl EndpointDeed {
         };
         [key(name), key(DEFAULT_ENDPOINT)]
     }
+
+    /// What it is called on record. That a default was made when it was first needed is nobody's doing.
+    pub(super) fn word(&self) -> Option<&'static str> {
+        Some(match self {
+            EndpointDeed::Create { .. } => "endpoint-created",
+            EndpointDeed::Ensure { .. } => return None,
+            EndpointDeed::Rotate { .. } => "endpoint-rotated",
+            EndpointDeed::Retire { .. } => "endpoint-secret-retired",
+            EndpointDeed::Enable { .. } => "endpoint-enabled",
+            EndpointDeed::Disable { .. } => "endpoint-disabled",
+            EndpointDeed::Remove { .. } => "endpoint-removed",
+        })
+    }
 }
 
 fn key(name: &str) -> RegistryKey {
@@ -106,6 +119,14 @@ fn key(name: &str) -> RegistryKey {
 
 impl Batch<'_> {
     pub(super) fn endpoints(&mut self, deed: &EndpointDeed) -> Outcome {
+        let outcome = self.change_endpoint(deed)?;
+        if let (Some(word), Output::Endpoint(entry)) = (deed.word(), &outcome) {
+            self.administered(word, &entry.id, &[]);
+        }
+        Ok(outcome)
+    }
+
+    fn change_endpoint(&mut self, deed: &EndpointDeed) -> Outcome {
         match deed {
             EndpointDeed::Create { name, entry } => match self.endpoint(name) {
                 // One that was only noted when it asked to be left alone has no secret of its own: it gets one now.

@@ -10,7 +10,7 @@ use model::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView, Secret
 use model::{Name, Refusal};
 use serde::Deserialize;
 
-use super::At;
+use super::{Asking, At};
 use crate::app::App;
 use crate::body::{self, Given};
 use crate::conditions;
@@ -23,13 +23,14 @@ const URL_CHARS_MAX: usize = 2_000;
 
 pub(crate) async fn create(
     State(app): State<App>,
+    asking: Asking,
     headers: HeaderMap,
     Given(body): Given<EndpointBody>,
 ) -> Answer<Response> {
     conditions::never_once(&headers)?;
     let url = address(&body.url)?;
     let name = body.name.as_deref().map(name).transpose()?;
-    let (secret, entry) = app.engine.create_endpoint(&url, name).await?;
+    let (secret, entry) = app.engine.by(&asking.caller).create_endpoint(&url, name).await?;
     let about = view(entry);
     let location =
         HeaderValue::try_from(format!("/v1/endpoints/{}", about.id)).expect("an id is plain ASCII");
@@ -45,39 +46,43 @@ pub(crate) async fn list(State(app): State<App>, uri: Uri) -> Answer<Json<Endpoi
 
 pub(crate) async fn rotate(
     State(app): State<App>,
+    asking: Asking,
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointGiven>> {
     nothing_more(request, &app).await?;
-    let (secret, entry): (Secret, _) = app.engine.rotate_endpoint(&id).await?;
+    let (secret, entry): (Secret, _) = app.engine.by(&asking.caller).rotate_endpoint(&id).await?;
     Ok(Json(EndpointGiven { secret, about: view(entry) }))
 }
 
 pub(crate) async fn retire(
     State(app): State<App>,
+    asking: Asking,
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointView>> {
     nothing_more(request, &app).await?;
-    Ok(Json(view(app.engine.retire_endpoint(&id).await?)))
+    Ok(Json(view(app.engine.by(&asking.caller).retire_endpoint(&id).await?)))
 }
 
 pub(crate) async fn enable(
     State(app): State<App>,
+    asking: Asking,
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointView>> {
     nothing_more(request, &app).await?;
-    Ok(Json(view(app.engine.enable_endpoint(&id).await?)))
+    Ok(Json(view(app.engine.by(&asking.caller).enable_endpoint(&id).await?)))
 }
 
 pub(crate) async fn remove(
     State(app): State<App>,
+    asking: Asking,
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Answer<Json<EndpointView>> {
     conditions::never_once(&headers)?;
-    Ok(Json(view(app.engine.remove_endpoint(&id).await?)))
+    Ok(Json(view(app.engine.by(&asking.caller).remove_endpoint(&id).await?)))
 }
 
 /// A body without anything to say, as a body or as none.

@@ -1,10 +1,11 @@
 use model::Code;
-use model::api::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
-use serde_json::json;
+use model::actor::ActorKind;
+use model::api::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
+use serde_json::{Value, json};
 
 use crate::openapi::call::{Call, JSON, get, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
-use crate::openapi::words::{self, Piece, list, or_null};
+use crate::openapi::words::{self, Piece, list, map, or_null};
 
 const TEXT: &[&str] = &["text/plain"];
 
@@ -26,6 +27,9 @@ pub(super) fn calls() -> Vec<Call> {
         get("/v1/audit/key", "audit_keys", "The log's keys, one line each, as verifiers are given them")
             .gives_as(200, TEXT, Some(words::text()), "Signed-note verifier keys.")
             .refuses(&[Code::NoLog]),
+        get("/v1/audit/acts", "list_acts", "What was done besides what happened to submissions, newest first")
+            .pages(words::count())
+            .gives::<ActPage>(200, "A page of them."),
         post("/v1/audit/keys", "change_audit_keys", "Add a key to the log, or retire one")
             .takes::<LogKeyBody>()
             .gives::<LogKeyAnswer>(200, "The key, and those that sign from now on.")
@@ -45,6 +49,9 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<ForkBody>(),
         named::<LogKeyBody>(),
         named::<LogKeyAnswer>(),
+        named::<ActPage>(),
+        named::<ActView>(),
+        named::<ActActor>(),
     ]
 }
 
@@ -109,5 +116,50 @@ impl Shape for LogKeyAnswer {
             .has("key", words::text(), "The key that was added or retired.")
             .has("keys", list(words::text()), "Those that sign from now on.")
             .like(json!({ "key": KEY, "keys": [KEY] }))
+    }
+}
+
+fn act() -> Value {
+    json!({
+        "index": 41, "kind": "administered", "at": "2026-11-15T23:52:17.435Z",
+        "of": "01a1e1a0-3c1b-7be2-a0c5-5a0c2a7b8e11", "no": 7, "deed": "token-created",
+        "actor": { "type": "admin", "id": "12HzRwq6DEhnTAQ8Da5h8dgaOoh42AQfOSI_RWBr_Lo", "name": "ada" },
+        "role": "admin", "detail": { "role": "worker" }
+    })
+}
+
+impl Shape for ActPage {
+    fn schema() -> Piece {
+        given("")
+            .has("acts", list(refer::<ActView>()), "")
+            .has("next", or_null(words::count()), "The `after` of the next page; null: there is none.")
+            .like(json!({ "acts": [act()], "next": null }))
+    }
+}
+
+impl Shape for ActView {
+    fn schema() -> Piece {
+        let kinds = ["applied", "pruned", "forked", "key_added", "key_retired", "administered"];
+        given("Something that was done to the rules, the log or the server.")
+            .has("index", words::count(), "Its index in the log.")
+            .has("kind", words::one_of(&kinds), "")
+            .has("at", words::time(), "")
+            .has("of", words::text(), "What it was done to.")
+            .may("no", words::count(), "Its number among those that were administered.")
+            .may("deed", words::text(), "What was administered.")
+            .may("actor", refer::<ActActor>(), "")
+            .may("role", words::role(), "By which right; absent: the server did it by itself.")
+            .may("detail", map(words::text()), "")
+            .like(act())
+    }
+}
+
+impl Shape for ActActor {
+    fn schema() -> Piece {
+        given("Who acted.")
+            .has("type", words::one_of(&ActorKind::ALL.map(ActorKind::as_str)), "")
+            .has("id", words::digest(), "The pseudonym, as the log has it.")
+            .may("name", words::text(), "What it stands for, where that is still known.")
+            .like(json!({ "type": "admin", "id": "12HzRwq6DEhnTAQ8Da5h8dgaOoh42AQfOSI_RWBr_Lo", "name": "ada" }))
     }
 }
