@@ -16,9 +16,7 @@ use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
-use crate::core::{
-    Answered, Ask, ClaimMany, Core, Cursor, Granted, Input, MoveCursor, Once, Outcome, Output, Tally,
-};
+use crate::core::{Answered, Ask, Core, Cursor, Input, MoveCursor, Once, Outcome, Output, Tally};
 use crate::duty::{Duty, Housekeeping, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
@@ -68,7 +66,7 @@ pub struct Engine {
     pub(super) queues: Arc<Queues>,
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
-    claim_sweep: Duration,
+    pub(super) claim_sweep: Duration,
     /// The audit log, where it is published.
     pub(super) log: Option<Arc<LogState>>,
     received: Arc<Mutex<Tally>>,
@@ -286,73 +284,6 @@ impl Engine {
         self.ask(Ask::Tell(token.submission, command).into()).await
     }
 
-    /// Takes up to `max` tasks, waiting for the first if there is none.
-    pub async fn claim(&self, mut claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
-        if !claim.pipelines.is_empty() {
-            // Names nobody applied have no work, and looking for it would hold up everyone.
-            let versions = self.pipelines.current();
-            claim.pipelines.retain(|name| versions.latest(name).is_some());
-            if claim.pipelines.is_empty() {
-                return Ok(Vec::new());
-            }
-        }
-        let choosy = !claim.pipelines.is_empty() || !claim.labels.is_empty();
-        let over = tokio::time::sleep(wait);
-        tokio::pin!(over);
-        let declared: Vec<_> = self.declared(&claim).collect();
-        let _polling = self.metrics.polls(&declared);
-        let bells: Vec<_> = declared.iter().map(|task| self.hints.bell(task, choosy)).collect();
-        loop {
-            declared.iter().for_each(|task| self.hints.polls(task));
-            // Listening starts before the look, so that work arriving in between is heard.
-            let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();
-            rings.iter_mut().for_each(|ring| {
-                ring.as_mut().enable();
-            });
-            match self.ask(Ask::Claim(claim.clone()).into()).await? {
-                Output::Tasks(tasks) if tasks.is_empty() => {}
-                Output::Tasks(tasks) => return Ok(tasks),
-                _ => return Err(unexpected()),
-            }
-            let mut arrival = self.arrival(&claim);
-            let over = tokio::select! {
-                tasks = &mut arrival => return Ok(granted(tasks).unwrap_or_default()),
-                () = &mut over => true,
-                () = first(rings) => false,
-                () = tokio::time::sleep(self.claim_sweep) => false,
-                () = self.stopping() => true,
-            };
-            // What was lent at the same moment is taken; from here on it would go back.
-            arrival.close();
-            if let Some(tasks) = arrival.try_recv().ok().and_then(|outcome| granted(Ok(outcome))) {
-                return Ok(tasks);
-            }
-            if over {
-                return Ok(Vec::new());
-            }
-        }
-    }
-
-    /// What a batch brings for a claim that found its queue empty, granted in the commit that brings it.
-    fn arrival(&self, claim: &ClaimMany) -> oneshot::Receiver<Outcome> {
-        let (reply, answer) = oneshot::channel();
-        self.queues
-            .stay(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
-        answer
-    }
-
-    /// How many claims wait for work to arrive.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.queues.waiting()
-    }
-
-    /// How long ago a worker last asked for a task; none: not since this engine started.
-    #[must_use]
-    pub fn polled_ago(&self, task: &str) -> Option<Duration> {
-        self.hints.polled_ago(task)
-    }
-
     /// Brings a definition into force.
     pub async fn apply(&self, source: &Source) -> Result<(Arc<Pipeline>, bool), ApplyError> {
         let pipeline = Arc::new(model::pipeline::load(source).map_err(ApplyError::Problems)?);
@@ -417,18 +348,6 @@ impl Engine {
     pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
         self.pipelines.current().latest_or_refuse(name).cloned()
     }
-
-    /// The claimed tasks that some pipeline declares.
-    fn declared(&self, claim: &ClaimMany) -> impl Iterator<Item = model::Name> {
-        let versions = self.pipelines.current();
-        let tasks: Vec<_> = claim
-            .tasks
-            .iter()
-            .filter(|task| versions.all().any(|pipeline| pipeline.has_task(task)))
-            .cloned()
-            .collect();
-        tasks.into_iter()
-    }
 }
 
 /// What of a pipeline's submissions somebody may make, and what they make them for.
@@ -469,24 +388,8 @@ fn held(output: Output) -> Result<Hold, Refusal> {
     }
 }
 
-fn granted(arrived: Result<Outcome, oneshot::error::RecvError>) -> Option<Vec<Granted>> {
-    match arrived {
-        Ok(Ok(Output::Tasks(tasks))) => Some(tasks),
-        _ => None,
-    }
-}
-
 pub(super) fn unexpected() -> Refusal {
     Refusal::new(Code::Internal, "the engine gave an answer of another kind than was asked for")
-}
-
-/// Ends with the first of them; with none, never.
-async fn first<F: Future<Output = ()> + Unpin>(mut rings: Vec<F>) {
-    std::future::poll_fn(move |context| {
-        let rung = rings.iter_mut().any(|ring| std::pin::Pin::new(ring).poll(context).is_ready());
-        if rung { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
 }
 
 fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {

@@ -1,6 +1,7 @@
 //! The shell around the core: one thread that commits, queues before it, and those who wait after it.
 
 mod children;
+mod claims;
 mod deliveries;
 mod duties;
 mod endpoints;

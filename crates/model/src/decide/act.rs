@@ -3,7 +3,8 @@
 use super::approve::Vote;
 use super::claim::rank;
 use super::sight::Moment;
-use super::walk::{Step, Walk, line_up};
+use super::step::Step;
+use super::walk::{Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Right;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::claim::rank;
 use super::sight::Moment;
-use super::walk::{Step, Walk, line_up};
+use super::step::Step;
+use super::walk::{Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{DOCUMENT_BYTES_MAX, Derived, PRIORITY_MAX, derive, guard_refusal, schema_refusal};

@@ -1,7 +1,8 @@
 //! Children: submissions a task makes, and what their ends mean for the one that made them.
 
 use super::renew::leased;
-use super::walk::{Step, Walk, guard_failure, only};
+use super::step::Step;
+use super::walk::{Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::admit::Admission;
 use crate::command::{Child, Spawn};

@@ -1,6 +1,7 @@
 //! Service levels: clocks that begin and end with moves. Missing one is an event, and changes nothing else.
 
-use super::walk::{Fact, Step, Walk};
+use super::step::Step;
+use super::walk::{Fact, Walk};
 use crate::event::Change;
 use crate::json::Json;
 use crate::pipeline::{Leg, Sla, SlaSpan, State};

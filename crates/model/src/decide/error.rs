@@ -3,7 +3,8 @@
 use super::claim::rank;
 use super::settle::fenced;
 use super::sight::Moment;
-use super::walk::{Step, Walk, guard_failure};
+use super::step::Step;
+use super::walk::{Walk, guard_failure};
 use super::{Answer, Current, Decision};
 use crate::command::Fail;
 use crate::context::{Chance, Context};

@@ -3,7 +3,8 @@
 use super::children::SEALED;
 use super::settle::{Settlement, fenced};
 use super::sight::Moment;
-use super::walk::{Step, Walk, guard_failure, only};
+use super::step::Step;
+use super::walk::{Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::DOCUMENT_BYTES_MAX;

@@ -4,7 +4,8 @@
 //! from when it came. It goes on waiting as it did where its new state waits for the same thing.
 
 use super::sight::Moment;
-use super::walk::{Fact, Step, Walk, lane_taken, line_up};
+use super::step::Step;
+use super::walk::{Fact, Walk, lane_taken, line_up};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Right;

@@ -18,6 +18,7 @@ mod renew;
 mod settle;
 pub(crate) mod sight;
 mod snooze;
+mod step;
 mod submit;
 mod unborn;
 mod wake;

@@ -1,7 +1,8 @@
 //! Queues a submission stands in beside its task's: a lane, a key, a hold. Joining and leaving them leaves no event;
 //! the moves that follow do.
 
-use super::walk::{Step, Walk, guard_failure};
+use super::step::Step;
+use super::walk::{Walk, guard_failure};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::expr::GuardError;

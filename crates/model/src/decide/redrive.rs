@@ -1,7 +1,8 @@
 //! Redrive: a dead letter goes on where it stopped.
 
 use super::sight::Moment;
-use super::walk::{Fact, Step, Walk, guard_failure, only};
+use super::step::Step;
+use super::walk::{Fact, Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{check_reason, guard_refusal};

@@ -3,7 +3,8 @@
 use super::error::{attempt_failed, crashed};
 use super::park::parked;
 use super::sight::Moment;
-use super::walk::{Step, Walk, guard_failure, only};
+use super::step::Step;
+use super::walk::{Walk, guard_failure, only};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::event::{Change, Spent};

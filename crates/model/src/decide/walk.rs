@@ -1,13 +1,14 @@
 //! A walk: the moves one command causes, one after the other, each an event.
 
 use super::sight::{Moment, Sight};
+use super::step::Step;
 use super::{Answer, Current, Decision, claim::rank};
 use crate::Name;
-use crate::actor::{Actor, Right};
+use crate::actor::Actor;
 use crate::admit::Admission;
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
-use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, NewDocuments, Pseudonym, Salts, Spent};
+use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
 use crate::evolve::evolve_hashed;
 use crate::expr::{GuardError, Out};
 use crate::json::Json;
@@ -19,39 +20,6 @@ use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Failure, Kept, Seat, Status, Submission, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
-
-/// What makes a move: who, by which right, with what in hand.
-#[derive(Debug, Clone)]
-pub(super) struct Step<'a> {
-    pub(super) actor: Actor,
-    pub(super) right: Right,
-    pub(super) moment: Moment<'a>,
-    pub(super) reason: Option<&'a str>,
-    pub(super) documents: NewDocuments,
-    /// Whether leaving counts as the state's success.
-    pub(super) success: bool,
-    /// The time to live that makes the step.
-    pub(super) spent: Option<Spent>,
-}
-
-impl<'a> Step<'a> {
-    /// The machine's own step.
-    pub(super) fn rule() -> Self {
-        Step::by(Actor::system(), Right::Rule)
-    }
-
-    pub(super) fn by(actor: Actor, right: Right) -> Self {
-        Step {
-            actor,
-            right,
-            moment: Moment::default(),
-            reason: None,
-            documents: NewDocuments::default(),
-            success: false,
-            spent: None,
-        }
-    }
-}
 
 pub(super) struct Walk<'a> {
     pub(super) pipeline: &'a Pipeline,

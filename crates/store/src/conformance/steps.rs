@@ -35,7 +35,7 @@ pub(super) fn take(store: &dyn Store, take: &Take<'_>) -> Taken {
 }
 
 pub(super) fn insert(store: &dyn Store, rows: impl IntoIterator<Item = Submission>) {
-    let rows = rows.into_iter().map(|after| RowChange::insert(after)).collect();
+    let rows = rows.into_iter().map(RowChange::insert).collect();
     commit(store, Changes { rows, ..Changes::default() });
 }
 

@@ -27,9 +27,13 @@ pub(super) fn calls() -> Vec<Call> {
         get("/v1/audit/key", "audit_keys", "The log's keys, one line each, as verifiers are given them")
             .gives_as(200, TEXT, Some(words::text()), "Signed-note verifier keys.")
             .refuses(&[Code::NoLog]),
-        get("/v1/audit/acts", "list_acts", "What was done besides what happened to submissions, newest first")
-            .pages(words::count())
-            .gives::<ActPage>(200, "A page of them."),
+        get(
+            "/v1/audit/acts",
+            "list_acts",
+            "What was done besides what happened to submissions, newest first",
+        )
+        .pages(words::count())
+        .gives::<ActPage>(200, "A page of them."),
         post("/v1/audit/keys", "change_audit_keys", "Add a key to the log, or retire one")
             .takes::<LogKeyBody>()
             .gives::<LogKeyAnswer>(200, "The key, and those that sign from now on.")

@@ -1,0 +1,38 @@
+//! What makes a move.
+
+use super::sight::Moment;
+use crate::actor::{Actor, Right};
+use crate::event::{NewDocuments, Spent};
+
+/// What makes a move: who, by which right, with what in hand.
+#[derive(Debug, Clone)]
+pub(super) struct Step<'a> {
+    pub(super) actor: Actor,
+    pub(super) right: Right,
+    pub(super) moment: Moment<'a>,
+    pub(super) reason: Option<&'a str>,
+    pub(super) documents: NewDocuments,
+    /// Whether leaving counts as the state's success.
+    pub(super) success: bool,
+    /// The time to live that makes the step.
+    pub(super) spent: Option<Spent>,
+}
+
+impl<'a> Step<'a> {
+    /// The machine's own step.
+    pub(super) fn rule() -> Self {
+        Step::by(Actor::system(), Right::Rule)
+    }
+
+    pub(super) fn by(actor: Actor, right: Right) -> Self {
+        Step {
+            actor,
+            right,
+            moment: Moment::default(),
+            reason: None,
+            documents: NewDocuments::default(),
+            success: false,
+            spent: None,
+        }
+    }
+}
