@@ -177,7 +177,8 @@ final = "success"
 
 #[tokio::test]
 async fn messages_are_listed_and_sent_again() {
-    let server = Server::start(&[("loud.toml", LOUD)]);
+    // Its own senders would take the message first.
+    let server = Server::start_with(&[("loud.toml", LOUD)], &["--no-send".to_owned()], &[]);
     let data = r#"{"mail":"ada@example.com"}"#;
     let id =
         text(&server.run(&["submit", "loud", "--data", data, "-o", "json"]).ends(0).json()["id"]).to_owned();

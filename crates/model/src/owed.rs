@@ -3,6 +3,8 @@
 //! A commit touches only the submissions it was asked about. Whatever follows for others is owed to them, so that no
 //! commit waits for a row it did not choose and nothing deadlocks.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -123,6 +125,17 @@ impl Again {
 pub enum Channel {
     Mail,
     Webhook,
+}
+
+impl FromStr for Channel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Channel::Mail, Channel::Webhook]
+            .into_iter()
+            .find(|channel| channel.as_str() == text)
+            .ok_or_else(|| "a channel is `mail` or `webhook`".to_owned())
+    }
 }
 
 impl Channel {

@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::Uri;
 use model::SubmissionId;
 use model::api::{DeliveryPage, DeliveryView, RedriveBody};
-use model::owed::DELIVERY;
+use model::owed::{Channel, DELIVERY};
 use store::Query;
 
 use super::actions::check_sees;
@@ -25,8 +25,11 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
         ..Query::default()
     };
     let submission: Option<SubmissionId> = params.parse("submission")?;
-    let labels =
-        [("submission", submission.map(|id| id.to_string().into())), ("channel", params.name("channel"))];
+    let channel: Option<Channel> = params.parse("channel")?;
+    let labels = [
+        ("submission", submission.map(|id| id.to_string().into())),
+        ("channel", channel.map(|channel| channel.as_str().into())),
+    ];
     query.labels = labels.into_iter().filter_map(|(label, value)| Some((label.into(), value?))).collect();
     asking.narrow_labels(&mut query.labels)?;
     let (deliveries, more) = app.engine.deliveries(query).await?;

@@ -32,7 +32,7 @@ pub(super) fn calls() -> Vec<Call> {
             "list_acts",
             "What was done besides what happened to submissions, newest first",
         )
-        .pages(words::count())
+        .pages(words::position())
         .gives::<ActPage>(200, "A page of them."),
         post("/v1/audit/keys", "change_audit_keys", "Add a key to the log, or retire one")
             .takes::<LogKeyBody>()
