@@ -55,7 +55,6 @@ pub(super) struct Batch<'a> {
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
     before: HashMap<SubmissionId, Option<Arc<Submission>>>,
-    /// In the order they were first changed: stores see the same order for the same inputs.
     pub(super) changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
@@ -205,6 +204,10 @@ impl<'a> Batch<'a> {
         let mut ready: BTreeMap<Name, usize> = BTreeMap::new();
         let mut next_timer = self.taken.next_timer;
         let mut next_idle = self.taken.next_idle;
+        // In the order of the tables they go to: neighbours are written together, and new rows at the end, one after the
+        // other. The ids of one batch have the same time and are in no order of their own.
+        self.changed.sort_unstable();
+        self.changes.documents.sort_by_key(|change| change.submission);
         self.changes.rows.reserve_exact(self.changed.len());
         for id in &self.changed {
             let after = self.taken.rows.remove(id).expect("what changed is in the working set").row;
