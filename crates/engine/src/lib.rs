@@ -20,5 +20,5 @@ pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
     ApplyError, Child, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, Posting,
-    QueueReport, ServerReport, StartError, Within,
+    QueueReport, ServerReport, StartError, Within, WorkerReport,
 };

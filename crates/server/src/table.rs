@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, acts, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health,
-    holds, log, metrics, operations, overdue, pipelines, servers, stats, submissions, submit, tasks, tokens,
-    why,
+    holds, log, metrics, operations, overdue, pipelines, reviews, servers, stats, submissions, submit, tasks,
+    tokens, why, workers,
 };
 
 /// One way in.
@@ -96,6 +96,8 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
     route(Method::GET, "/v1/deliveries", AnyRole, Request, |get| on(get, deliveries::list)),
     route(Method::POST, "/v1/deliveries/{id}/replay", ADMIN, Request, |post| on(post, deliveries::replay)),
+    route(Method::GET, "/v1/reviews", AnyRole, Request, |get| on(get, reviews::list)),
+    route(Method::GET, "/v1/workers", AnyRole, Request, |get| on(get, workers::list)),
     route(Method::GET, "/v1/overdue", AnyRole, Request, |get| on(get, overdue::list)),
     route(Method::GET, "/v1/operations", AnyRole, Request, |get| on(get, operations::list)),
     route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),

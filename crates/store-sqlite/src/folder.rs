@@ -50,13 +50,16 @@ impl Folder {
     }
 }
 
-/// Makes the folder and every missing one above it, and makes their names durable.
+/// Makes the folder and every missing one above it, for nobody but its owner, and makes their names durable.
 fn make(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
-    fs::create_dir_all(path)?;
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)?;
     for made in missing {
         if let Some(above) = made.parent() {
             sync(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;

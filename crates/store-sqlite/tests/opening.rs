@@ -154,3 +154,13 @@ fn folder_that_cannot_be_made_is_unavailable() {
     fs::write(&file, "").unwrap();
     assert!(refusal(&file.join("below")).contains("cannot make the data folder"));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_folder_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
+    drop(open(&folder).unwrap());
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+}

@@ -83,12 +83,15 @@ fn request(chain: &'static str, digit: char, finalized: bool, rests_in: &'static
 }
 
 fn message(channel: &'static str, to: &str, body: Value) -> Sample {
+    // As if the event of some submission had asked for it.
     let payload = json!({
-        "cause": "sample-event",
-        "name": channel,
+        "cause": "01a1e380-0000-8000-8000-000000000001",
+        "name": "author",
         "channel": channel,
         "to": to,
         "body": body,
+        "submission": "01a1e380-0000-7000-8000-000000000002",
+        "pipeline": SKILLS,
     });
     Sample { pipeline: DELIVERY, name: channel, rests_in: "SENT", payload }
 }

@@ -6,6 +6,7 @@ use model::{Name, Refusal};
 use tokio::sync::oneshot;
 
 use super::handle::{Engine, unexpected};
+use super::hints::WorkerReport;
 use super::queue::Job;
 use crate::core::{Ask, ClaimMany, Granted, Outcome, Output};
 
@@ -28,6 +29,9 @@ impl Engine {
         let bells: Vec<_> = declared.iter().map(|task| self.hints.bell(task, choosy)).collect();
         loop {
             declared.iter().for_each(|task| self.hints.polls(task));
+            if !declared.is_empty() {
+                self.hints.asks(&claim.worker, &declared);
+            }
             // Listening starts before the look, so that work arriving in between is heard.
             let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();
             rings.iter_mut().for_each(|ring| {
@@ -63,6 +67,12 @@ impl Engine {
         self.queues
             .stay(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
         answer
+    }
+
+    /// Who has asked for work lately.
+    #[must_use]
+    pub fn workers(&self) -> Vec<WorkerReport> {
+        self.hints.workers()
     }
 
     /// How many claims wait for work to arrive.

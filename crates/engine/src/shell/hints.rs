@@ -9,12 +9,27 @@ use tokio::sync::{Notify, watch};
 
 use crate::clock;
 
+/// How many workers are remembered, and for how long.
+const WORKERS_MAX: usize = 1_000;
+const WORKERS_FOR: Duration = Duration::from_secs(3_600);
+
+/// A worker that has asked this server for work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerReport {
+    pub worker: Name,
+    /// What it asked for last.
+    pub tasks: Vec<Name>,
+    pub ago: Duration,
+}
+
 #[derive(Debug)]
 pub(super) struct Hints {
     /// One bell per task that a worker has waited for; tasks come from pipeline files, so there are few.
     bells: Mutex<HashMap<Name, Bells>>,
     /// When a worker last asked for each of these tasks.
     polled: Mutex<HashMap<Name, Instant>>,
+    /// Who asked for work, for what, and when.
+    workers: Mutex<HashMap<Name, (Vec<Name>, Instant)>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
     /// The store's time at the last step, and when that was.
@@ -34,6 +49,7 @@ impl Hints {
         Hints {
             bells: Mutex::default(),
             polled: Mutex::default(),
+            workers: Mutex::default(),
             seq: watch::Sender::new(0),
             stepped: Mutex::default(),
         }
@@ -60,6 +76,32 @@ impl Hints {
     /// A worker asks for a task that some pipeline declares.
     pub(super) fn polls(&self, task: &Name) {
         self.polled.lock().unwrap_or_else(PoisonError::into_inner).insert(task.clone(), clock::instant());
+    }
+
+    /// A worker asks for these.
+    pub(super) fn asks(&self, worker: &Name, tasks: &[Name]) {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if workers.len() >= WORKERS_MAX && !workers.contains_key(worker) {
+            // Names are what callers make up: the longest silent one goes.
+            let silent = workers.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone());
+            silent.into_iter().for_each(|name| drop(workers.remove(&name)));
+        }
+        workers.insert(worker.clone(), (tasks.to_vec(), clock::instant()));
+    }
+
+    /// Those who asked within an hour, in the order of their names.
+    pub(super) fn workers(&self) -> Vec<WorkerReport> {
+        let now = clock::instant();
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        workers.retain(|_, (_, at)| now.saturating_duration_since(*at) < WORKERS_FOR);
+        let reports = workers.iter().map(|(worker, (tasks, at))| WorkerReport {
+            worker: worker.clone(),
+            tasks: tasks.clone(),
+            ago: now.saturating_duration_since(*at),
+        });
+        let mut reports: Vec<_> = reports.collect();
+        reports.sort_by(|one, other| one.worker.cmp(&other.worker));
+        reports
     }
 
     /// How long ago a worker last asked for a task.

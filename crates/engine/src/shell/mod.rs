@@ -19,6 +19,7 @@ pub use duties::DutyReport;
 pub use endpoints::Posting;
 pub use fleet::ServerReport;
 pub use handle::{ApplyError, Engine, Options, StartError, Within};
+pub use hints::WorkerReport;
 pub use operations::NewOperation;
 pub use queue::QueueReport;
 pub use thread::Condition;

@@ -24,7 +24,9 @@ pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
 pub use problem::Problem;
-pub use stats::{DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView};
+pub use stats::{
+    DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList, WorkerView,
+};
 pub use submission::{
     ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody, SlaView,
     SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,

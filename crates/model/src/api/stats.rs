@@ -39,6 +39,20 @@ pub struct PlaceCount {
     pub count: u64,
 }
 
+/// Who has asked a server for work lately.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerView {
+    pub worker: Name,
+    /// What it asked for last.
+    pub tasks: Vec<Name>,
+    pub last_seen_at: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerList {
+    pub workers: Vec<WorkerView>,
+}
+
 /// A chore the engine does by itself. What to watch is `last_good_ago`: it grows when something is wrong, whatever
 /// that is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -20,6 +20,7 @@ pub(crate) mod operations;
 pub(crate) mod overdue;
 pub(crate) mod pipelines;
 mod registry;
+pub(crate) mod reviews;
 mod schedules;
 pub(crate) mod servers;
 pub(crate) mod stats;
@@ -29,6 +30,7 @@ pub(crate) mod submit;
 pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod why;
+pub(crate) mod workers;
 
 pub(crate) use feed::newest;
 

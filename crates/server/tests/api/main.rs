@@ -27,6 +27,7 @@ mod operations;
 mod overdue;
 mod peers;
 mod pipelines;
+mod reviews;
 mod scope;
 mod server;
 mod stats;

@@ -1,5 +1,7 @@
-use model::api::{DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView};
-use serde_json::json;
+use model::api::{
+    DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList, WorkerView,
+};
+use serde_json::{Value, json};
 
 use crate::openapi::call::{Call, get};
 use crate::openapi::shape::{Named, Shape, given, named, refer};
@@ -11,6 +13,8 @@ pub(super) fn calls() -> Vec<Call> {
             .gives::<StatsView>(200, "The figures."),
         get("/v1/servers", "list_servers", "The servers that share the store")
             .gives::<ServerList>(200, "The servers."),
+        get("/v1/workers", "list_workers", "Who has asked this server for work within an hour")
+            .gives::<WorkerList>(200, "The workers."),
         get("/metrics", "show_metrics", "Everything that is counted, for a scraper")
             .details("Of this server; what is counted in the store is the same on all that share it.")
             .gives_as(200, &["application/openmetrics-text"], Some(words::text()), "OpenMetrics 1.0."),
@@ -25,6 +29,8 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<ReceivedView>(),
         named::<ServerList>(),
         named::<ServerView>(),
+        named::<WorkerList>(),
+        named::<WorkerView>(),
     ]
 }
 
@@ -114,5 +120,27 @@ impl Shape for ServerView {
                 "version": "0.1.0", "started_at": "2026-11-16T04:00:43.129Z", "seen_ago": "1s204ms",
                 "duties": ["operations", "schedules"], "asked": true
             }))
+    }
+}
+
+fn worker() -> Value {
+    json!({
+        "worker": "press-1", "tasks": ["report.send"], "last_seen_at": "2026-11-15T22:16:04.307Z"
+    })
+}
+
+impl Shape for WorkerView {
+    fn schema() -> Piece {
+        given("")
+            .has("worker", words::text(), "As it calls itself.")
+            .has("tasks", list(words::text()), "What it asked for last.")
+            .has("last_seen_at", words::time(), "")
+            .like(worker())
+    }
+}
+
+impl Shape for WorkerList {
+    fn schema() -> Piece {
+        given("").has("workers", list(refer::<WorkerView>()), "").like(json!({ "workers": [worker()] }))
     }
 }

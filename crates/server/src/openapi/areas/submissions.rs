@@ -36,6 +36,12 @@ fn looking() -> Vec<Call> {
                 .query("status", words::status(), ""),
         ),
         filters(get("/v1/dead", "list_dead", "Dead letters, newest first")),
+        get("/v1/reviews", "list_reviews", "What waits for a person, newest first")
+            .query("pipeline", words::pipeline(), "Of this pipeline.")
+            .query("role", words::role(), "What this role is asked to review.")
+            .pages(words::id())
+            .gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
+            .refuses(&[Code::UnknownPipeline]),
         get("/v1/overdue", "list_overdue", "What has missed a service level, the longest ago first")
             .query("pipeline", words::pipeline(), "Of this pipeline.")
             .query("limit", words::limit(), "At most so many.")
