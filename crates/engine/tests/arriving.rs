@@ -100,6 +100,45 @@ fn a_hold_keeps_what_arrives_from_waiting_claims() {
     assert!(tasks(&step.outcomes[0]).is_empty());
 }
 
+const TWO: &str = r#"
+name = "two"
+version = 1
+start = "FIRST"
+[states.FIRST]
+task = "two.first"
+on.done = "SECOND"
+[states.SECOND]
+task = "two.second"
+on.done = "DONE"
+[states.DONE]
+final = "success"
+"#;
+
+#[test]
+fn what_is_finished_goes_on_to_who_waits_in_one_commit_with_all_its_documents() {
+    let (store, _) = memory();
+    let mut machine = Machine::with(store.clone(), &[TWO]);
+    let id = machine.submit_to("two", r#"{"id":"a"}"#);
+    let token = machine.claim_task("two.first")[0].token;
+    let output = Some(model::Json::parse(r#"{"pages":3}"#).unwrap());
+    let finish =
+        model::command::Finish { token, outcome: "done".into(), output, result: None, children: Vec::new() };
+    let waiting = ClaimMany { tasks: vec!["two.second".into()], arriving: true, ..support::claim(1) };
+    let before = store.submission(id).unwrap().unwrap().0.row_version;
+    let finished = Ask::Tell(id, model::Command::Finish(finish));
+    let step = machine.step(&[finished.into(), Ask::Claim(waiting).into()]);
+    let granted = tasks(&step.outcomes[1]);
+    assert_eq!(granted.len(), 1);
+    assert_eq!((&*granted[0].row.state, granted[0].row.row_version), ("SECOND", before + 1));
+    let documents = &granted[0].documents;
+    assert_eq!(
+        (documents.payload.as_str(), documents.outputs["FIRST"].as_str()),
+        (r#"{"id":"a"}"#, r#"{"pages":3}"#)
+    );
+    assert_eq!(store.submission(id).unwrap().unwrap().1, *documents);
+    assert!(step.ready.is_empty(), "it was never in a queue");
+}
+
 /// Counts commits that wrote something.
 #[derive(Debug, Default)]
 struct Commits(AtomicU64);

@@ -91,7 +91,25 @@ impl Plan {
             plan.group_of.push(group);
             plan.requests.extend(input.once.iter().map(|once| once.key.clone()));
         }
+        plan.bring_documents(inputs);
         plan
+    }
+
+    /// What is finished may be ready for its next task, and somebody waits for one: it can go on in this very commit, if
+    /// its documents are at hand. No more of them than can be handed out.
+    fn bring_documents(&mut self, inputs: &[Input]) {
+        let wanted: usize = inputs
+            .iter()
+            .map(|input| match input.ask.itself() {
+                Ask::Claim(claim) if claim.arriving => claim.max,
+                _ => 0,
+            })
+            .sum();
+        let finished = inputs.iter().filter_map(|input| match input.ask.itself() {
+            Ask::Tell(id, Command::Finish(_)) => Some(*id),
+            _ => None,
+        });
+        self.whole.extend(finished.take(wanted));
     }
 
     pub(super) fn wants_documents(&self, id: SubmissionId) -> bool {
