@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -20,6 +21,9 @@ const PAGES: i64 = 2_000;
 /// When the writer does it and waits for readers. They last milliseconds, but while each overlaps the next, or commits
 /// never pause, the log cannot be begun anew and would grow without end.
 const PAGES_TO_WAIT: i64 = 4 * PAGES;
+
+/// How long readers are waited for, while nobody commits.
+const READERS: Duration = Duration::from_millis(100);
 
 /// How often the thread looks whether more was committed meanwhile: the log begins anew only when all of it was moved.
 const PASSES: usize = 4;
@@ -57,7 +61,7 @@ impl Checkpoint {
         }
         match self.due(log(connection, Mode::Noop)?.pages) {
             None => Ok(()),
-            Some(Mode::Restart) => log(connection, Mode::Restart).map(drop),
+            Some(Mode::Restart) => restart(connection),
             Some(_) => {
                 let mover = match self.mover.take() {
                     Some(mover) => mover,
@@ -79,6 +83,14 @@ impl Checkpoint {
         self.tried_at = pages;
         Some(if pages < PAGES_TO_WAIT { Mode::Passive } else { Mode::Restart })
     }
+}
+
+/// A reader that lasts, as a backup does, is not waited for: the log grows until it has ended.
+fn restart(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(READERS)?;
+    let done = log(connection, Mode::Restart);
+    connection.busy_timeout(connection::BUSY)?;
+    done.map(drop)
 }
 
 struct Log {

@@ -17,7 +17,7 @@ const READER_CACHE: i64 = -4_096;
 /// What the log is cut back to after it grew beyond.
 const LOG_BYTES_KEPT: i64 = 64 << 20;
 /// Nobody else should hold the database; a backup tool or a shell may, for a moment.
-const BUSY: Duration = Duration::from_secs(5);
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
 /// More than there are queries: none is ever prepared twice.
 const STATEMENTS: usize = 128;
 

@@ -1,6 +1,6 @@
 //! Granting leases: from the queues as they were taken, then from what the batch itself brings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use model::command::Claim;
 use model::decide::Answer;
@@ -18,10 +18,12 @@ impl Batch<'_> {
         group: Option<usize>,
         seed: &mut dyn FnMut() -> [u8; 32],
     ) -> Vec<Granted> {
-        let command = command(claim);
         let mut granted = Vec::new();
+        // One that waits for what arrives has no queue to look at, and there may be thousands of them in a batch.
+        let Some(group) = group else { return granted };
+        let command = command(claim);
         while granted.len() < claim.max {
-            let Some(id) = group.and_then(|group| self.ready[group].pop_front()) else { break };
+            let Some(id) = self.ready[group].pop_front() else { break };
             granted.extend(self.grant(id, &command, seed()));
         }
         granted
@@ -57,17 +59,22 @@ impl Batch<'_> {
         if waiting.is_empty() {
             return;
         }
-        let mut by_task: HashMap<&Name, Vec<usize>> = HashMap::new();
+        let mut by_task: HashMap<&Name, VecDeque<usize>> = HashMap::new();
         for (index, (claim, _)) in waiting.iter().enumerate() {
-            claim.tasks.iter().for_each(|task| by_task.entry(task).or_default().push(index));
+            claim.tasks.iter().for_each(|task| by_task.entry(task).or_default().push_back(index));
         }
         for (task, id) in self.arrived() {
             let Some(row) = self.taken.rows.get(&id).map(|stored| stored.row.clone()) else { continue };
+            let Some(line) = by_task.get_mut(&task) else { continue };
+            // Those who have all they asked for are not met again, whatever else they wait for.
+            while line.front().is_some_and(|index| waiting[*index].1.len() >= waiting[*index].0.max) {
+                line.pop_front();
+            }
             let takes = |index: &&usize| {
                 let (claim, tasks) = &waiting[**index];
                 tasks.len() < claim.max && wants(claim, &row)
             };
-            if let Some(&index) = by_task.get(&task).and_then(|waiting| waiting.iter().find(takes)) {
+            if let Some(&index) = line.iter().find(takes) {
                 let (claim, tasks) = &mut waiting[index];
                 tasks.extend(self.grant(id, &command(claim), seed()));
             }

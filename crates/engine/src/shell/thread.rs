@@ -68,12 +68,16 @@ impl Thread {
             inputs.append(&mut returned);
             let began = clock::instant();
             // Looking at the clock is no batch.
-            let span =
-                if inputs.is_empty() { Span::none() } else { debug_span!("batch", commands = inputs.len()) };
+            let span = if waiting.start == 0 {
+                Span::none()
+            } else {
+                debug_span!("batch", commands = waiting.start)
+            };
             let step = span.in_scope(|| self.core.step(&inputs, DUE_MAX, &mut seed));
             drop(span);
             let took = clock::instant().saturating_duration_since(began);
-            let commands = inputs.len();
+            // Claims that only wait along are none of what was asked now.
+            let commands = waiting.start;
             more = More { expected: waiting.start, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
             // Hints before answers: a caller that acts on its answer must not find its work unannounced.
             self.hints.ready(&step.ready);

@@ -107,6 +107,14 @@ impl Pipeline {
         })
     }
 
+    /// The states in which people review, all or those that one role is asked to look at.
+    pub fn reviewed_by(&self, role: Option<Role>) -> impl Iterator<Item = &State> {
+        self.states.iter().filter(move |state| match state.kind {
+            Kind::Human { review: Some(by) } => role.is_none_or(|role| role == by),
+            _ => false,
+        })
+    }
+
     /// Whether some state or action of it runs this task.
     #[must_use]
     pub fn has_task(&self, name: &str) -> bool {

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use model::api::SubmissionPage;
-use model::pipeline::Kind;
 use model::submission::Wait;
 use model::{Name, Role, Status};
 use store::{Page, Query, Store};
@@ -29,11 +28,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let seen = |name: &Name| wanted.as_ref().map_or(asking.sees(name), |wanted| wanted == name);
     let mut places: BTreeSet<(Name, Name)> = BTreeSet::new();
     for pipeline in versions.all().filter(|pipeline| seen(&pipeline.name)) {
-        let reviewed = pipeline.states.iter().filter(|state| match &state.kind {
-            Kind::Human { review: Some(by), .. } => role.is_none_or(|role| role == *by),
-            _ => false,
-        });
-        places.extend(reviewed.map(|state| (pipeline.name.clone(), state.name.clone())));
+        places.extend(pipeline.reviewed_by(role).map(|state| (pipeline.name.clone(), state.name.clone())));
     }
     let mut query =
         Query { status: Some(Status::Open), after: params.parse("after")?, limit, ..Query::default() };
