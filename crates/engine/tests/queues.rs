@@ -56,6 +56,7 @@ const PROMISES: Promises = &[
         children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended,
     ),
     ("the same children spawned twice are made once", the_same_children_spawned_twice_are_made_once),
+    ("a child that is forgotten is not made again", a_child_that_is_forgotten_is_not_made_again),
     (
         "one failed child fails its parent and going on opens it again",
         one_failed_child_fails_its_parent_and_going_on_opens_it_again,
@@ -376,6 +377,26 @@ fn the_same_children_spawned_twice_are_made_once(bench: Open<'_>) {
         assert_eq!((counted.total, counted.open), (total, total));
     }
     assert_eq!(bench.machine.claim_task("t.child").len(), 3);
+}
+
+fn a_child_that_is_forgotten_is_not_made_again(bench: Open<'_>) {
+    let brief = CHILD.replace("final = \"success\"", "final = \"success\"\nforget = \"1s\"");
+    let mut bench = bench(&[PARENT, &brief]);
+    let parent = bench.machine.submit_to("parent", "{}");
+    let token = bench.machine.claim_task("t.expand")[0].token;
+    let spawn = |bench: &mut Bench, names: &[&str]| {
+        let spawn = Spawn { token, children: children(bench, parent, names) };
+        bench.machine.one(Ask::Tell(parent, Command::Spawn(spawn))).unwrap();
+        let counted = bench.row(parent).children;
+        (counted.total, counted.open, counted.succeeded)
+    };
+    assert_eq!(spawn(&mut bench, &["a"]), (1, 1, 0));
+    work_off(&mut bench, |_| "good");
+    bench.clock.advance(1_000);
+    bench.machine.settle();
+    assert!(bench.store.submission(SubmissionId::of_child(parent, "a")).unwrap().is_none());
+    assert_eq!(spawn(&mut bench, &["a", "b"]), (2, 1, 1));
+    assert_eq!(bench.machine.claim_task("t.child").len(), 1);
 }
 
 fn one_failed_child_fails_its_parent_and_going_on_opens_it_again(bench: Open<'_>) {

@@ -172,6 +172,11 @@ fn read_rows(
     for &id in take.ids.iter().chain(&taken.due).chain(&taken.idle).chain(&owed).chain(promised) {
         reader.read(id, &mut taken.rows)?;
     }
+    for &id in take.ids.iter().chain(taken.inbox.iter().map(|received| &received.id)) {
+        if !taken.rows.contains_key(&id) && reader.rows.tip_without_row(id)?.revision > 0 {
+            taken.gone.insert(id);
+        }
+    }
     let (keys, lanes) = unheld(taken);
     standing::read_holders(connection, &keys, taken)?;
     standing::read_lanes(connection, &lanes, taken)?;

@@ -1,6 +1,6 @@
 //! What a transaction reads before it decides.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,9 @@ pub struct Taken {
     /// inbox was promised, or by an owed row (a submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
     /// else along.
     pub rows: HashMap<SubmissionId, Stored>,
+    /// Of the ids asked for, and of those the inbox promised: which have no row and had events once, retired or not. They
+    /// were forgotten, or never became a submission; either way they do not begin anew.
+    pub gone: HashSet<SubmissionId>,
     /// Of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold theirs (they
     /// ended, or wait for it): who holds them. Rows included.
     pub holders: HashMap<OpenKey, SubmissionId>,
@@ -179,6 +182,7 @@ impl Default for Taken {
         Taken {
             now: Time::EPOCH,
             rows: HashMap::new(),
+            gone: HashSet::new(),
             holders: HashMap::new(),
             waiters: HashMap::new(),
             lanes: HashMap::new(),

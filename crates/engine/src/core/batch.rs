@@ -348,10 +348,14 @@ impl<'a> Batch<'a> {
             Command::Spawn(spawn) => &mut spawn.children,
             _ => return None,
         };
-        let is_made =
-            |child: &Admission| child.child_id().is_some_and(|id| self.taken.rows.contains_key(&id));
+        let is_made = |child: &Admission| child.child_id().is_some_and(|id| self.was_there(id));
         children.iter_mut().filter(|child| is_made(child)).for_each(Admission::mark_made);
         Some(command)
+    }
+
+    /// One that has ended and is forgotten was there all the same.
+    pub(super) fn was_there(&self, id: SubmissionId) -> bool {
+        self.taken.rows.contains_key(&id) || self.taken.gone.contains(&id)
     }
 
     /// Whether a child can be made: its maker is refused before anything of it is kept.
@@ -448,6 +452,7 @@ impl<'a> Batch<'a> {
         self.changed.retain(|changed| *changed != id);
         let row = self.before.remove(&id).flatten();
         self.changes.forgotten.extend(row.map(Arc::unwrap_or_clone));
+        self.taken.gone.insert(id);
     }
 
     /// Keeps track of keys as rows take and leave them. Submissions of another version may queue for one that this

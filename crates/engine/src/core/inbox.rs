@@ -97,8 +97,8 @@ impl Batch<'_> {
     pub(super) fn receive(&mut self, door: &Door<'_>, seed: &mut dyn FnMut() -> [u8; 32]) {
         for received in std::mem::take(&mut self.taken.inbox) {
             self.changes.decided.push(received.id);
-            if self.taken.rows.contains_key(&received.id) {
-                tracing::error!(submission = %received.id, "what was received has the id of a submission; dropped");
+            if self.was_there(received.id) {
+                tracing::error!(submission = %received.id, "what was received has an id that was used before; dropped");
                 continue;
             }
             let outcome = door.take(&received).and_then(|admission| self.submit(&admission, seed()));

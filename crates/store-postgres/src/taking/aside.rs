@@ -1,6 +1,6 @@
 //! What is kept beside rows: answers, registry entries, owed effects, documents.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Documents, Json, SubmissionId, Time};
 use store::{Owed, OwedId, READY_BYTES_MAX, RegistryKey, RequestKey};
@@ -62,6 +62,15 @@ pub(super) async fn owed(client: &Client, max: usize) -> Result<Vec<Owed>> {
         Ok(Owed { id, to: codec::target(row, 3)?, body: codec::json(row, 4)? })
     });
     owed.collect()
+}
+
+/// Which of those that have no row have events.
+pub(super) async fn gone(client: &Client, absent: BTreeSet<SubmissionId>) -> Result<HashSet<SubmissionId>> {
+    if absent.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let tips = rows(client, sql::TIP_GET, &[&codec::ids(&absent)]).await?;
+    tips.iter().map(|row| codec::id(row, 0)).collect()
 }
 
 /// The documents of these, none for those that have none.

@@ -182,9 +182,16 @@ impl<'t> Taker<'t> {
         let wanted = all.iter().filter(|found| !self.documents.contains_key(&found.row.id));
         let wanted: Vec<_> =
             wanted.filter(|found| (self.take.documents)(&found.row)).map(|found| found.row.id).collect();
-        let (documents, now) =
-            tokio::join!(biased; aside::documents(self.client, &wanted), self.now.ask(self.client));
+        let promised = self.taken.inbox.iter().map(|received| received.id);
+        let absent = self.take.ids.iter().copied().chain(promised).filter(|id| !self.is_locked(*id));
+        let (documents, gone, now) = tokio::join!(
+            biased;
+            aside::documents(self.client, &wanted),
+            aside::gone(self.client, absent.collect()),
+            self.now.ask(self.client),
+        );
         self.documents.extend(documents?);
+        self.taken.gone = gone?;
         self.taken.now = now?;
         if self.soon {
             let soon = Time::from_millis(self.taken.now.millis() + LOOK_AGAIN_MS);

@@ -26,6 +26,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("what a forgotten row held is free in the same commit", free_at_once),
     promise("an id that was forgotten may come again, and its history goes on", comes_again),
     promise("a forgotten row is gone after reopening, its events are not", forgotten_for_good),
+    promise("what had events and has no row is told apart from what never was", told_apart),
     promise("retired events are gone, the others keep their positions", retired),
     promise("a history that lost its beginning is read from what is left", history_without_beginning),
     promise("retiring is bounded and goes on where it stopped", retired_in_steps),
@@ -226,6 +227,21 @@ fn forgotten_for_good(fixture: &dyn Fixture) {
     assert_eq!(store.submission(id(1)), Ok(None));
     assert_eq!(positions(&store.history(id(1), 0, 9).expect("reading works")), [1]);
     enter(&*store, Sample::row(2).key("k1"));
+}
+
+fn told_apart(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    enter(&*store, Sample::row(1));
+    enter(&*store, Sample::row(2));
+    forget(&*store, 1);
+    let store = fixture.reopen(store);
+    let ids = vec![id(1), id(2), id(3)];
+    for before in [1, 2] {
+        retire(&*store, before);
+        let taken = take(&*store, &Take { ids: ids.clone(), ..Take::nothing() });
+        assert_eq!(taken.gone, [id(1)].into());
+        assert_eq!(taken.rows.keys().copied().collect::<Vec<_>>(), [id(2)]);
+    }
 }
 
 fn retired(fixture: &dyn Fixture) {

@@ -15,6 +15,8 @@ pub(super) struct Log {
     entries: VecDeque<Entry>,
     /// Positions by submission and revision, or by series and revision.
     history: BTreeMap<(SubmissionId, u64), u64>,
+    /// Submissions and series that ever had one.
+    begun: HashSet<SubmissionId>,
 }
 
 enum Entry {
@@ -85,6 +87,10 @@ impl Log {
         self.at(seq).event().map(|logged| Recorded { seq, event: logged.event.clone() })
     }
 
+    pub(super) fn has_begun(&self, id: SubmissionId) -> bool {
+        self.begun.contains(&id)
+    }
+
     /// Versions fence revisions, so a revision that is already there means that rows and events have parted.
     pub(super) fn check(&self, changes: &Changes) -> Result<(), Error> {
         let mut new = HashSet::new();
@@ -119,6 +125,7 @@ impl Log {
         for entry in acts.into_iter().map(Entry::Act).chain(events) {
             let at = entry.at();
             self.entries.push_back(entry);
+            self.begun.insert(at.0);
             self.history.insert(at, self.last_seq());
         }
         Committed { first_seq, last_seq: self.last_seq() }

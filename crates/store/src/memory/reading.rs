@@ -44,6 +44,8 @@ impl Tables {
                 taken.rows.insert(id, Stored { row: Arc::new(row.clone()), documents });
             }
         }
+        let asked = take.ids.iter().chain(taken.inbox.iter().map(|received| &received.id)).copied();
+        taken.gone = asked.filter(|id| !self.rows.contains_key(id) && self.log.has_begun(*id)).collect();
         taken
     }
 
