@@ -114,7 +114,7 @@ impl Game {
             let payload = self.payloads.get(one % self.payloads.len().max(1))?;
             let application = Story::application(Caller::new("someone", Role::Admin), payload.as_str());
             let admission = model::admit::admit(&self.story.pipeline, application);
-            return Some(Command::Submit(Box::new(admission.ok()?)));
+            return Some(Command::Submit(admission.ok()?.into()));
         }
         let token = self.tokens.last().copied();
         Some(match kind % 12 {

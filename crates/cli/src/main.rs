@@ -34,6 +34,9 @@ use commands::Command;
 use exit::Exit;
 use output::Format;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Walks submissions through declared pipelines: every move checked, durable and on record.
 #[derive(Debug, Parser)]
 #[command(name = "milepost", version, arg_required_else_help = true, after_help = EXAMPLES)]

@@ -213,7 +213,7 @@ final = "success"
     pipelines.insert(pipeline.clone());
     let mut machine = Machine::over(store.clone());
     machine.core = engine::core::Core::new(store, pipelines, engine::Holds::default(), [0; 32]);
-    let submit = || Ask::Submit(Box::new(model::admit::admit(&pipeline, support::application("a")).unwrap()));
+    let submit = || Ask::Submit(model::admit::admit(&pipeline, support::application("a")).unwrap().into());
     let id = id_of(&machine.one(submit()));
     let deepest = format!("{}1{}", "[".repeat(64), "]".repeat(64));
     let act = model::command::Act {

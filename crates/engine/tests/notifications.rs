@@ -170,7 +170,7 @@ fn same_key(open: Open<'_>) {
     let pipeline = bench.machine.pipelines.current().latest(DELIVERY).unwrap().clone();
     let mut application = support::application("");
     application.payload = model::Json::parse(&twin).unwrap();
-    let admission = Box::new(model::admit::admit(&pipeline, application).unwrap());
+    let admission = model::admit::admit(&pipeline, application).unwrap().into();
     let by_hand = support::id_of(&bench.machine.step(&[Ask::Submit(admission).into()]).outcomes[0]);
     bench.machine.settle();
     assert_eq!(sent(&*bench.store).len(), 3, "the twin stands for its own");

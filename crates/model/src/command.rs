@@ -14,7 +14,7 @@ use crate::token::Token;
 
 #[derive(Debug, Clone)]
 pub enum Command {
-    Submit(Box<Admission>),
+    Submit(Arc<Admission>),
     Claim(Claim),
     Renew(Renew),
     Finish(Finish),

@@ -129,7 +129,7 @@ fn an_amendment_that_restarts_takes_the_lease_back() {
 fn in_line() -> Story {
     let mut story = driving();
     let admission = admit(&story.pipeline, Story::application(admin(), PAYLOAD)).unwrap();
-    let decision = story.decide(&Command::Submit(Box::new(admission))).unwrap();
+    let decision = story.decide(&Command::Submit(admission.into())).unwrap();
     story.row = Some(decision.row);
     assert_eq!(story.row().wait, Wait::Key);
     story

@@ -181,7 +181,7 @@ fn a_submission_not_before_a_time_stands_at_the_door_until_then() {
     let mut application = Story::application(support::admin(), "{}");
     application.not_before = Some(story.now.plus(model::Millis::from_secs(60)));
     let admission = model::admit::admit(&story.pipeline, application).unwrap();
-    story.tell(&Command::Submit(Box::new(admission))).unwrap();
+    story.tell(&Command::Submit(admission.into())).unwrap();
     assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
     story.pass("60s");
     story.wake();
@@ -370,7 +370,7 @@ fn a_time_to_live_of_a_state_does_not_run_before_the_submission_may_start() {
     let mut application = Story::application(support::admin(), "{}");
     application.not_before = Some(story.now.plus(model::Millis::from_secs(7_200)));
     let admission = model::admit::admit(&story.pipeline, application).unwrap();
-    story.tell(&Command::Submit(Box::new(admission))).unwrap();
+    story.tell(&Command::Submit(admission.into())).unwrap();
     story.pass("2h");
     story.wake();
     story.claim("work.do").unwrap();

@@ -129,8 +129,7 @@ impl Ring {
     fn submit(&mut self, count: u64) {
         for first in (0..count).step_by(self.batch) {
             let some = first..(first + self.batch as u64).min(count);
-            let inputs: Vec<Input> =
-                some.map(|no| Ask::Submit(Box::new(self.admission(no))).into()).collect();
+            let inputs: Vec<Input> = some.map(|no| Ask::Submit(self.admission(no).into()).into()).collect();
             self.step(&inputs);
         }
     }

@@ -4,12 +4,14 @@
 //! the writer. Only when commits come so fast that it never catches up does the writer do the rest itself.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rusqlite::hooks::Wal;
 
 use crate::connection;
 use crate::error::{Fault, Result};
@@ -33,6 +35,8 @@ const PASSES: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     database: PathBuf,
+    /// How many pages the log had after the last commit.
+    pages: Arc<AtomicI64>,
     /// How long the log was at the last try. A try that a reader cut short is not repeated at every commit.
     tried_at: i64,
     /// Started when there is first something to move.
@@ -41,8 +45,6 @@ pub(crate) struct Checkpoint {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Counts and moves nothing.
-    Noop,
     /// Moves what no reader still needs from the log.
     Passive,
     /// Waits for readers, so that all is moved and the log begins anew.
@@ -50,8 +52,19 @@ enum Mode {
 }
 
 impl Checkpoint {
-    pub(crate) fn of(database: &Path) -> Self {
-        Checkpoint { database: database.to_owned(), tried_at: 0, mover: None }
+    /// For the connection that writes, which tells how long the log is.
+    pub(crate) fn of(database: &Path, connection: &mut Connection) -> Result<Self> {
+        let checkpoint = Checkpoint::at(database);
+        let pages = checkpoint.pages.clone();
+        connection.wal_hook(Some(move |_: &mut Wal, count| {
+            pages.store(i64::from(count), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(checkpoint)
+    }
+
+    fn at(database: &Path) -> Self {
+        Checkpoint { database: database.to_owned(), pages: Arc::default(), tried_at: 0, mover: None }
     }
 
     /// Called after every commit. An error may be that of the thread, a little late.
@@ -59,7 +72,7 @@ impl Checkpoint {
         if let Some(fault) = self.mover.as_ref().and_then(Mover::fault) {
             return Err(fault);
         }
-        match self.due(log(connection, Mode::Noop)?.pages) {
+        match self.due(self.pages.load(Ordering::Relaxed)) {
             None => Ok(()),
             Some(Mode::Restart) => restart(connection),
             Some(_) => {
@@ -101,7 +114,6 @@ struct Log {
 /// Runs a checkpoint and answers how far it came.
 fn log(connection: &Connection, mode: Mode) -> Result<Log> {
     let checkpoint = match mode {
-        Mode::Noop => "PRAGMA wal_checkpoint(noop)",
         Mode::Passive => "PRAGMA wal_checkpoint(passive)",
         Mode::Restart => "PRAGMA wal_checkpoint(restart)",
     };
@@ -172,7 +184,7 @@ mod tests {
 
     #[test]
     fn log_is_moved_each_time_it_has_grown() {
-        let mut checkpoint = Checkpoint::of(Path::new("none"));
+        let mut checkpoint = Checkpoint::at(Path::new("none"));
         assert_eq!(checkpoint.due(PAGES - 1), None);
         assert_eq!(checkpoint.due(PAGES), Some(Mode::Passive));
         assert_eq!(checkpoint.due(40), None, "begun anew");
@@ -181,7 +193,7 @@ mod tests {
 
     #[test]
     fn readers_are_waited_for_once_the_log_is_long_and_not_at_every_commit() {
-        let mut checkpoint = Checkpoint::of(Path::new("none"));
+        let mut checkpoint = Checkpoint::at(Path::new("none"));
         let dues =
             (1..=6 * PAGES).filter_map(|pages| checkpoint.due(pages).map(|mode| (pages / PAGES, mode)));
         let expected = [

@@ -17,6 +17,7 @@ mod reading;
 mod ready;
 mod rows;
 mod schema;
+mod scribe;
 mod sql;
 mod standing;
 mod taking;

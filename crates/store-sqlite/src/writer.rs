@@ -11,6 +11,7 @@ use crate::error::Fault;
 use crate::hot::Hot;
 use crate::reading;
 use crate::schema;
+use crate::scribe::Scribe;
 use crate::taking;
 use crate::writing::{self, Circumstances, Written};
 
@@ -22,6 +23,7 @@ pub(crate) struct Writer {
     /// The position of the newest committed event.
     last_seq: u64,
     hot: Hot,
+    scribe: Scribe,
     /// Why nothing more is written: what is on the disk is in doubt until a restart has read it.
     stopped: Option<Error>,
 }
@@ -31,11 +33,13 @@ impl Writer {
         let mut connection = connection::open_writer(database).map_err(Fault::before_commit)?;
         schema::migrate(&mut connection)?;
         let bounds = reading::bounds(&connection).map_err(Fault::before_commit)?;
+        let checkpoint = Checkpoint::of(database, &mut connection).map_err(Fault::before_commit)?;
         Ok(Writer {
             connection,
             last_seq: bounds.last,
-            checkpoint: Checkpoint::of(database),
+            checkpoint,
             hot: Hot::default(),
+            scribe: Scribe::default(),
             stopped: None,
         })
     }
@@ -74,7 +78,8 @@ impl Writer {
         if changes.is_empty() {
             return Ok(Committed::default());
         }
-        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
+        let sheets = self.scribe.write(&changes.rows);
+        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips, sheets };
         let written = writing::write(&transaction, &changes, with).map_err(Fault::before_commit)?;
         transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
         let Written { committed, touched, hot } = written;

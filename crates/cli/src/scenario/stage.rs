@@ -198,7 +198,7 @@ impl<'a> Stage<'a> {
             parent: None,
         };
         let admission = admit(pipeline, application)?;
-        let Output::Submission(answered) = self.world.ask(Ask::Submit(Box::new(admission)))? else {
+        let Output::Submission(answered) = self.world.ask(Ask::Submit(admission.into()))? else {
             return impossible("a submission was answered with something else");
         };
         let id = answered.row.id;

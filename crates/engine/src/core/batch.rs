@@ -279,9 +279,9 @@ impl<'a> Batch<'a> {
         self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
     }
 
-    pub(super) fn submit(&mut self, admission: &Admission, seed: [u8; 32]) -> Outcome {
+    pub(super) fn submit(&mut self, admission: &Arc<Admission>, seed: [u8; 32]) -> Outcome {
         let holder = open_key(admission).and_then(|key| self.taken.holders.get(&key).copied());
-        let command = Command::Submit(Box::new(admission.clone()));
+        let command = Command::Submit(admission.clone());
         let (pipeline, version) = (admission.pipeline(), admission.version());
         let decision = self.decided(pipeline, version, holder, &command, seed)?;
         let duplicate = decision.answer == Answer::Duplicate;
@@ -332,7 +332,8 @@ impl<'a> Batch<'a> {
         }
         let children = self.accept(decision);
         for child in children {
-            self.submit(&child, seed_of(seed, &child))?;
+            let seed = seed_of(seed, &child);
+            self.submit(&child.into(), seed)?;
         }
         Ok(answer)
     }
@@ -361,7 +362,7 @@ impl<'a> Batch<'a> {
     /// Whether a child can be made: its maker is refused before anything of it is kept.
     fn try_child(&self, child: &Admission, seed: [u8; 32]) -> Result<(), Refusal> {
         let holder = open_key(child).and_then(|key| self.taken.holders.get(&key).copied());
-        let submit = Command::Submit(Box::new(child.clone()));
+        let submit = Command::Submit(child.clone().into());
         let tried = self.decided(child.pipeline(), child.version(), holder, &submit, seed_of(seed, child))?;
         match child.key().filter(|_| tried.answer == Answer::Duplicate) {
             None => Ok(()),

@@ -101,7 +101,7 @@ impl Batch<'_> {
                 tracing::error!(submission = %received.id, "what was received has an id that was used before; dropped");
                 continue;
             }
-            let outcome = door.take(&received).and_then(|admission| self.submit(&admission, seed()));
+            let outcome = door.take(&received).and_then(|admission| self.submit(&admission.into(), seed()));
             match outcome {
                 Ok(Output::Submission(answered)) if answered.duplicate => {
                     self.tally.merged += 1;

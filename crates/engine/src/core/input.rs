@@ -38,7 +38,7 @@ impl From<Ask> for Input {
 
 #[derive(Debug, Clone)]
 pub enum Ask {
-    Submit(Box<Admission>),
+    Submit(Arc<Admission>),
     /// A command to one submission: a settlement, a renewal, an action.
     Tell(SubmissionId, Command),
     Claim(ClaimMany),

@@ -1,6 +1,8 @@
 //! Schedules: submissions a pipeline asks for by the clock. Which time was served last is kept in the commit that
 //! serves it, so each is served once, by whoever comes first.
 
+use std::sync::Arc;
+
 use model::admit::Admission;
 use model::{Json, Name, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
@@ -27,7 +29,7 @@ pub struct Tick {
 pub enum Due {
     /// The schedule was never seen before. Another server may have seen it meanwhile: then there is nothing to begin.
     Begin,
-    Submit(Box<Admission>),
+    Submit(Arc<Admission>),
     /// What it wants submitted is not admitted.
     Refused(String),
 }

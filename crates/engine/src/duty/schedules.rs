@@ -65,7 +65,7 @@ fn due(
         parent: None,
     };
     match admit(pipeline, application) {
-        Ok(admission) => Some(tick(at, Due::Submit(Box::new(admission)))),
+        Ok(admission) => Some(tick(at, Due::Submit(admission.into()))),
         Err(refusal) => {
             tracing::warn!(
                 pipeline = &*pipeline.name,

@@ -217,7 +217,7 @@ impl Engine {
     ) -> Result<Answered, Refusal> {
         let pipeline = self.latest(pipeline)?;
         let admission = self.admit(&pipeline, application)?;
-        submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)
+        submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
     }
 
     /// Submits what has these labels, and refuses the rest with what `outside` says.
@@ -233,7 +233,7 @@ impl Engine {
         if !(within.covers)(admission.labels()) {
             return Err((within.outside)());
         }
-        let answered = submission(self.ask(Input { ask: Ask::Submit(Box::new(admission)), once }).await?)?;
+        let answered = submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)?;
         if answered.duplicate && !(within.covers)(&answered.row.labels) {
             return Err(Refusal::new(Code::DuplicateKey, "an open submission has this key already"));
         }

@@ -56,8 +56,8 @@ pub(crate) fn application(id: &str) -> Application {
     Application { caller, payload, key: None, priority: None, not_before: None, reason: None, parent: None }
 }
 
-pub(crate) fn admission(id: &str) -> Box<Admission> {
-    Box::new(admit(&work(), application(id)).unwrap())
+pub(crate) fn admission(id: &str) -> Arc<Admission> {
+    admit(&work(), application(id)).unwrap().into()
 }
 
 pub(crate) fn submit(id: &str) -> Input {
@@ -109,7 +109,7 @@ impl Machine {
         let pipeline = self.pipelines.current().latest(pipeline).unwrap().clone();
         let mut application = application("");
         application.payload = Json::parse(payload).unwrap();
-        id_of(&self.one(Ask::Submit(Box::new(admit(&pipeline, application).unwrap()))))
+        id_of(&self.one(Ask::Submit(admit(&pipeline, application).unwrap().into())))
     }
 
     /// Steps until nothing is owed.

@@ -1,5 +1,7 @@
 //! A walk: the moves one command causes, one after the other, each an event.
 
+use std::borrow::Cow;
+
 use super::sight::{Moment, Sight};
 use super::step::Step;
 use super::{Answer, Current, Decision, claim::rank};
@@ -89,14 +91,16 @@ impl<'a> Walk<'a> {
         let target = self.pipeline.known(to);
         assert!(self.pipeline.allows(Some(&from.name), to), "only declared moves are made");
         // Derived from where it was, as the file reads: `from` is the state it leaves.
-        let mut seen = self.row().clone();
-        seen.from = Some(from.name.clone());
-        let metadata = self.sight.metadata(&seen, step.moment, edge, step.reason)?;
-        let entry = self.entry(target, &seen, step.moment)?;
+        let came_from = self.row_mut().from.replace(from.name.clone());
+        let seen = self.row();
+        let metadata = self.sight.metadata(seen, step.moment, edge, step.reason);
+        let entry = metadata.and_then(|metadata| Ok((metadata, self.entry(target, seen, step.moment)?)));
+        self.row_mut().from = came_from;
+        let (metadata, entry) = entry?;
         let good = step.success && from.checkpoint && entry.status != Status::Failed;
         // A pass state hands an error on: where it leads, people still want to know what went wrong and where.
-        let carried = matches!(from.kind, Kind::Pass { .. }) && seen.error.is_some();
-        let error = if carried { seen.error } else { step.moment.error.cloned() };
+        let carried = matches!(from.kind, Kind::Pass { .. }) && self.row().error.is_some();
+        let error = if carried { self.row().error.clone() } else { step.moment.error.cloned() };
         let reopened = from.is_final() && !target.is_final();
         let change = Change::Moved(Moved { entry, error, good, reopened, carried, spent: step.spent });
         let fact = Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) };
@@ -205,14 +209,17 @@ impl<'a> Walk<'a> {
             Kind::Final { outcome, .. } => outcome.status(),
             _ => Status::Open,
         };
-        let mut seen = row.clone();
-        seen.seat = self.seat(state, row.seat.as_ref());
+        let mut seat = self.seat(state, row.seat.as_ref());
         if row.key_waits && !state.is_final() {
             // Wherever it is sent meanwhile, it gets on there once it has its key.
-            seen.seat = seen.seat.map(|seat| Seat { holds: false, away: true, ..seat });
+            seat = seat.map(|seat| Seat { holds: false, away: true, ..seat });
         }
+        let seen = if seat == row.seat {
+            Cow::Borrowed(row)
+        } else {
+            Cow::Owned(Submission { seat: seat.clone(), ..row.clone() })
+        };
         let wait = self.turn(state, &seen, now, priority)?;
-        let seat = seen.seat;
         let erase_at = state.retention.map(|span| now.plus(span));
         let forget_at = state.forget.map(|span| now.plus(span));
         let clocks = self.clocks(state, row, now);
@@ -332,6 +339,7 @@ impl<'a> Walk<'a> {
         let output = self.digest(&mut salts.output, step.documents.output.as_ref());
         let metadata = self.digest(&mut salts.metadata, fact.metadata.as_ref());
         let row = self.row.take();
+        let stood = row.as_ref().map(Stood::of);
         let leaf = Leaf {
             format: Leaf::FORMAT,
             kind: change.kind(),
@@ -356,8 +364,8 @@ impl<'a> Walk<'a> {
         let bytes = leaf.bytes();
         let hash = Leaf::hash(&bytes);
         let mut event = Event { leaf, detail, documents: step.documents, bytes: Some(bytes.into()) };
-        let after = evolve_hashed(row.clone(), &event, hash);
-        owe(self.pipeline, row.as_ref(), &after, &mut self.owed);
+        let after = evolve_hashed(row, &event, hash);
+        owe(self.pipeline, stood, &after, &mut self.owed);
         self.row = Some(after);
         self.sight.learn(&event);
         if let Some(edge) = fact.tells.filter(|_| !self.pipeline.notify.is_empty()) {
@@ -405,26 +413,37 @@ fn stops_for_lane(state: &State) -> bool {
     }
 }
 
+/// What of a row others may wait for.
+struct Stood {
+    status: Status,
+    lane: Option<Name>,
+    has_key: bool,
+}
+
+impl Stood {
+    fn of(row: &Submission) -> Self {
+        let lane = row.seat.as_ref().filter(|seat| seat.holds).map(|seat| seat.lane.clone());
+        Stood { status: row.status, lane, has_key: !row.status.is_final() && !row.key_waits }
+    }
+}
+
 /// What a change of the row means for others.
-fn owe(pipeline: &Pipeline, before: Option<&Submission>, after: &Submission, owed: &mut Vec<Owed>) {
-    let lane_of = |row: &Submission| row.seat.clone().filter(|seat| seat.holds).map(|seat| seat.lane);
-    if let Some(lane) = before.and_then(lane_of)
-        && lane_of(after).is_none()
-    {
+fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mut Vec<Owed>) {
+    let stands = Stood::of(after);
+    let before = before.unwrap_or(Stood { status: Status::Open, lane: None, has_key: false });
+    if let Some(lane) = before.lane.filter(|_| stands.lane.is_none()) {
         owed.push(freed(Debtor::Lane { pipeline: pipeline.name.clone(), lane }));
     }
-    let status = before.map_or(Status::Open, |row| row.status);
     if let Some(parent) = after.parent
-        && status != after.status
+        && before.status != stands.status
     {
-        let effect = Effect::Child { before: status, after: after.status };
+        let effect = Effect::Child { before: before.status, after: stands.status };
         owed.push(Owed { to: Debtor::Submission(parent), effect });
     }
-    let has_key = |row: &Submission| !row.status.is_final() && !row.key_waits;
     if let Some(key) = &after.key
         && pipeline.on_duplicate == OnDuplicate::Queue
-        && before.is_some_and(has_key)
-        && !has_key(after)
+        && before.has_key
+        && !stands.has_key
     {
         owed.push(freed(Debtor::Key { pipeline: pipeline.name.clone(), key: key.clone() }));
     }

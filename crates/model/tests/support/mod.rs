@@ -158,7 +158,7 @@ impl Story {
 
     pub(crate) fn submit(&mut self, caller: Caller, payload: &str) -> Result<Answer, Refusal> {
         let admission = admit(&self.pipeline, Story::application(caller, payload))?;
-        self.tell(&Command::Submit(Box::new(admission)))
+        self.tell(&Command::Submit(admission.into()))
     }
 
     pub(crate) fn claim(&mut self, task: &str) -> Result<Token, Refusal> {
@@ -228,7 +228,7 @@ impl Story {
         let mut application = Story::application(admin(), payload);
         application.not_before = Some(story.now.plus(span.parse().unwrap()));
         let admission = admit(&story.pipeline, application).unwrap();
-        story.tell(&Command::Submit(Box::new(admission))).unwrap();
+        story.tell(&Command::Submit(admission.into())).unwrap();
         story
     }
 

@@ -40,7 +40,7 @@ impl Submitter {
         match admit(pipeline, application) {
             Ok(admission) => {
                 let once = view.chance.percent(50).then(|| once(&self.name, "submit", &body, view.chance));
-                Some(Input { ask: Ask::Submit(Box::new(admission)), once })
+                Some(Input { ask: Ask::Submit(admission.into()), once })
             }
             Err(refusal) => {
                 view.refused.push(refusal.code);

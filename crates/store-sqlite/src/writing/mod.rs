@@ -9,6 +9,7 @@ mod lazy;
 mod rows;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
@@ -16,6 +17,7 @@ use store::{Changes, Committed, RowChange};
 
 use crate::error::Result;
 use crate::hot::Warm;
+use crate::scribe::Sheets;
 
 /// What writing needs to know beside the changes.
 pub(crate) struct Circumstances {
@@ -24,6 +26,8 @@ pub(crate) struct Circumstances {
     pub(crate) last_seq: u64,
     /// The newest event of each row that was taken.
     pub(crate) tips: HashMap<SubmissionId, Tip>,
+    /// The rows as text.
+    pub(crate) sheets: Arc<Sheets>,
 }
 
 /// Where a submission's events end.
@@ -57,7 +61,7 @@ pub(crate) struct Written {
 }
 
 pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Written> {
-    let Circumstances { now, last_seq, tips } = with;
+    let Circumstances { now, last_seq, tips, sheets } = with;
     let mut newest = HashMap::with_capacity(changes.events.len());
     let mut committed = Committed::default();
     forgetting::erase_salts(connection, changes)?;
@@ -73,7 +77,7 @@ pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstan
         committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };
     }
     forgetting::forget_rows(connection, changes)?;
-    let hot = rows::write(connection, &changes.rows, &mut newest, &tips)?;
+    let hot = rows::write(connection, &changes.rows, &sheets, &mut newest, &tips)?;
     rows::link(connection, &newest)?;
     entries::write(connection, changes)?;
     aside::write(connection, changes, now)?;

@@ -7,10 +7,11 @@ use rusqlite::Connection;
 use store::RowChange;
 
 use super::Tip;
-use crate::codec::{blob, row_text, signed};
+use crate::codec::{blob, signed};
 use crate::error::{Fault, Result};
 use crate::hot::{TEXT_MAX, Warm};
 use crate::rows::Rows;
+use crate::scribe::Sheets;
 use crate::sql;
 
 /// `newest` has the newest event of each submission that got one; those of the rows are taken out of it. `tips` has the
@@ -18,6 +19,7 @@ use crate::sql;
 pub(super) fn write(
     connection: &Connection,
     rows: &[RowChange],
+    sheets: &Sheets,
     newest: &mut HashMap<SubmissionId, Tip>,
     tips: &HashMap<SubmissionId, Tip>,
 ) -> Result<Vec<Warm>> {
@@ -25,10 +27,9 @@ pub(super) fn write(
     let mut update = connection.prepare_cached(sql::SUBMISSION_UPDATE)?;
     let mut stored = Rows::new(connection)?;
     let mut hot = Vec::with_capacity(rows.len());
-    for RowChange { before, after } in rows {
+    for (no, RowChange { before, after }) in rows.iter().enumerate() {
         let last_seq = newest.remove(&after.id).map(|tip| tip.seq);
-        let text = row_text(after);
-        let text_len = text.len();
+        let text = sheets.text(no);
         let last_seq = if let Some(before) = before {
             let values = (blob(&after.id), signed(before.row_version), last_seq.map(signed), text);
             if update.execute(values)? == 0 {
@@ -49,7 +50,7 @@ pub(super) fn write(
         let version = before.as_ref().map_or(0, |before| before.row_version) + 1;
         if let Some(last_seq) = last_seq
             && after.row_version == version
-            && text_len <= TEXT_MAX
+            && text.len() <= TEXT_MAX
         {
             hot.push(Warm { row: after.clone(), last_seq });
         }
