@@ -6,10 +6,11 @@ mod support;
 use std::collections::BTreeMap;
 
 use engine::Hold;
-use engine::core::Ask;
+use engine::core::{Ask, ClaimMany, Input, Output};
 use model::command::{Amend, Redrive};
 use model::submission::{Status, Wait};
-use model::{Actor, Caller, Code, Command, Json, Role, Time};
+use model::{Actor, Caller, Code, Command, Json, Role, SubmissionId, Time};
+use store::{Changes, LaneKey, Take};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 
 const LANES: &str = r#"
@@ -40,6 +41,11 @@ const PROMISES: Promises = &[
         "a lane has one holder and goes to the next when it is left",
         a_lane_has_one_holder_and_goes_to_the_next_when_it_is_left,
     ),
+    (
+        "a lane goes to the next in the commit that leaves it",
+        a_lane_goes_to_the_next_in_the_commit_that_leaves_it,
+    ),
+    ("a lane is owed where its line changes as it is left", a_lane_is_owed_where_its_line_changes),
     ("an older arrival never displaces a holder", an_older_arrival_never_displaces_a_holder),
     ("a dead letter frees its lane unless it blocks it", a_dead_letter_frees_its_lane_unless_it_blocks_it),
     (
@@ -95,6 +101,64 @@ fn a_lane_has_one_holder_and_goes_to_the_next_when_it_is_left(bench: Open<'_>) {
     assert_eq!(next[0].row.id, tied[1], "of those that came together, the smaller tie");
     assert_eq!(bench.state(first), "AFTER", "it goes on without the lane");
     assert_eq!(bench.machine.claim_task("t.after").len(), 1);
+}
+
+/// Three in a lane, the first of them leased.
+fn three_in_a_lane(bench: &mut Bench) -> ([SubmissionId; 3], Input) {
+    let ids = ["a", "b", "c"].map(|tie| bench.machine.submit_to("lanes", &lane("a", tie)));
+    let token = bench.machine.claim_task("t.work")[0].token;
+    assert_eq!(token.submission, ids[0]);
+    (ids, Ask::Tell(ids[0], support::done(token)).into())
+}
+
+fn holder(bench: &Bench) -> Option<SubmissionId> {
+    bench.store.line(&LaneKey { pipeline: "lanes".into(), lane: "a".into() }, 9).unwrap().holder
+}
+
+fn owes(bench: &Bench) -> usize {
+    let mut owed = 0;
+    let look = Take { owed: 9, ..Take::nothing() };
+    let mut count = |taken: store::Taken| {
+        owed = taken.owed.len();
+        Changes::default()
+    };
+    bench.store.transact(&look, &mut count).unwrap();
+    owed
+}
+
+fn a_lane_goes_to_the_next_in_the_commit_that_leaves_it(bench: Open<'_>) {
+    let mut bench = bench(&[LANES]);
+    let ([_, second, third], done) = three_in_a_lane(&mut bench);
+    let waits = ClaimMany { tasks: vec!["t.work".into()], arriving: true, ..support::claim(5) };
+    let mut step = bench.machine.step(&[done, Ask::Claim(waits).into()]);
+    assert_eq!((holder(&bench), owes(&bench)), (Some(second), 0));
+    let Ok(Output::Tasks(tasks)) = step.outcomes.remove(1) else { panic!("a claim is answered with tasks") };
+    assert_eq!(tasks.iter().map(|task| task.row.id).collect::<Vec<_>>(), [second]);
+    assert!(tasks[0].documents.payload.as_str().contains("lane"));
+    let held = Hold { submission: Some(third), ..hold(1) };
+    bench.machine.one(Ask::Hold(Box::new(held))).unwrap();
+    bench.machine.step(&[Ask::Tell(second, support::done(tasks[0].token)).into()]);
+    assert_eq!(
+        (holder(&bench), owes(&bench)),
+        (None, 1),
+        "the one after a held one is found by the next look"
+    );
+    bench.machine.settle();
+    assert_eq!((holder(&bench), owes(&bench)), (None, 0), "there is none");
+}
+
+fn a_lane_is_owed_where_its_line_changes(bench: Open<'_>) {
+    let mut bench = bench(&[LANES]);
+    let ([_, second, _], done) = three_in_a_lane(&mut bench);
+    let pipeline = bench.machine.pipelines.current().latest("lanes").unwrap().clone();
+    let mut application = support::application("");
+    application.payload = Json::parse(&lane("a", "0")).unwrap();
+    let joins = Ask::Submit(model::admit::admit(&pipeline, application).unwrap().into()).into();
+    bench.machine.step(&[done, joins]);
+    assert_eq!((holder(&bench), owes(&bench) > 0), (None, true));
+    bench.machine.settle();
+    assert_ne!(holder(&bench), Some(second), "the smaller tie of the same moment");
+    assert_eq!((holder(&bench).is_some(), owes(&bench)), (true, 0));
 }
 
 fn an_older_arrival_never_displaces_a_holder(bench: Open<'_>) {

@@ -59,6 +59,19 @@ pub(crate) fn read_lanes<'k>(
     Ok(())
 }
 
+pub(crate) fn read_successors(
+    connection: &Connection,
+    lanes: impl IntoIterator<Item = LaneKey>,
+    taken: &mut Taken,
+) -> Result<()> {
+    for lane in lanes {
+        let mut first = connection.prepare_cached(sql::LANE_LINE_FIRST)?;
+        let first = first.query_row((&lane.pipeline, &lane.lane, codec::limit(1)), |row| codec::id(row, 0));
+        taken.successors.insert(lane, first.optional()?);
+    }
+    Ok(())
+}
+
 /// The first of what a hold or limit parked, unless it has been read.
 pub(crate) fn read_parked(connection: &Connection, name: &Name, max: usize, taken: &mut Taken) -> Result<()> {
     if taken.parked.contains_key(name) {

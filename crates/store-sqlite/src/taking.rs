@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use model::{SubmissionId, Time};
 use rusqlite::Connection;
-use store::entries::{unheld_key, unheld_lane};
+use store::entries::{held_lane, unheld_key, unheld_lane};
 use store::{
     LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Received, Stored, Take, Taken, inbox,
 };
@@ -177,11 +177,18 @@ fn read_rows(
             taken.gone.insert(id);
         }
     }
+    let asked = take.ids.iter().filter_map(|id| taken.rows.get(id));
+    let left: BTreeSet<_> = asked
+        .filter(|stored| (take.leaves_lane)(&stored.row))
+        .filter_map(|stored| held_lane(&stored.row))
+        .collect();
+    standing::read_successors(connection, left, taken)?;
     let (keys, lanes) = unheld(taken);
     standing::read_holders(connection, &keys, taken)?;
     standing::read_lanes(connection, &lanes, taken)?;
     let seated = taken.lanes.values().flat_map(|view| [view.holder, view.first]).flatten();
-    for id in taken.holders.values().chain(taken.waiters.values()).copied().chain(seated) {
+    let next = taken.successors.values().copied().flatten();
+    for id in taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).chain(next) {
         reader.read(id, &mut taken.rows)?;
     }
     Ok(reader.tips)

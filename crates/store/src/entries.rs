@@ -85,6 +85,13 @@ pub fn unheld_key(row: &Submission) -> Option<OpenKey> {
     Some(OpenKey { pipeline: row.pipeline.clone(), key })
 }
 
+/// The lane a row holds.
+#[must_use]
+pub fn held_lane(row: &Submission) -> Option<LaneKey> {
+    let seat = row.seat.as_ref().filter(|seat| seat.holds)?;
+    Some(LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() })
+}
+
 /// The lane a row has a seat in and does not hold, parked or not.
 #[must_use]
 pub fn unheld_lane(row: &Submission) -> Option<LaneKey> {

@@ -33,6 +33,8 @@ pub struct Take<'a> {
     pub lanes: Vec<LaneKey>,
     /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
     pub documents: &'a dyn Fn(&Submission) -> bool,
+    /// Whether a row that holds its lane may leave it in this commit, so that who comes next is wanted.
+    pub leaves_lane: &'a dyn Fn(&Submission) -> bool,
     /// The limits a ready row counts under once it is leased.
     pub limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
     /// What each of the inbox would stand in: its key and its lane are looked at as if they had been asked for.
@@ -61,6 +63,7 @@ impl Take<'_> {
             registry: Vec::new(),
             lanes: Vec::new(),
             documents: &|_| true,
+            leaves_lane: &|_| false,
             limits: &|_| Vec::new(),
             arrival: &|_| Arrival::default(),
         }
@@ -155,6 +158,10 @@ pub struct Taken {
     /// Of the lanes asked for, of the lanes owed rows name, and of the lanes of named rows that do not hold theirs.
     /// Rows included, an entry for each even where nobody is there.
     pub lanes: HashMap<LaneKey, LaneView>,
+    /// Of the lanes of rows asked for by id that hold theirs and may leave it: who is first in line. Rows included, an entry
+    /// for each even where nobody is there. A store that others write to has none: they may have changed the line by the
+    /// time this is committed.
+    pub successors: HashMap<LaneKey, Option<SubmissionId>>,
     /// Of the holds and limits owed rows name: at most `PARKED_MAX` of what they parked (one, where only the first is
     /// asked for), smallest id first. Rows included, an entry for each even where nothing is parked.
     pub parked: HashMap<Name, Vec<SubmissionId>>,
@@ -186,6 +193,7 @@ impl Default for Taken {
             holders: HashMap::new(),
             waiters: HashMap::new(),
             lanes: HashMap::new(),
+            successors: HashMap::new(),
             parked: HashMap::new(),
             slots: HashMap::new(),
             answers: HashMap::new(),

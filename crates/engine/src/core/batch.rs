@@ -52,6 +52,10 @@ pub(super) struct Batch<'a> {
     pub(super) epoch_moved: bool,
     /// Lanes somebody took or left in this batch: who is next is not known before the next one.
     pub(super) lanes_moved: HashSet<LaneKey>,
+    /// Of these, those that somebody joined or left in line.
+    pub(super) lines_moved: HashSet<LaneKey>,
+    /// Lanes that were left, and what is owed to whoever comes next unless it is paid at once.
+    pub(super) lanes_left: Vec<(LaneKey, store::Owed)>,
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
     before: HashMap<SubmissionId, Option<Arc<Submission>>>,
@@ -89,6 +93,8 @@ impl<'a> Batch<'a> {
             epoch: super::epoch::of(&taken),
             epoch_moved: false,
             lanes_moved: HashSet::new(),
+            lines_moved: HashSet::new(),
+            lanes_left: Vec::new(),
             now: taken.now,
             reachable_since: taken.now,
             taken,

@@ -181,14 +181,23 @@ impl Core {
         let versions = self.pipelines.current();
         let version = |row: &Submission| versions.version(&row.pipeline, row.version);
         let wants_documents = |row: &Submission| {
-            plan.wants_documents(row.id) || version(row).is_none_or(|pipeline| pipeline.reads.any())
+            plan.wants_documents(row) || version(row).is_none_or(|pipeline| pipeline.reads.any())
+        };
+        let leaves_lane = |row: &Submission| {
+            let holds = row.seat.as_ref().is_some_and(|seat| seat.holds);
+            holds && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let door = inbox::Door::new(&versions);
         let arrival = |received: &store::Received| door.arrival(received);
         let holds = self.holds.current();
-        let mut take =
-            Take { documents: &wants_documents, limits: &limits, arrival: &arrival, ..plan.take(due) };
+        let mut take = Take {
+            documents: &wants_documents,
+            leaves_lane: &leaves_lane,
+            limits: &limits,
+            arrival: &arrival,
+            ..plan.take(due)
+        };
         if holds.next_expiry().is_some() {
             // A hold that ends by itself goes on record.
             take.registry.push(administered::count_key());
@@ -209,6 +218,7 @@ impl Core {
             batch.wake_due(seed);
             batch.wake_idle(seed);
             batch.pay_owed(seed);
+            batch.hand_over_lanes(seed);
             batch.receive(&door, seed);
             batch.lend(inputs, &mut outcomes, seed);
             let (changes, news) = batch.finish(due);

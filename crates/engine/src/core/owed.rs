@@ -3,7 +3,7 @@
 use model::command::Child;
 use model::owed::{DELIVERY, Debtor, Delivery, Effect};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
-use store::{OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
+use store::{LaneView, OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
 
 use super::administered;
 use super::batch::Batch;
@@ -25,7 +25,8 @@ impl Batch<'_> {
                 continue;
             }
             let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
-            let count = self.changes.owed.iter().filter(|owed| same(&owed.id)).count() as u64;
+            let written = self.changes.owed.iter().chain(self.lanes_left.iter().map(|(_, owed)| owed));
+            let count = written.filter(|owed| same(&owed.id)).count() as u64;
             let no = (cause.row_version << 8 | count) & u64::from(u32::MAX >> 1);
             let id = OwedId {
                 submission: cause.id,
@@ -39,7 +40,31 @@ impl Batch<'_> {
                 Debtor::Parked(hold) => OwedTo::Parked(hold),
                 Debtor::FirstParked(limit) => OwedTo::FirstParked(limit),
             };
-            self.changes.owed.push(store::Owed { id, to, body: effect(&owed.effect) });
+            let owed = store::Owed { id, to, body: effect(&owed.effect) };
+            match &owed.to {
+                OwedTo::Lane(lane) if self.taken.successors.contains_key(lane) => {
+                    self.lanes_left.push((lane.clone(), owed));
+                }
+                _ => self.changes.owed.push(owed),
+            }
+        }
+    }
+
+    /// A lane that was left goes to the first in line in the same commit, where that one is at hand and the line is still
+    /// as it was. Otherwise it is owed.
+    pub(super) fn hand_over_lanes(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+        for (lane, owed) in std::mem::take(&mut self.lanes_left) {
+            let successor = self.taken.successors.remove(&lane).filter(|_| !self.lines_moved.contains(&lane));
+            let Some(first) = successor else {
+                self.changes.owed.push(owed);
+                continue;
+            };
+            // All that happened to it is that it was left.
+            self.lanes_moved.remove(&lane);
+            self.taken.lanes.insert(lane.clone(), LaneView { holder: None, first });
+            if !self.pass_lane(&lane, seed) {
+                self.changes.owed.push(owed);
+            }
         }
     }
 

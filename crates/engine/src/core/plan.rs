@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use model::admit::Admission;
-use model::{Command, SubmissionId};
+use model::submission::Wait;
+use model::{Command, Submission, SubmissionId};
 use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
@@ -24,6 +25,8 @@ pub(super) struct Plan {
     ids: Vec<SubmissionId>,
     /// Those of them whose documents matter whatever their pipeline reads.
     whole: HashSet<SubmissionId>,
+    /// Whether something is finished while somebody waits for work: who is next in a lane may go to them.
+    goes_on: bool,
     keys: Vec<OpenKey>,
     requests: Vec<store::RequestKey>,
     registry: Vec<RegistryKey>,
@@ -37,6 +40,7 @@ impl Plan {
             group_of: Vec::with_capacity(inputs.len()),
             ids: Vec::new(),
             whole: HashSet::new(),
+            goes_on: false,
             keys: Vec::new(),
             requests: Vec::new(),
             registry: vec![epoch::key()],
@@ -109,11 +113,13 @@ impl Plan {
             Ask::Tell(id, Command::Finish(_)) => Some(*id),
             _ => None,
         });
+        let before = self.whole.len();
         self.whole.extend(finished.take(wanted));
+        self.goes_on = self.whole.len() > before;
     }
 
-    pub(super) fn wants_documents(&self, id: SubmissionId) -> bool {
-        self.whole.contains(&id)
+    pub(super) fn wants_documents(&self, row: &Submission) -> bool {
+        self.whole.contains(&row.id) || (self.goes_on && row.wait == Wait::Line)
     }
 
     /// Who has its key and its lane.

@@ -91,6 +91,10 @@ impl Batch<'_> {
             return None;
         }
         let lane = lane_of(new)?;
+        let waits = |stand: Option<(bool, bool)>| stand.is_some_and(|(_, waits)| waits);
+        if waits(before) != waits(after) {
+            self.lines_moved.insert(lane.clone());
+        }
         self.lanes_moved.insert(lane.clone());
         let (held, holds) = (before.is_some_and(|(holds, _)| holds), after.is_some_and(|(holds, _)| holds));
         if let Some(view) = self.taken.lanes.get_mut(&lane).filter(|_| held || holds) {

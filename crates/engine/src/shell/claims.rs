@@ -1,13 +1,13 @@
-//! Claiming: a look at the queue, and then waiting for what arrives.
+//! Claiming: a look at the queue, and then waiting with the engine for what arrives.
 
 use std::time::Duration;
 
 use model::{Name, Refusal};
 use tokio::sync::oneshot;
 
-use super::handle::{Engine, unexpected};
+use super::handle::{Engine, heard, unexpected};
 use super::hints::WorkerReport;
-use super::queue::Job;
+use super::queue::{Job, Stays};
 use crate::core::{Ask, ClaimMany, Granted, Outcome, Output};
 
 impl Engine {
@@ -21,52 +21,43 @@ impl Engine {
                 return Ok(Vec::new());
             }
         }
-        let choosy = !claim.pipelines.is_empty() || !claim.labels.is_empty();
-        let over = tokio::time::sleep(wait);
-        tokio::pin!(over);
         let declared: Vec<_> = self.declared(&claim).collect();
         let _polling = self.metrics.polls(&declared);
-        let bells: Vec<_> = declared.iter().map(|task| self.hints.bell(task, choosy)).collect();
+        let over = tokio::time::sleep(wait);
+        tokio::pin!(over);
         loop {
             declared.iter().for_each(|task| self.hints.polls(task));
             if !declared.is_empty() {
                 self.hints.asks(&claim.worker, &declared);
             }
-            // Listening starts before the look, so that work arriving in between is heard.
-            let mut rings: Vec<_> = bells.iter().map(|bell| Box::pin(bell.notified())).collect();
-            rings.iter_mut().for_each(|ring| {
-                ring.as_mut().enable();
-            });
-            match self.ask(Ask::Claim(claim.clone()).into()).await? {
-                Output::Tasks(tasks) if tasks.is_empty() => {}
-                Output::Tasks(tasks) => return Ok(tasks),
-                _ => return Err(unexpected()),
+            if wait.is_zero() {
+                return tasks(self.ask(Ask::Claim(claim).into()).await);
             }
-            let mut arrival = self.arrival(&claim);
+            let (reply, mut answer) = oneshot::channel();
+            let (looked, has_looked) = oneshot::channel();
+            let input = Ask::Claim(claim.clone()).into();
+            let refused = |refusal: &Refusal| self.metrics.refused(refusal.code);
+            self.queues.push(Job { input, reply, stays: Stays::Looks(looked) }).inspect_err(refused)?;
+            // However short the time, it looks once.
+            tokio::select! {
+                outcome = &mut answer => return tasks(heard(outcome).inspect_err(refused)),
+                _ = has_looked => {}
+            }
             let over = tokio::select! {
-                tasks = &mut arrival => return Ok(granted(tasks).unwrap_or_default()),
+                outcome = &mut answer => return tasks(heard(outcome).inspect_err(refused)),
                 () = &mut over => true,
-                () = first(rings) => false,
                 () = tokio::time::sleep(self.claim_sweep) => false,
                 () = self.stopping() => true,
             };
             // What was lent at the same moment is taken; from here on it would go back.
-            arrival.close();
-            if let Some(tasks) = arrival.try_recv().ok().and_then(|outcome| granted(Ok(outcome))) {
-                return Ok(tasks);
+            answer.close();
+            if let Ok(outcome) = answer.try_recv() {
+                return tasks(outcome);
             }
             if over {
                 return Ok(Vec::new());
             }
         }
-    }
-
-    /// What a batch brings for a claim that found its queue empty, granted in the commit that brings it.
-    fn arrival(&self, claim: &ClaimMany) -> oneshot::Receiver<Outcome> {
-        let (reply, answer) = oneshot::channel();
-        self.queues
-            .stay(Job { input: Ask::Claim(ClaimMany { arriving: true, ..claim.clone() }).into(), reply });
-        answer
     }
 
     /// Who has asked for work lately.
@@ -100,18 +91,9 @@ impl Engine {
     }
 }
 
-fn granted(arrived: Result<Outcome, oneshot::error::RecvError>) -> Option<Vec<Granted>> {
-    match arrived {
-        Ok(Ok(Output::Tasks(tasks))) => Some(tasks),
-        _ => None,
+fn tasks(outcome: Outcome) -> Result<Vec<Granted>, Refusal> {
+    match outcome? {
+        Output::Tasks(tasks) => Ok(tasks),
+        _ => Err(unexpected()),
     }
-}
-
-/// Ends with the first of them; with none, never.
-async fn first<F: Future<Output = ()> + Unpin>(mut rings: Vec<F>) {
-    std::future::poll_fn(move |context| {
-        let rung = rings.iter_mut().any(|ring| std::pin::Pin::new(ring).poll(context).is_ready());
-        if rung { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
 }

@@ -95,7 +95,7 @@ impl Engine {
         let (reply, told) = oneshot::channel();
         let ask = Ask::Leave { server: self.id.clone(), duties: self.duties.names() };
         // Refused where it has left already.
-        let _ = self.queues.push(Job { input: ask.into(), reply });
+        let _ = self.queues.push(Job::new(ask.into(), reply));
         self.queues.close();
         let _ = tokio::time::timeout(FAREWELL, told).await;
     }

@@ -149,10 +149,10 @@ impl Engine {
 
     /// Passes on what other servers over the same store say.
     fn hear_others(&self) {
-        let hints = Arc::downgrade(&self.hints);
+        let (hints, queues) = (Arc::downgrade(&self.hints), Arc::downgrade(&self.queues));
         self.store.listen(Box::new(move |hint| {
-            let Some(hints) = hints.upgrade() else { return };
-            hints.ready(&hint.ready);
+            let (Some(hints), Some(queues)) = (hints.upgrade(), queues.upgrade()) else { return };
+            queues.call(&hint.ready);
             hint.seq.into_iter().for_each(|seq| hints.recorded(seq));
         }));
     }
@@ -333,13 +333,8 @@ impl Engine {
             input.ask = Ask::By(caller.clone(), Box::new(input.ask));
         }
         let (reply, answer) = oneshot::channel();
-        let outcome = match self.queues.push(Job { input, reply }) {
-            Ok(()) => answer.await.unwrap_or_else(|_| {
-                Err(Refusal::new(
-                    Code::OutcomeUnknown,
-                    "the engine stopped before it could answer; look before you repeat",
-                ))
-            }),
+        let outcome = match self.queues.push(Job::new(input, reply)) {
+            Ok(()) => heard(answer.await),
             Err(refusal) => Err(refusal),
         };
         outcome.inspect_err(|refusal| self.metrics.refused(refusal.code))
@@ -348,6 +343,16 @@ impl Engine {
     pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
         self.pipelines.current().latest_or_refuse(name).cloned()
     }
+}
+
+/// What became of something asked, if the engine lived to tell.
+pub(super) fn heard(answer: Result<Outcome, oneshot::error::RecvError>) -> Outcome {
+    answer.unwrap_or_else(|_| {
+        Err(Refusal::new(
+            Code::OutcomeUnknown,
+            "the engine stopped before it could answer; look before you repeat",
+        ))
+    })
 }
 
 /// What of a pipeline's submissions somebody may make, and what they make them for.

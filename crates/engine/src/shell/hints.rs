@@ -1,11 +1,11 @@
 //! Hints: "look now". Nobody relies on one; whoever waits looks by itself every now and then.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::{Name, Time};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 use crate::clock;
 
@@ -24,8 +24,6 @@ pub struct WorkerReport {
 
 #[derive(Debug)]
 pub(super) struct Hints {
-    /// One bell per task that a worker has waited for; tasks come from pipeline files, so there are few.
-    bells: Mutex<HashMap<Name, Bells>>,
     /// When a worker last asked for each of these tasks.
     polled: Mutex<HashMap<Name, Instant>>,
     /// Who asked for work, for what, and when.
@@ -36,40 +34,13 @@ pub(super) struct Hints {
     stepped: Mutex<Option<(Time, Instant)>>,
 }
 
-/// Those who take any work of a task are woken one by one. Those who take only some (a pipeline, a label) are all
-/// woken: only they can tell whether it is theirs.
-#[derive(Debug, Default)]
-struct Bells {
-    any: Arc<Notify>,
-    some: Arc<Notify>,
-}
-
 impl Hints {
     pub(super) fn new() -> Self {
         Hints {
-            bells: Mutex::default(),
             polled: Mutex::default(),
             workers: Mutex::default(),
             seq: watch::Sender::new(0),
             stepped: Mutex::default(),
-        }
-    }
-
-    /// The bell of a task. Only for tasks some pipeline declares: names made up by callers get none.
-    pub(super) fn bell(&self, task: &Name, choosy: bool) -> Arc<Notify> {
-        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        let bells = bells.entry(task.clone()).or_default();
-        if choosy { bells.some.clone() } else { bells.any.clone() }
-    }
-
-    /// As many bells as submissions became ready: no more workers are woken than there is work.
-    pub(super) fn ready(&self, ready: &BTreeMap<Name, usize>) {
-        let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        for (task, count) in ready {
-            if let Some(bells) = bells.get(task) {
-                (0..*count).for_each(|_| bells.any.notify_one());
-                bells.some.notify_waiters();
-            }
         }
     }
 

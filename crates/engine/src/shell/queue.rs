@@ -4,20 +4,55 @@
 //! has a reserved share of every batch, so a flood of submissions cannot keep a worker from finishing: what is asked
 //! of the engine shrinks before what it has promised does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::core::{Ask, Input, Outcome};
-use model::{Code, Command, Refusal};
+use crate::core::{Ask, ClaimMany, Input, Outcome};
+use model::{Code, Command, Name, Refusal};
 
 /// An input and whoever waits for its answer.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) input: Input,
     pub(super) reply: oneshot::Sender<Outcome>,
+    pub(super) stays: Stays,
+}
+
+impl Job {
+    pub(super) fn new(input: Input, reply: oneshot::Sender<Outcome>) -> Job {
+        Job { input, reply, stays: Stays::No }
+    }
+
+    fn claim(&self) -> Option<&ClaimMany> {
+        match &self.input.ask {
+            Ask::Claim(claim) => Some(claim),
+            _ => None,
+        }
+    }
+
+    /// Whether a claim looks at its queue, or only takes what the batch brings.
+    fn look(&mut self, looks: bool) {
+        if let Ask::Claim(claim) = &mut self.input.ask {
+            claim.arriving = !looks;
+        }
+    }
+
+    /// Nobody would do the work.
+    fn is_idle(&self) -> bool {
+        self.reply.is_closed() && self.claim().is_some()
+    }
+}
+
+/// Whether a claim that finds nothing stays with the engine until there is something for it.
+#[derive(Debug)]
+pub(super) enum Stays {
+    No,
+    /// After a first look. Told when that is done.
+    Looks(oneshot::Sender<()>),
+    Waits,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +140,7 @@ pub struct QueueReport {
 #[derive(Debug, Default)]
 struct Inner {
     lanes: [VecDeque<Job>; 3],
-    /// Claims that found nothing. They come along with every batch, and go back if it brought them nothing.
+    /// Claims that found nothing. They come along with every batch for what it brings, and go back if that is nothing.
     waiting: Vec<Job>,
     shed: [u64; 3],
     /// No more is taken in; what waits is still done.
@@ -176,9 +211,10 @@ impl Queues {
         let inner = self.wait(inner, 1, patience);
         let some = !inner.closed && inner.len() > 0;
         let mut inner = if some { self.wait(inner, more.expected.min(size), more.linger) } else { inner };
-        let jobs = inner.draw(size);
+        let mut jobs = inner.draw(size);
+        jobs.retain(|job| !job.is_idle());
         let waiting = std::mem::take(&mut inner.waiting);
-        Batch { over: inner.closed && jobs.is_empty(), jobs, waiting }
+        Batch { over: inner.closed && jobs.is_empty() && inner.len() == 0, jobs, waiting }
     }
 
     /// Until so much is there.
@@ -196,9 +232,27 @@ impl Queues {
         inner
     }
 
-    /// Has a claim wait for what batches bring. Whoever waits no longer is forgotten with the next batch.
-    pub(super) fn stay(&self, job: Job) {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.push(job);
+    /// Has claims that wait look at their queues, as many as there is work for. Those that take only some of a task's work
+    /// all do: only they can tell whether it is theirs.
+    pub(super) fn call(&self, ready: &BTreeMap<Name, usize>) {
+        if ready.is_empty() {
+            return;
+        }
+        let mut left = ready.clone();
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let called: Vec<_> = inner.waiting.extract_if(.., |job| is_called(job, &mut left)).collect();
+        if called.is_empty() {
+            return;
+        }
+        for mut job in called {
+            job.look(true);
+            inner.lanes[Lane::Actions as usize].push_back(job);
+        }
+        let enough = inner.len() >= inner.wanted;
+        drop(inner);
+        if enough {
+            self.filled.notify_one();
+        }
     }
 
     /// How many claims wait, between one batch and the next.
@@ -209,10 +263,22 @@ impl Queues {
     /// Those who have waited longer come first.
     pub(super) fn go_on_waiting(&self, mut jobs: Vec<Job>) {
         jobs.retain(|job| !job.reply.is_closed());
+        jobs.iter_mut().for_each(|job| job.look(false));
         let waiting = &mut self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting;
         jobs.append(waiting);
         *waiting = jobs;
     }
+}
+
+/// Takes what the claim would take off what is left.
+fn is_called(job: &Job, left: &mut BTreeMap<Name, usize>) -> bool {
+    let Some(claim) = job.claim() else { return false };
+    if !claim.pipelines.is_empty() || !claim.labels.is_empty() {
+        return claim.tasks.iter().any(|task| left.contains_key(task));
+    }
+    let some = claim.tasks.iter().find(|task| left.get(*task).is_some_and(|count| *count > 0));
+    let count = some.and_then(|task| left.get_mut(task));
+    count.map(|count| *count = count.saturating_sub(claim.max)).is_some()
 }
 
 impl Inner {
@@ -240,11 +306,9 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::ClaimMany;
     use model::command::{Renew, Snooze};
     use model::token::Bits;
     use model::{Millis, SubmissionId, Time, Token};
-    use std::collections::BTreeMap;
 
     fn settlement() -> Ask {
         let submission = SubmissionId::new(Time::from_millis(0), [0; 10]);
@@ -257,19 +321,22 @@ mod tests {
         Ask::Claim(ClaimMany { worker: "w".into(), tasks, pipelines, labels, max: 1, arriving: false })
     }
 
-    fn job(ask: Ask) -> Job {
-        Job { input: ask.into(), reply: oneshot::channel().0 }
+    /// Somebody asks this and waits for the answer.
+    fn ask(queues: &Queues, ask: Ask) -> oneshot::Receiver<Outcome> {
+        let (reply, answer) = oneshot::channel();
+        queues.push(Job::new(ask.into(), reply)).unwrap();
+        answer
+    }
+
+    fn refused(queues: &Queues, ask: Ask) -> Code {
+        queues.push(Job::new(ask.into(), oneshot::channel().0)).unwrap_err().code
     }
 
     #[test]
     fn a_flood_of_claims_leaves_settlements_their_share() {
         let queues = Queues::default();
-        for _ in 0..100 {
-            queues.push(job(claim())).unwrap();
-        }
-        for _ in 0..10 {
-            queues.push(job(settlement())).unwrap();
-        }
+        let _claims: Vec<_> = (0..100).map(|_| ask(&queues, claim())).collect();
+        let _settlements: Vec<_> = (0..10).map(|_| ask(&queues, settlement())).collect();
         let batch = queues.next(20, Duration::ZERO, More::default());
         assert_eq!(batch.jobs.len(), 20);
         let settled = batch.jobs.iter().filter(|job| Lane::of(&job.input.ask) == Lane::Settlements).count();
@@ -279,20 +346,16 @@ mod tests {
     #[test]
     fn an_unused_share_goes_to_who_wants_it() {
         let queues = Queues::default();
-        for _ in 0..100 {
-            queues.push(job(claim())).unwrap();
-        }
+        let _claims: Vec<_> = (0..100).map(|_| ask(&queues, claim())).collect();
         assert_eq!(queues.next(20, Duration::ZERO, More::default()).jobs.len(), 20);
     }
 
     #[test]
     fn a_full_queue_refuses_and_the_others_do_not() {
         let queues = Queues::default();
-        for _ in 0..Lane::Actions.capacity() {
-            queues.push(job(claim())).unwrap();
-        }
-        assert_eq!(queues.push(job(claim())).unwrap_err().code, Code::Overloaded);
-        queues.push(job(settlement())).unwrap();
+        let _claims: Vec<_> = (0..Lane::Actions.capacity()).map(|_| ask(&queues, claim())).collect();
+        assert_eq!(refused(&queues, claim()), Code::Overloaded);
+        let _settlement = ask(&queues, settlement());
         let told: Vec<_> = queues.report().iter().map(|queue| (queue.waiting, queue.shed)).collect();
         assert_eq!(told, [(1, 0), (Lane::Actions.capacity(), 1), (0, 0)]);
     }
@@ -300,9 +363,9 @@ mod tests {
     #[test]
     fn a_closed_queue_hands_out_what_it_has_and_then_ends() {
         let queues = Queues::default();
-        queues.push(job(settlement())).unwrap();
+        let _settlement = ask(&queues, settlement());
         queues.close();
-        assert_eq!(queues.push(job(settlement())).unwrap_err().code, Code::Draining);
+        assert_eq!(refused(&queues, settlement()), Code::Draining);
         let batch = queues.next(10, Duration::from_secs(60), More::default());
         assert_eq!((batch.jobs.len(), batch.over), (1, false));
         assert!(queues.next(10, Duration::from_secs(60), More::default()).over);
@@ -311,16 +374,73 @@ mod tests {
     #[test]
     fn a_batch_waits_for_those_who_are_about_to_come_back() {
         let queues = Queues::default();
-        queues.push(job(settlement())).unwrap();
+        drop(ask(&queues, settlement()));
         let more = More { expected: 3, linger: Duration::from_secs(60) };
         std::thread::scope(|scope| {
             let batch = scope.spawn(|| queues.next(10, Duration::from_secs(60), more));
-            (0..2).for_each(|_| queues.push(job(settlement())).unwrap());
+            (0..2).for_each(|_| drop(ask(&queues, settlement())));
             assert_eq!(batch.join().unwrap().jobs.len(), 3);
         });
-        queues.push(job(settlement())).unwrap();
+        drop(ask(&queues, settlement()));
         let nobody = More { expected: 3, linger: Duration::from_millis(1) };
         assert_eq!(queues.next(10, Duration::from_secs(60), nobody).jobs.len(), 1, "and not for ever");
+    }
+
+    fn waiting(
+        queues: &Queues,
+        claims: impl IntoIterator<Item = ClaimMany>,
+    ) -> Vec<oneshot::Receiver<Outcome>> {
+        let (jobs, answers) = claims
+            .into_iter()
+            .map(|claim| {
+                let (reply, answer) = oneshot::channel();
+                (Job { stays: Stays::Waits, ..Job::new(Ask::Claim(claim).into(), reply) }, answer)
+            })
+            .unzip();
+        queues.go_on_waiting(jobs);
+        answers
+    }
+
+    fn wanting(task: &str, max: usize) -> ClaimMany {
+        let (tasks, pipelines, labels) = (vec![task.into()], Vec::new(), BTreeMap::new());
+        ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false }
+    }
+
+    /// For each claim of the next batch, whether it looks at its queue, and what it asks for.
+    fn next_claims(queues: &Queues) -> Vec<(bool, Name, usize)> {
+        let batch = queues.next(20, Duration::ZERO, More::default());
+        let claims = batch.jobs.iter().chain(&batch.waiting).filter_map(Job::claim);
+        claims.map(|claim| (!claim.arriving, claim.tasks[0].clone(), claim.max)).collect()
+    }
+
+    #[test]
+    fn as_many_look_as_there_is_work_for_and_the_others_go_on_waiting() {
+        let queues = Queues::default();
+        let choosy = ClaimMany { pipelines: vec!["p".into()], ..wanting("a", 5) };
+        let _answers = waiting(
+            &queues,
+            [wanting("a", 1), wanting("b", 1), wanting("a", 2), wanting("a", 3), choosy, wanting("a", 4)],
+        );
+        queues.call(&[("a".into(), 2)].into());
+        let expected = [
+            (true, "a", 1),
+            (true, "a", 2),
+            (true, "a", 5),
+            (false, "b", 1),
+            (false, "a", 3),
+            (false, "a", 4),
+        ];
+        assert_eq!(next_claims(&queues), expected.map(|(looks, task, max)| (looks, task.into(), max)));
+    }
+
+    #[test]
+    fn a_claim_whose_caller_went_away_is_not_looked_after() {
+        let queues = Queues::default();
+        drop(ask(&queues, claim()));
+        let answer = ask(&queues, Ask::Claim(wanting("a", 1)));
+        let answers = waiting(&queues, [wanting("b", 1)]);
+        assert_eq!(next_claims(&queues), [(true, "a".into(), 1), (false, "b".into(), 1)]);
+        drop((answer, answers));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tracing::{Span, debug_span};
 
 use super::hints::Hints;
-use super::queue::{Job, More, Queues};
+use super::queue::{Job, More, Queues, Stays};
 use crate::clock;
 use crate::core::{Ask, Core, DUE_MAX, Input, Outcome, Output, Tally};
 use crate::metrics::{Recorder, Stepped};
@@ -62,25 +62,19 @@ impl Thread {
                 self.condition.send_replace(Condition::Drained);
                 return;
             }
-            let waiting = batch.jobs.len()..;
+            // Claims that only wait along are none of what was asked now.
+            let commands = batch.jobs.len();
             let jobs = batch.jobs.into_iter().chain(batch.waiting);
-            let (mut inputs, replies): (Vec<Input>, Vec<_>) = jobs.map(|job| (job.input, job.reply)).unzip();
+            let (mut inputs, askers): (Vec<Input>, Vec<_>) =
+                jobs.map(|job| (job.input, (job.reply, job.stays))).unzip();
             inputs.append(&mut returned);
             let began = clock::instant();
             // Looking at the clock is no batch.
-            let span = if waiting.start == 0 {
-                Span::none()
-            } else {
-                debug_span!("batch", commands = waiting.start)
-            };
+            let span = if commands == 0 { Span::none() } else { debug_span!("batch", commands) };
             let step = span.in_scope(|| self.core.step(&inputs, DUE_MAX, &mut seed));
             drop(span);
             let took = clock::instant().saturating_duration_since(began);
-            // Claims that only wait along are none of what was asked now.
-            let commands = waiting.start;
-            more = More { expected: waiting.start, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
-            // Hints before answers: a caller that acts on its answer must not find its work unannounced.
-            self.hints.ready(&step.ready);
+            more = More { expected: commands, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
             if let Some(now) = step.now {
                 self.hints.stepped(now);
             }
@@ -93,14 +87,12 @@ impl Thread {
             if let Some(others) = &self.others
                 && (step.last_seq.is_some() || !step.ready.is_empty())
             {
-                others.announce(&Hint { ready: step.ready, seq: step.last_seq });
+                others.announce(&Hint { ready: step.ready.clone(), seq: step.last_seq });
             }
             let mut still_waiting = Vec::new();
-            for (index, ((reply, outcome), input)) in
-                replies.into_iter().zip(step.outcomes).zip(inputs).enumerate()
-            {
-                if waiting.contains(&index) && !brought(&outcome) {
-                    still_waiting.push(Job { input, reply });
+            for (((reply, stays), outcome), input) in askers.into_iter().zip(step.outcomes).zip(inputs) {
+                if goes_on_waiting(stays, &outcome) {
+                    still_waiting.push(Job { input, reply, stays: Stays::Waits });
                     continue;
                 }
                 // A caller that went away does not change what was decided, but what it was lent comes back.
@@ -109,6 +101,7 @@ impl Thread {
                 }
             }
             self.queues.go_on_waiting(still_waiting);
+            self.queues.call(&step.ready);
             let (failed, now, next_timer) = (step.unreachable.is_some(), step.now, step.next_timer);
             let stepped = Stepped { took, inputs: commands, failed, now, next_timer };
             self.recorder.observe(step.notes, &stepped);
@@ -162,9 +155,20 @@ impl Thread {
     }
 }
 
-/// Whether a claim that waits was given something. Trouble with the store is not its concern: it looks by itself again.
-fn brought(outcome: &Outcome) -> bool {
-    matches!(outcome, Ok(Output::Tasks(tasks)) if !tasks.is_empty())
+/// Whether a claim stays that came away with nothing. Trouble with the store is none of the concern of one that waits.
+fn goes_on_waiting(stays: Stays, outcome: &Outcome) -> bool {
+    let nothing = !matches!(outcome, Ok(Output::Tasks(tasks)) if !tasks.is_empty());
+    match stays {
+        Stays::No => false,
+        Stays::Waits => nothing,
+        Stays::Looks(looked) => {
+            let goes_on = nothing && outcome.is_ok();
+            if goes_on {
+                let _ = looked.send(());
+            }
+            goes_on
+        }
+    }
 }
 
 /// Lets go of a lease nobody has: the next worker gets the task at once, and it counts as no crash.

@@ -115,6 +115,17 @@ impl Pipeline {
         })
     }
 
+    /// Whether an outcome of the task a submission is leased for may take it out of its lane at once.
+    #[must_use]
+    pub fn may_leave_lane(&self, row: &Submission) -> bool {
+        let outcomes = match &self.known(&row.state).kind {
+            Kind::Task { on, .. } | Kind::Join { on, .. } if row.lease().is_some() => on,
+            _ => return false,
+        };
+        let leaves = |to: &Name| self.known(to).is_final() || self.known(to).lane == LaneRule::Free;
+        outcomes.values().flatten().any(|edge| matches!(&edge.to, Some(Choice::One(to)) if leaves(to)))
+    }
+
     /// Whether some state or action of it runs this task.
     #[must_use]
     pub fn has_task(&self, name: &str) -> bool {

@@ -21,6 +21,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a lane that is asked for comes even where nobody is there", nobody_there),
     promise("a row that does not hold its lane brings holder and first", unheld_brings),
     promise("a row that holds its lane brings nobody", holder_brings_nobody),
+    promise("a row that may leave its lane brings who comes next, if nobody else writes", successor),
     promise("rows that come along bring nobody else", one_step_only),
     promise("a parked row is out of line but keeps the lane it holds", parked),
     promise("rows are found by lane, of one pipeline or of all", found_by_lane),
@@ -97,6 +98,24 @@ fn passes_on(fixture: &dyn Fixture) {
     let rows = vec![change(&*store, id(3), seated(false)), Sample::row(4).holds_lane("l1").new_row()];
     commit(&*store, Changes { rows, ..Changes::default() });
     assert_line(&*store, "l1", Some(4), &[3]);
+}
+
+fn successor(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let in_line = |n| Sample::row(n).in_line("l1", "").build();
+    insert(&*store, [Sample::row(1).holds_lane("l1").build(), in_line(2), in_line(3)]);
+    insert(&*store, [Sample::row(4).holds_lane("l2").build(), Sample::row(5).holds_lane("l3").build()]);
+    let may_leave = |row: &Submission| row.id != id(5);
+    let ids = [1, 2, 4, 5].map(id).to_vec();
+    let taken = take(&*store, &Take { ids, leaves_lane: &may_leave, ..Take::nothing() });
+    if store.is_shared() {
+        assert_eq!(taken.successors, [].into());
+        return;
+    }
+    let expected = [(lane_key("alpha", "l1"), Some(id(2))), (lane_key("alpha", "l2"), None)];
+    assert_eq!(taken.successors, expected.into());
+    let lone = Take { ids: vec![id(1)], leaves_lane: &may_leave, ..Take::nothing() };
+    assert_eq!(taken_ids(&take(&*store, &lone)), [1, 2].map(id));
 }
 
 fn in_order(fixture: &dyn Fixture) {

@@ -99,6 +99,8 @@ impl<'a> Random<'a> {
             registry: self.named.clone(),
             lanes: self.chance.some(&lane_keys()),
             documents: &reads_documents,
+            // Not every store tells: those that do are asked by a promise of their own.
+            leaves_lane: &|_| false,
             limits: &counts_under,
             arrival: &stands_in,
         }

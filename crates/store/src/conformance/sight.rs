@@ -95,6 +95,7 @@ pub(super) fn everything() -> Take<'static> {
         registry: registry_keys(),
         lanes: lane_keys(),
         documents: &|_| true,
+        leaves_lane: &|_| false,
         limits: &|_| limit_keys(),
         arrival: &|_| Arrival::default(),
     }

@@ -8,7 +8,7 @@ use model::{Name, Submission, SubmissionId, Time};
 
 use super::Tables;
 use super::merge::merge;
-use crate::entries::{unheld_key, unheld_lane};
+use crate::entries::{held_lane, unheld_key, unheld_lane};
 use crate::inbox;
 use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
 
@@ -114,6 +114,11 @@ impl Tables {
             keys.extend(unheld_key(row));
             lanes.extend(unheld_lane(row));
         }
+        let asked = take.ids.iter().filter_map(|id| self.rows.get(id));
+        for lane in asked.filter(|row| (take.leaves_lane)(row)).filter_map(held_lane) {
+            let first = self.lane(&lane).first;
+            taken.successors.insert(lane, first);
+        }
         for key in keys {
             if let Some(&holder) = self.index.keys.get(&key) {
                 taken.holders.insert(key, holder);
@@ -144,7 +149,8 @@ impl Tables {
 /// The rows that come because of what was looked up.
 fn come_along(taken: &Taken) -> Vec<SubmissionId> {
     let seated = taken.lanes.values().flat_map(|view| [view.holder, view.first]).flatten();
-    taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).collect()
+    let next = taken.successors.values().copied().flatten();
+    taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).chain(next).collect()
 }
 
 fn fits(row: &Submission, wanted: &Ready) -> bool {
