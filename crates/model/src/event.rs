@@ -5,6 +5,8 @@
 //! names, metadata, salts and what `evolve` needs. Documents live apart from both, so that erasing them breaks no
 //! proof.
 
+mod leaf_bytes;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -68,12 +70,6 @@ pub struct Leaf {
 
 impl Leaf {
     pub const FORMAT: u32 = 1;
-
-    /// The bytes that are stored, hashed and served.
-    #[must_use]
-    pub fn bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("a leaf has only string keys and finite numbers")
-    }
 
     /// The hash of leaf bytes as RFC 6962 has it.
     #[must_use]

@@ -43,13 +43,19 @@ pub struct Token {
     pub bits: Bits,
 }
 
-impl fmt::Display for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Token {
+    pub(crate) fn bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
         bytes[..16].copy_from_slice(self.submission.0.as_bytes());
         bytes[16..24].copy_from_slice(&self.lease_no.to_be_bytes());
         bytes[24..].copy_from_slice(&self.bits.0);
-        f.write_str(&URL_SAFE_NO_PAD.encode(bytes))
+        bytes
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.bytes()))
     }
 }
 

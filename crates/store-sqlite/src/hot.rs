@@ -3,10 +3,10 @@
 //! Most rows are taken again soon: what was claimed is finished, what was finished is claimed. Reading one from its
 //! table and its JSON is a quarter of what a move costs; nobody but the writer changes rows, so it may remember them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{Submission, SubmissionId};
+use store::IdMap;
 
 use crate::rows::Found;
 use crate::writing::Tip;
@@ -19,9 +19,9 @@ pub(crate) const TEXT_MAX: usize = 4_096;
 
 #[derive(Debug, Default)]
 pub(crate) struct Hot {
-    young: HashMap<SubmissionId, Warm>,
+    young: IdMap<Warm>,
     /// Forgotten as a whole once the young ones are many; one that is asked for becomes young again.
-    old: HashMap<SubmissionId, Warm>,
+    old: IdMap<Warm>,
 }
 
 /// A row as it was committed, and the position of its newest event.

@@ -1,12 +1,13 @@
 //! Reading everything a take names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use model::{SubmissionId, Time};
 use rusqlite::Connection;
 use store::entries::{held_lane, unheld_key, unheld_lane};
 use store::{
-    LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Received, Stored, Take, Taken, inbox,
+    IdMap, LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Received, Stored, Take,
+    Taken, inbox,
 };
 
 use crate::codec;
@@ -21,7 +22,7 @@ use crate::writing::Tip;
 /// What was read, and what writing needs to know of it.
 pub(crate) struct Reading {
     pub(crate) taken: Taken,
-    pub(crate) tips: HashMap<SubmissionId, Tip>,
+    pub(crate) tips: IdMap<Tip>,
 }
 
 pub(crate) fn read(connection: &Connection, take: &Take<'_>, now: Time, hot: &mut Hot) -> Result<Reading> {
@@ -145,8 +146,8 @@ fn read_rows(
     take: &Take<'_>,
     taken: &mut Taken,
     hot: &mut Hot,
-) -> Result<HashMap<SubmissionId, Tip>> {
-    let mut reader = RowReader { rows: Rows::new(connection)?, hot, take, tips: HashMap::new() };
+) -> Result<IdMap<Tip>> {
+    let mut reader = RowReader { rows: Rows::new(connection)?, hot, take, tips: IdMap::default() };
     let mut bytes = 0;
     for &id in taken.ready.iter().flatten() {
         if bytes >= READY_BYTES_MAX {
@@ -198,11 +199,11 @@ struct RowReader<'c, 't> {
     rows: Rows<'c>,
     hot: &'t mut Hot,
     take: &'t Take<'t>,
-    tips: HashMap<SubmissionId, Tip>,
+    tips: IdMap<Tip>,
 }
 
 impl RowReader<'_, '_> {
-    fn read(&mut self, id: SubmissionId, taken: &mut HashMap<SubmissionId, Stored>) -> Result<()> {
+    fn read(&mut self, id: SubmissionId, taken: &mut IdMap<Stored>) -> Result<()> {
         if taken.contains_key(&id) {
             return Ok(());
         }

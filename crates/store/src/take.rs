@@ -133,6 +133,9 @@ pub struct Stored {
     pub documents: Option<Documents>,
 }
 
+/// What a batch has of each of its submissions.
+pub type IdMap<V> = HashMap<SubmissionId, V, foldhash::fast::RandomState>;
+
 /// A take reads no more documents of ready rows once it has this much of them: a thousand may bring a megabyte each.
 pub const READY_BYTES_MAX: usize = 8 << 20;
 
@@ -146,7 +149,7 @@ pub struct Taken {
     /// Every row any part of the take named, by id: by id itself, as ready, due or idle, as the id something of the
     /// inbox was promised, or by an owed row (a submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
     /// else along.
-    pub rows: HashMap<SubmissionId, Stored>,
+    pub rows: IdMap<Stored>,
     /// Of the ids asked for, and of those the inbox promised: which have no row and had events once, retired or not. They
     /// were forgotten, or never became a submission; either way they do not begin anew.
     pub gone: HashSet<SubmissionId>,
@@ -188,7 +191,7 @@ impl Default for Taken {
     fn default() -> Self {
         Taken {
             now: Time::EPOCH,
-            rows: HashMap::new(),
+            rows: IdMap::default(),
             gone: HashSet::new(),
             holders: HashMap::new(),
             waiters: HashMap::new(),

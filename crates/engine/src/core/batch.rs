@@ -1,7 +1,7 @@
 //! The working set of one transaction: rows as taken, rows as decided so far, and what will be written.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use model::{
     Time,
 };
 use store::changes::AnswerChange;
-use store::{Changes, DocumentChange, LaneKey, OpenKey, RowChange, Stored, Taken};
+use store::{Changes, DocumentChange, IdMap, LaneKey, OpenKey, RowChange, Stored, Taken};
 
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
@@ -58,7 +58,7 @@ pub(super) struct Batch<'a> {
     pub(super) lanes_left: Vec<(LaneKey, store::Owed)>,
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
-    before: HashMap<SubmissionId, Option<Arc<Submission>>>,
+    before: IdMap<Option<Arc<Submission>>>,
     pub(super) changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
@@ -99,7 +99,7 @@ impl<'a> Batch<'a> {
             reachable_since: taken.now,
             taken,
             ready,
-            before: HashMap::with_capacity(expected),
+            before: IdMap::with_capacity_and_hasher(expected, Default::default()),
             changed: Vec::with_capacity(expected),
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),

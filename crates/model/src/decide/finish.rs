@@ -119,17 +119,22 @@ fn documents(finish: &Finish) -> NewDocuments {
 
 /// What makes two finishes the same.
 fn digest(finish: &Finish) -> Digest {
-    let part =
-        |json: &Option<crate::Json>| json.as_ref().map_or(String::new(), |json| json.as_str().to_owned());
-    let (output, result) = (part(&finish.output), part(&finish.result));
-    let mut parts: Vec<&[u8]> = vec![b"finish\0", finish.outcome.as_bytes(), b"\0", output.as_bytes(), b"\0"];
-    parts.push(result.as_bytes());
+    let (output, result) = (text(finish.output.as_ref()), text(finish.result.as_ref()));
+    let own: [&[u8]; 6] = [b"finish\0", finish.outcome.as_bytes(), b"\0", output, b"\0", result];
+    if finish.children.is_empty() {
+        return Digest::of_parts(&own);
+    }
+    let mut parts = own.to_vec();
     let children: Vec<_> = finish.children.iter().map(identity).collect();
     for (child, identity) in finish.children.iter().zip(&children) {
         parts.push(identity.as_bytes());
         parts.push(child.payload().as_str().as_bytes());
     }
     Digest::of_parts(&parts)
+}
+
+fn text(json: Option<&crate::Json>) -> &[u8] {
+    json.map_or("", |json| json.as_str()).as_bytes()
 }
 
 /// Which child it is: the same payload under another name or key is another one.

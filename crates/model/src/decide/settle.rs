@@ -26,7 +26,7 @@ pub(super) fn fenced(
     settle: impl FnOnce(&Settlement) -> Result<Decision, Refusal>,
 ) -> Result<Decision, Refusal> {
     let row = current.row;
-    let digest = Digest::of_parts(&[token.to_string().as_bytes(), &digest.0]);
+    let digest = Digest::of_parts(&[&token.bytes(), &digest.0]);
     if let Some(settled) = row.settled.iter().find(|settled| settled.digest == digest) {
         let answer = Answer::Settled { state: settled.state.clone(), status: settled.status, repeated: true };
         return Ok(Decision::quiet(row.clone(), answer));

@@ -1,10 +1,8 @@
 //! Appending events, each linked to the one before it of the same submission.
 
-use std::collections::HashMap;
-
 use model::{Event, Name, Submission, SubmissionId};
 use rusqlite::Connection;
-use store::Act;
+use store::{Act, IdMap};
 
 use super::Tip;
 use crate::codec::{labels_text, signed};
@@ -21,11 +19,11 @@ pub(super) struct Written<'c> {
 pub(super) struct Log<'c, 't> {
     pub(super) connection: &'c Connection,
     /// The rows of this commit, as they will be.
-    pub(super) written: HashMap<SubmissionId, Written<'c>>,
+    pub(super) written: IdMap<Written<'c>>,
     /// Where the events of the rows that were taken end.
-    pub(super) tips: &'t HashMap<SubmissionId, Tip>,
+    pub(super) tips: &'t IdMap<Tip>,
     /// The newest event of each submission that got one.
-    pub(super) newest: HashMap<SubmissionId, Tip>,
+    pub(super) newest: IdMap<Tip>,
     pub(super) last_seq: u64,
 }
 

@@ -8,12 +8,11 @@ mod holdings;
 mod lazy;
 mod rows;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
-use store::{Changes, Committed, RowChange};
+use store::{Changes, Committed, IdMap, RowChange};
 
 use crate::error::Result;
 use crate::hot::Warm;
@@ -25,7 +24,7 @@ pub(crate) struct Circumstances {
     /// The position of the newest event of all.
     pub(crate) last_seq: u64,
     /// The newest event of each row that was taken.
-    pub(crate) tips: HashMap<SubmissionId, Tip>,
+    pub(crate) tips: IdMap<Tip>,
     /// The rows as text.
     pub(crate) sheets: Arc<Sheets>,
 }
@@ -62,7 +61,7 @@ pub(crate) struct Written {
 
 pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Written> {
     let Circumstances { now, last_seq, tips, sheets } = with;
-    let mut newest = HashMap::with_capacity(changes.events.len());
+    let mut newest = IdMap::with_capacity_and_hasher(changes.events.len(), Default::default());
     let mut committed = Committed::default();
     forgetting::erase_salts(connection, changes)?;
     if !(changes.acts.is_empty() && changes.events.is_empty()) {

@@ -1,10 +1,7 @@
 //! Writing rows, each against the version it was decided on.
 
-use std::collections::HashMap;
-
-use model::SubmissionId;
 use rusqlite::Connection;
-use store::RowChange;
+use store::{IdMap, RowChange};
 
 use super::Tip;
 use crate::codec::{blob, signed};
@@ -20,8 +17,8 @@ pub(super) fn write(
     connection: &Connection,
     rows: &[RowChange],
     sheets: &Sheets,
-    newest: &mut HashMap<SubmissionId, Tip>,
-    tips: &HashMap<SubmissionId, Tip>,
+    newest: &mut IdMap<Tip>,
+    tips: &IdMap<Tip>,
 ) -> Result<Vec<Warm>> {
     let mut insert = connection.prepare_cached(sql::SUBMISSION_INSERT)?;
     let mut update = connection.prepare_cached(sql::SUBMISSION_UPDATE)?;
@@ -59,7 +56,7 @@ pub(super) fn write(
 }
 
 /// Links events that came without a change of their row.
-pub(super) fn link(connection: &Connection, newest: &HashMap<SubmissionId, Tip>) -> Result<()> {
+pub(super) fn link(connection: &Connection, newest: &IdMap<Tip>) -> Result<()> {
     let mut set = connection.prepare_cached(sql::SUBMISSION_SET_LAST_SEQ)?;
     let mut set_tip = connection.prepare_cached(sql::TIP_SET)?;
     for (id, tip) in newest {
