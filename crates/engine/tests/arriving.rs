@@ -56,6 +56,18 @@ fn a_waiting_claim_does_not_look_at_the_queue() {
 }
 
 #[test]
+fn a_claim_that_found_some_gets_the_rest_of_what_arrives_after_those_with_nothing() {
+    let (store, _) = memory();
+    let mut machine = Machine::over(store);
+    machine.one(submit("a")).unwrap();
+    let looks = Ask::Claim(support::claim(3)).into();
+    let step = machine.step(&[looks, arriving(1), submit("b"), submit("c"), submit("d")]);
+    let counts: Vec<_> = step.outcomes[..2].iter().map(|outcome| tasks(outcome).len()).collect();
+    assert_eq!(counts, [3, 1]);
+    assert!(step.ready.is_empty());
+}
+
+#[test]
 fn what_waits_longer_goes_first_even_if_more_arrives() {
     let (store, _) = memory();
     let mut machine = Machine::over(store);

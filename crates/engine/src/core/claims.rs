@@ -42,23 +42,27 @@ impl Batch<'_> {
         })
     }
 
-    /// Claims that came away with nothing get what has become ready in this very batch: it starts one commit earlier, and
-    /// is never written into a queue. What cannot be handed out here is in the queue for the next look.
+    /// Claims that came away with less than they asked for get what has become ready in this very batch: it starts one
+    /// commit earlier, and is never written into a queue. What cannot be handed out here is in the queue for the next look.
     pub(super) fn lend(
         &mut self,
         inputs: &[Input],
         outcomes: &mut [Outcome],
         seed: &mut dyn FnMut() -> [u8; 32],
     ) {
-        let empty_handed =
+        let short =
             inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
-                (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.is_empty() => Some((claim, tasks)),
+                (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => {
+                    Some((claim, tasks))
+                }
                 _ => None,
             });
-        let mut waiting: Vec<_> = empty_handed.collect();
+        let mut waiting: Vec<_> = short.collect();
         if waiting.is_empty() {
             return;
         }
+        // Those who have nothing come first.
+        waiting.sort_by_key(|(_, tasks)| !tasks.is_empty());
         let mut by_task: HashMap<&Name, VecDeque<usize>> = HashMap::new();
         for (index, (claim, _)) in waiting.iter().enumerate() {
             claim.tasks.iter().for_each(|task| by_task.entry(task).or_default().push_back(index));

@@ -74,6 +74,9 @@ pub struct Core {
     /// The state of the registry that holds and definitions were read at. Unknown at first, and after a commit that
     /// was lost on its way: it may have changed them.
     epoch: Option<u64>,
+    /// Whether the queues held less than was asked of them last time. Then what is finished goes on in its commit, if its
+    /// documents are at hand, and fetching them is worth it.
+    scarce: bool,
 }
 
 /// What a step did, beyond its answers.
@@ -102,7 +105,16 @@ pub struct Step {
 impl Core {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, pipelines: Pipelines, holds: Holds, secret: [u8; 32]) -> Self {
-        Core { store, pipelines, holds, secret, decide: model::decide, reachable_since: None, epoch: None }
+        Core {
+            store,
+            pipelines,
+            holds,
+            secret,
+            decide: model::decide,
+            reachable_since: None,
+            epoch: None,
+            scarce: false,
+        }
     }
 
     #[must_use]
@@ -157,13 +169,14 @@ impl Core {
         seed: &mut dyn FnMut() -> [u8; 32],
         step: &mut Step,
     ) -> Result<(), store::Error> {
-        let plan = Plan::of(inputs);
+        let plan = Plan::of(inputs, self.scarce);
         // Once to find out that others have changed what is kept at hand, once with what they changed it to.
         loop {
             match self.transact(&plan, inputs, due, seed)? {
                 Decided::Outdated { epoch } => self.catch_up(epoch)?,
                 Decided::Done { outcomes, news, last_seq } => {
                     self.keep(inputs, &outcomes, &news);
+                    self.scarce = scarcity(inputs, &outcomes).unwrap_or(self.scarce);
                     step.add(outcomes, news, last_seq);
                     return Ok(());
                 }
@@ -309,6 +322,16 @@ impl Step {
         self.notes.append(news.notes);
         self.now = Some(news.now);
     }
+}
+
+/// Whether claims came away with less than they asked for, if there were any.
+fn scarcity(inputs: &[Input], outcomes: &[Outcome]) -> Option<bool> {
+    let short =
+        inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
+            (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
+            _ => None,
+        });
+    short.reduce(|one, other| one || other)
 }
 
 fn limits_of(pipeline: &Pipeline, row: &Submission) -> Vec<LimitKey> {

@@ -34,7 +34,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn of(inputs: &[Input]) -> Plan {
+    /// `scarce`: claims are likely to find less than they ask for.
+    pub(super) fn of(inputs: &[Input], scarce: bool) -> Plan {
         let mut plan = Plan {
             groups: Vec::new(),
             group_of: Vec::with_capacity(inputs.len()),
@@ -95,17 +96,17 @@ impl Plan {
             plan.group_of.push(group);
             plan.requests.extend(input.once.iter().map(|once| once.key.clone()));
         }
-        plan.bring_documents(inputs);
+        plan.bring_documents(inputs, scarce);
         plan
     }
 
     /// What is finished may be ready for its next task, and somebody waits for one: it can go on in this very commit, if
     /// its documents are at hand. No more of them than can be handed out.
-    fn bring_documents(&mut self, inputs: &[Input]) {
+    fn bring_documents(&mut self, inputs: &[Input], scarce: bool) {
         let wanted: usize = inputs
             .iter()
             .map(|input| match input.ask.itself() {
-                Ask::Claim(claim) if claim.arriving => claim.max,
+                Ask::Claim(claim) if claim.arriving || scarce => claim.max,
                 _ => 0,
             })
             .sum();
