@@ -98,6 +98,8 @@ pub(crate) struct Trouble {
     conflicts: u64,
     /// Set by a fault that ends the process: nothing works until it is started again.
     pub(crate) process_over: bool,
+    /// Whether the store tells who comes next in a lane. One that others write to does not.
+    pub(crate) tells_successors: bool,
     /// Which of the servers is at it.
     pub(crate) server: usize,
     /// Whether it is the engine that reads, and not one of those who look up what to ask of it.
@@ -119,6 +121,7 @@ impl Trouble {
             outage: false,
             conflicts: 0,
             process_over: false,
+            tells_successors: true,
             server: 0,
             stepping: false,
             reachable_since: [None; SERVERS],
@@ -219,8 +222,12 @@ impl Store for Faulty {
         }
         let keeps = fault.is_none_or(Fault::commits);
         let mut decided = None;
-        let result = self.inner.transact(take, &mut |taken| {
+        let tells_successors = self.trouble().tells_successors;
+        let result = self.inner.transact(take, &mut |mut taken| {
             let now = taken.now;
+            if !tells_successors {
+                taken.successors.clear();
+            }
             let changes = decide(taken);
             decided = Some((now, changes.clone()));
             if keeps { changes } else { Changes::default() }

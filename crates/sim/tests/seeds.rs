@@ -118,6 +118,7 @@ fn the_same_seed_gives_the_same_history_on_every_store() {
         };
         let memory = history(Kind::Memory);
         assert!(memory.leaves.len() > 60, "seed {seed} has hardly any history: {}", memory.leaves.len());
+        // In these worlds no store tells more than one that others write to.
         let kinds = if seed % 3 == 1 { vec![Kind::Sqlite, postgres()] } else { vec![Kind::Sqlite] };
         for kind in kinds {
             let (other, store) = (history(kind), kind.as_str());

@@ -96,7 +96,7 @@ pub(super) fn check(ledger: &Ledger, seen: &Seen<'_>) -> Checked {
             }
             _ => false,
         };
-        let owed = seen.due && ledger.debts.concerned(before);
+        let owed = (seen.due && ledger.debts.concerned(before)) || ledger.debts.follows(before);
         ensure!(named || due || leased || owed, "{id} changed although nothing that was granted named it");
     }
     ensure!(unnamed <= causes.open_submits, "{unnamed} submissions appeared that nobody was told of");

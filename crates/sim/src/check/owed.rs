@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::owed::Effect;
 use model::{Name, Status, Submission, SubmissionId};
-use store::entries::{unheld_key, unheld_lane};
-use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo};
+use store::entries::{held_lane, unheld_key, unheld_lane};
+use store::{LaneKey, OpenKey, Owed, OwedId, OwedTo, RowChange};
 
 use crate::faults::Commit;
 use crate::report::Report;
@@ -16,11 +16,14 @@ pub(crate) struct Debts {
     pub(super) open: BTreeMap<OwedId, Owed>,
     /// Whom something was owed at some time of the step being checked.
     seen: Vec<OwedTo>,
+    /// Lanes that were left in the step being checked: whoever came next may have got them at once.
+    left: Vec<LaneKey>,
 }
 
 impl Debts {
     pub(super) fn begin(&mut self) {
         self.seen = self.open.values().map(|owed| owed.to.clone()).collect();
+        self.left.clear();
     }
 
     pub(super) fn take(&mut self, commit: &Commit, report: &mut Report) {
@@ -39,6 +42,9 @@ impl Debts {
         for id in &commit.changes.paid {
             self.open.remove(id);
         }
+        let leaves = |change: &&RowChange| held_lane(&change.after).is_none();
+        let left = commit.changes.rows.iter().filter(leaves);
+        self.left.extend(left.filter_map(|change| held_lane(change.before.as_deref()?)));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -67,6 +73,11 @@ impl Debts {
             Ok(Effect::Child { before, after }) => Some((before, after)),
             _ => None,
         })
+    }
+
+    /// Whether the lane that a row stood in line for was left in this step.
+    pub(super) fn follows(&self, row: &Submission) -> bool {
+        unheld_lane(row).is_some_and(|lane| self.left.contains(&lane))
     }
 
     /// Whether something owed in this step can have changed a row that stood like this.
