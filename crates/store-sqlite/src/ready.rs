@@ -1,4 +1,8 @@
 //! The queues of submissions that wait for a worker.
+//!
+//! They are a table, not a set in memory. Kept in memory alone, unwritten, they made W3 of `milepost bench` 3 % faster (36,500
+//! instead of 35,400 steps a second) and W2 no faster (22,300 and 22,300). The price would be to read every waiting row before
+//! the first claim after a restart, and memory that grows with the backlog.
 
 use std::collections::{BTreeSet, HashSet};
 
