@@ -69,7 +69,7 @@ impl Filter {
 
 /// What is done to each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case")]
+#[serde(tag = "do", rename_all = "snake_case", try_from = "Written")]
 pub enum Deed {
     /// An action its state declares.
     Act {
@@ -90,6 +90,40 @@ pub enum Deed {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         map: BTreeMap<Name, Name>,
     },
+}
+
+/// A deed as it is read. Data goes through untouched, which it could not within an enum told apart by one of its fields.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(rename = "do")]
+    what: String,
+    action: Option<Name>,
+    data: Option<Json>,
+    to: Option<Name>,
+    version: Option<u32>,
+    #[serde(default)]
+    map: BTreeMap<Name, Name>,
+}
+
+impl TryFrom<Written> for Deed {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { what, action, data, to, version, map } = written;
+        match &*what {
+            "act" => {
+                let action = action.ok_or("missing field `action`")?;
+                Ok(Deed::Act { action, data, to })
+            }
+            "resume" => Ok(Deed::Resume { to }),
+            "redrive" => Ok(Deed::Redrive),
+            "migrate" => {
+                let version = version.ok_or("missing field `version`")?;
+                Ok(Deed::Migrate { version, map })
+            }
+            other => Err(format!("unknown deed `{other}`; one of act, resume, redrive, migrate")),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,4 +175,23 @@ pub struct OperationResult {
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deed_reads_back_as_it_was_written_whatever_its_data() {
+        let data = Json::parse(r#"{"n":123456789012345678901234567890,"x":[null,1.50]}"#).unwrap();
+        let act = Deed::Act { action: "go".into(), data: Some(data), to: Some("THERE".into()) };
+        let map: BTreeMap<Name, Name> = [("A".into(), "B".into())].into();
+        for deed in [act, Deed::Resume { to: None }, Deed::Redrive, Deed::Migrate { version: 2, map }] {
+            let text = serde_json::to_string(&deed).unwrap();
+            assert_eq!(serde_json::from_str::<Deed>(&text).unwrap(), deed, "{text}");
+        }
+        for wrong in [r#"{"do":"act"}"#, r#"{"do":"migrate"}"#, r#"{"do":"fly"}"#, "{}"] {
+            assert!(serde_json::from_str::<Deed>(wrong).is_err(), "{wrong}");
+        }
+    }
 }
