@@ -4,7 +4,7 @@
 //! to a sheet writes it. So the one that commits waits for at most a sheet that is being written, and for nothing where
 //! the machine has no time for the other.
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
@@ -56,7 +56,7 @@ impl Sheets {
 #[derive(Debug, Default)]
 pub(crate) struct Scribe {
     sent_for: bool,
-    at_work: Option<(Sender<Arc<Sheets>>, JoinHandle<()>)>,
+    at_work: Option<(SyncSender<Arc<Sheets>>, JoinHandle<()>)>,
 }
 
 impl Scribe {
@@ -65,8 +65,8 @@ impl Scribe {
         if rows.len() >= FEW {
             self.start();
             if let Some((wishes, _)) = &self.at_work {
-                // If it is gone, the one that commits writes alone.
-                let _ = wishes.send(sheets.clone());
+                // If it is gone or still has others to look at, the one that commits writes alone.
+                let _ = wishes.try_send(sheets.clone());
             }
         }
         sheets
@@ -78,7 +78,7 @@ impl Scribe {
         {
             return;
         }
-        let (wishes, asked) = channel::<Arc<Sheets>>();
+        let (wishes, asked) = sync_channel::<Arc<Sheets>>(1);
         let work = move || asked.into_iter().for_each(|sheets| sheets.write_backwards());
         let thread = std::thread::Builder::new().name("milepost-scribe".to_owned()).spawn(work);
         // Without it commits are a little slower.
