@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::core::{Ask, ClaimMany, Granted, Input, Outcome, Output};
 use engine::{Engine, Hold};
-use model::Time;
 use model::submission::Wait;
 use store::{Changes, MemoryStore, Store};
 
 use support::wrapped::{Between, Wrapped};
-use support::{Machine, application, memory, submit};
+use support::{Machine, application, hold, memory, submit};
 
 fn arriving(max: usize) -> Input {
     Ask::Claim(ClaimMany { arriving: true, ..support::claim(max) }).into()
@@ -96,18 +95,8 @@ fn a_claim_gets_only_what_it_asked_for() {
 fn a_hold_keeps_what_arrives_from_waiting_claims() {
     let (store, _) = memory();
     let mut machine = Machine::over(store);
-    let hold = Hold {
-        id: "h1".into(),
-        pipeline: Some("work".into()),
-        labels: BTreeMap::new(),
-        lane: None,
-        submission: None,
-        reason: "wait".to_owned(),
-        owner: model::Actor::system(),
-        created_at: Time::EPOCH,
-        expires_at: None,
-    };
-    machine.one(Ask::Hold(Box::new(hold))).unwrap();
+    let held = Hold { pipeline: Some("work".into()), ..hold(1) };
+    machine.one(Ask::Hold(Box::new(held))).unwrap();
     let step = machine.step(&[arriving(1), submit("a")]);
     assert!(tasks(&step.outcomes[0]).is_empty());
 }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::core::{
-    Ask, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, Output, RUNNING, results_of,
+    Ask, Deed, OPERATIONS, Operation, OperationResult, OperationStatus, Output, RUNNING, results_of,
 };
 use engine::duty::{Duty, Housekeeping, Look, Operations};
 use model::command::Finish;
-use model::{Caller, Code, Command, Role, SubmissionId, Time};
+use model::{Code, Command, SubmissionId};
 use store::Clock;
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 use support::loaded;
@@ -50,21 +50,7 @@ final = "success"
 "#;
 
 fn operation(bench: &Bench, deed: Deed, dry_run: bool) -> Operation {
-    Operation {
-        id: SubmissionId::new(bench.clock.now(), [7; 10]).to_string().into(),
-        filter: Filter::of("versions".into()),
-        deed,
-        reason: Some("because".to_owned()),
-        dry_run,
-        by: Caller::new("ada", Role::Admin),
-        status: OperationStatus::Running,
-        found: 0,
-        done: 0,
-        refused: BTreeMap::new(),
-        started_at: Time::EPOCH,
-        ended_at: None,
-        after: None,
-    }
+    Operation { dry_run, ..support::operation(bench.clock.now(), "versions", deed) }
 }
 
 fn end() -> Deed {

@@ -9,9 +9,10 @@ use engine::Hold;
 use engine::core::{Ask, ClaimMany, Input, Output};
 use model::command::{Amend, Redrive};
 use model::submission::{Status, Wait};
-use model::{Actor, Caller, Code, Command, Json, Role, SubmissionId, Time};
+use model::{Caller, Code, Command, Json, Role, SubmissionId, Time};
 use store::{Changes, LaneKey, Take};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
+use support::hold;
 
 const LANES: &str = r#"
 name = "lanes"
@@ -246,24 +247,6 @@ fn an_ended_submission_goes_on_only_with_its_key(bench: Open<'_>) {
     bench.machine.finish(token, "done").unwrap();
     bench.machine.act(first, "again").unwrap();
     assert_eq!((bench.row(first).status, bench.row(first).requeues), (Status::Open, 1));
-}
-
-fn hold(id: u128) -> Hold {
-    Hold {
-        id: uuid_text(id).into(),
-        pipeline: None,
-        labels: BTreeMap::new(),
-        lane: None,
-        submission: None,
-        reason: "storm".to_owned(),
-        owner: Actor::system(),
-        created_at: Time::EPOCH,
-        expires_at: None,
-    }
-}
-
-fn uuid_text(n: u128) -> String {
-    format!("00000000-0000-7000-8000-{n:012x}")
 }
 
 fn a_hold_stops_leases_and_its_end_lets_them_go_on(bench: Open<'_>) {

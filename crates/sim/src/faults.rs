@@ -1,11 +1,12 @@
 //! A store that goes wrong: around a real one, at any transaction, in every way the contract allows.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
     Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
-    Recorded, Store, Take, Taken,
+    Recorded, Store, Stored, Take, Taken,
 };
 
 use crate::chance::Chance;
@@ -100,6 +101,10 @@ pub(crate) struct Trouble {
     pub(crate) process_over: bool,
     /// Whether the store tells who comes next in a lane. One that others write to does not.
     pub(crate) tells_successors: bool,
+    /// So many bytes of documents have room, where a take can do with less than all.
+    pub(crate) room: usize,
+    /// How often there was no room.
+    pub(crate) crowds: u64,
     /// Which of the servers is at it.
     pub(crate) server: usize,
     /// Whether it is the engine that reads, and not one of those who look up what to ask of it.
@@ -122,6 +127,8 @@ impl Trouble {
             conflicts: 0,
             process_over: false,
             tells_successors: true,
+            room: usize::MAX,
+            crowds: 0,
             server: 0,
             stepping: false,
             reachable_since: [None; SERVERS],
@@ -210,6 +217,25 @@ impl Faulty {
     }
 }
 
+/// Leaves out documents as a store does that has no more room, in an order that is the same in all of them.
+fn crowd(taken: &mut Taken, room: usize) {
+    let ready: BTreeSet<_> = taken.ready.iter().flatten().copied().collect();
+    let bytes = |stored: &Stored| stored.documents.as_ref().map_or(0, Documents::bytes);
+    let mut there: usize = ready.iter().filter_map(|id| taken.rows.get(id)).map(bytes).sum();
+    let others: BTreeSet<_> = taken.rows.keys().copied().filter(|id| !ready.contains(id)).collect();
+    for id in others {
+        let Some(stored) = taken.rows.get_mut(&id).filter(|stored| stored.documents.is_some()) else {
+            continue;
+        };
+        if there < room {
+            there += bytes(stored);
+        } else {
+            stored.documents = None;
+            taken.crowded = true;
+        }
+    }
+}
+
 impl Store for Faulty {
     fn transact(
         &self,
@@ -222,17 +248,26 @@ impl Store for Faulty {
         }
         let keeps = fault.is_none_or(Fault::commits);
         let mut decided = None;
-        let tells_successors = self.trouble().tells_successors;
+        let (tells_successors, room) = {
+            let trouble = self.trouble();
+            (trouble.tells_successors, trouble.room)
+        };
+        let mut crowded = false;
         let result = self.inner.transact(take, &mut |mut taken| {
             let now = taken.now;
             if !tells_successors {
                 taken.successors.clear();
+            }
+            if take.room < usize::MAX {
+                crowd(&mut taken, room);
+                crowded = taken.crowded;
             }
             let changes = decide(taken);
             decided = Some((now, changes.clone()));
             if keeps { changes } else { Changes::default() }
         });
         let mut trouble = self.trouble();
+        trouble.crowds += u64::from(crowded);
         match &result {
             Err(Error::Conflict(_)) => return result,
             Err(error) => {

@@ -48,6 +48,8 @@ impl World {
         let mut trouble = Trouble::new(chance.fork());
         // In one world of three, every store is like one that others write to: what happens there happens on all alike.
         trouble.tells_successors = seed % 3 != 1;
+        // In one of eight, few documents are too many.
+        trouble.room = if seed % 8 == 2 { 512 } else { usize::MAX };
         let ledger = Ledger::default();
         let (secret, seeds) = (chance.seed(), chance.fork());
         let store = home.open()?;
@@ -173,8 +175,22 @@ impl World {
         gathered
     }
 
-    /// One step of the engine with what the actors asked, checked, and told to them as far as answers arrive.
-    pub(crate) fn step(&mut self, asked: &[(usize, Input)], due: usize) -> Checked {
+    /// One step of the engine with what the actors asked, or a few if it has no room for so much.
+    pub(crate) fn step(&mut self, mut asked: &[(usize, Input)], due: usize) -> Checked {
+        loop {
+            let process = self.process.as_ref().expect("there is a process except while it is started");
+            let bulk = process.servers[process.turn].core.bulk();
+            let (now, later) = asked.split_at(bulk.min(asked.len()));
+            self.serve(now, due)?;
+            asked = later;
+            if asked.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Checked, and told to the actors as far as answers arrive.
+    fn serve(&mut self, asked: &[(usize, Input)], due: usize) -> Checked {
         let inputs: Vec<Input> = asked.iter().map(|(_, input)| input.clone()).collect();
         let stepped = self.commit(&inputs, due)?;
         for ((actor, input), heard) in asked.iter().zip(stepped.heard) {
@@ -209,6 +225,7 @@ impl World {
             self.report.count(format!("fault/{fault:?}"));
         }
         self.report.add("commits", happened.commits.len() as u64);
+        self.report.add("crowded", happened.crowds);
         let seen = Seen {
             inputs,
             heard: &heard,
@@ -258,6 +275,8 @@ impl World {
 struct Happened {
     commits: Vec<Commit>,
     faults: Vec<Fault>,
+    /// How often documents had no room.
+    crowds: u64,
     /// The process is over.
     died: bool,
     /// It died before it could answer anybody.
@@ -273,6 +292,7 @@ impl Happened {
         let faults = std::mem::take(&mut trouble.faults);
         let silent = faults.iter().any(|fault| matches!(fault, Fault::CrashBefore | Fault::CrashAfter));
         let commits = std::mem::take(&mut trouble.commits);
-        Ok(Happened { commits, faults, died: trouble.process_over, silent })
+        let crowds = std::mem::take(&mut trouble.crowds);
+        Ok(Happened { commits, faults, crowds, died: trouble.process_over, silent })
     }
 }

@@ -236,6 +236,7 @@ fn everything_that_can_happen_happens() {
         "crash/Killed",
         "crash/one-server",
         "rest/reached",
+        "crowded",
     ];
     let named = |kind: &'static str, names: &[&'static str]| -> Vec<String> {
         names.iter().map(|name| format!("{kind}/{name}")).collect()

@@ -10,7 +10,7 @@ pub(crate) const COUNTER_ADD: &str = include_str!("sql/counter_add.sql");
 pub(crate) const COUNTER_ALL: &str = include_str!("sql/counter_all.sql");
 pub(crate) const DOCUMENT_ALL: &str = include_str!("sql/document_all.sql");
 pub(crate) const DOCUMENT_ERASE: &str = include_str!("sql/document_erase.sql");
-pub(crate) const DOCUMENT_READY: &str = include_str!("sql/document_ready.sql");
+pub(crate) const DOCUMENT_WITHIN: &str = include_str!("sql/document_within.sql");
 pub(crate) const DOCUMENT_SET: &str = include_str!("sql/document_set.sql");
 pub(crate) const EVENT_ACT: &str = include_str!("sql/event_act.sql");
 pub(crate) const EVENT_BOUNDS: &str = include_str!("sql/event_bounds.sql");
@@ -135,7 +135,7 @@ pub(crate) const WRITES: &[&str] = &[
     COUNTER_ADD,
     DOCUMENT_ALL,
     DOCUMENT_ERASE,
-    DOCUMENT_READY,
+    DOCUMENT_WITHIN,
     DOCUMENT_SET,
     EVENT_BOUNDS,
     EVENT_DETAIL,

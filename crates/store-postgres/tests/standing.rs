@@ -127,7 +127,7 @@ fn join(taken: &Taken) -> Changes {
 /// Pays a look at a lane, and says what was seen.
 fn pay_lane(store: &dyn Store) -> LaneView {
     let mut view = LaneView::default();
-    let paying = Take { owed: 9, ..Take::nothing() };
+    let paying = Take { owed: 9, parked: 9, ..Take::nothing() };
     let mut decide = |taken: Taken| {
         assert_eq!(taken.owed.len(), 1);
         view = taken.lanes[&lane()];
@@ -218,7 +218,7 @@ fn who_pays_a_look_at_a_key_waits_for_whoever_is_about_to_queue() {
         leave(&race.two, |row| row.status = Status::Succeeded, OwedTo::Key(key()));
         let paying = scope.spawn(|| {
             let mut waiter = None;
-            let paying = Take { owed: 9, ..Take::nothing() };
+            let paying = Take { owed: 9, parked: 9, ..Take::nothing() };
             let mut decide = |taken: Taken| {
                 waiter = taken.waiters.get(&key()).copied();
                 Changes { paid: vec![taken.owed[0].id.clone()], ..Changes::default() }
@@ -278,7 +278,7 @@ fn who_finds_a_limit_full_that_became_free_decides_again() {
     let race = full_limit();
     let outcome = race.one.transact(&claim(), &mut |taken| {
         free_slot(&race.two);
-        let paying = Take { owed: 9, ..Take::nothing() };
+        let paying = Take { owed: 9, parked: 9, ..Take::nothing() };
         let mut pay = |taken: Taken| {
             assert!(taken.parked["limit"].is_empty(), "nobody is seen beside the queue");
             Changes { paid: vec![taken.owed[0].id.clone()], ..Changes::default() }
@@ -297,7 +297,7 @@ fn who_pays_a_look_at_a_limit_finds_whoever_was_parked_before() {
     let race = full_limit();
     race.one.transact(&claim(), &mut |taken| grant_or_park(&taken)).unwrap();
     free_slot(&race.two);
-    let paying = Take { owed: 9, ..Take::nothing() };
+    let paying = Take { owed: 9, parked: 9, ..Take::nothing() };
     let mut pay = |taken: Taken| {
         assert_eq!(taken.parked["limit"], [id(2)]);
         Changes { paid: vec![taken.owed[0].id.clone()], ..Changes::default() }
@@ -372,7 +372,7 @@ fn owed_row_whose_submission_is_in_other_hands_is_left_for_later() {
         Owed { id: OwedId { submission: id(9), revision: 1, no: 1 }, ..owed(OwedTo::Submission(id(9))) };
     commit(&race.one, Changes { rows, owed: vec![to_one.clone(), to_nobody.clone()], ..Changes::default() });
     race.session.run("BEGIN; SELECT FROM submission FOR UPDATE");
-    let taking = Take { owed: 9, ..Take::nothing() };
+    let taking = Take { owed: 9, parked: 9, ..Take::nothing() };
     let mut look = |taken: Taken| {
         assert_eq!(
             taken.owed,

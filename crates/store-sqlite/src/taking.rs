@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::{SubmissionId, Time};
+use model::{Documents, SubmissionId, Time};
 use rusqlite::Connection;
 use store::entries::{held_lane, unheld_key, unheld_lane};
 use store::{
-    IdMap, LaneKey, OpenKey, Owed, OwedId, OwedTo, PARKED_MAX, READY_BYTES_MAX, Received, Stored, Take,
-    Taken, inbox,
+    IdMap, LaneKey, OpenKey, Owed, OwedId, OwedTo, READY_BYTES_MAX, Received, Stored, Take, Taken, inbox,
 };
 
 use crate::codec;
@@ -147,10 +146,10 @@ fn read_rows(
     taken: &mut Taken,
     hot: &mut Hot,
 ) -> Result<IdMap<Tip>> {
-    let mut reader = RowReader { rows: Rows::new(connection)?, hot, take, tips: IdMap::default() };
-    let mut bytes = 0;
+    let rows = Rows::new(connection)?;
+    let mut reader = RowReader { rows, hot, take, tips: IdMap::default(), bytes: 0, crowded: false };
     for &id in taken.ready.iter().flatten() {
-        if bytes >= READY_BYTES_MAX {
+        if reader.bytes >= READY_BYTES_MAX {
             break;
         }
         let found = match reader.hot.get(id) {
@@ -158,8 +157,7 @@ fn read_rows(
             None => reader.rows.indexed(id)?.into(),
         };
         reader.tips.insert(id, found.tip());
-        let documents = reader.rows.documents(id)?;
-        bytes += documents.bytes();
+        let documents = reader.documents(id)?;
         taken.rows.insert(id, Stored { row: found.row, documents: Some(documents) });
     }
     for ids in &mut taken.ready {
@@ -168,7 +166,7 @@ fn read_rows(
     // So far only ready rows are there.
     let limits: BTreeSet<_> = taken.rows.values().flat_map(|stored| (take.limits)(&stored.row)).collect();
     standing::read_slots(connection, limits, taken)?;
-    let owed = read_targets(connection, taken)?;
+    let owed = read_targets(connection, take, taken)?;
     let promised = taken.inbox.iter().map(|received| &received.id);
     for &id in take.ids.iter().chain(&taken.due).chain(&taken.idle).chain(&owed).chain(promised) {
         reader.read(id, &mut taken.rows)?;
@@ -192,6 +190,7 @@ fn read_rows(
     for id in taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).chain(next) {
         reader.read(id, &mut taken.rows)?;
     }
+    taken.crowded = reader.crowded;
     Ok(reader.tips)
 }
 
@@ -200,6 +199,9 @@ struct RowReader<'c, 't> {
     hot: &'t mut Hot,
     take: &'t Take<'t>,
     tips: IdMap<Tip>,
+    /// Of the documents read so far.
+    bytes: usize,
+    crowded: bool,
 }
 
 impl RowReader<'_, '_> {
@@ -212,14 +214,22 @@ impl RowReader<'_, '_> {
         let Some(found) = found else { return Ok(()) };
         self.tips.insert(id, found.tip());
         let wanted = (self.take.documents)(&found.row);
-        let documents = if wanted { Some(self.rows.documents(id)?) } else { None };
+        let fits = wanted && self.bytes < self.take.room;
+        let documents = if fits { Some(self.documents(id)?) } else { None };
+        self.crowded |= wanted && !fits;
         taken.insert(id, Stored { row: found.row, documents });
         Ok(())
+    }
+
+    fn documents(&mut self, id: SubmissionId) -> Result<Documents> {
+        let documents = self.rows.documents(id)?;
+        self.bytes += documents.bytes();
+        Ok(documents)
     }
 }
 
 /// Looks up whom the owed rows concern, and names those that are taken in their own right.
-fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<SubmissionId>> {
+fn read_targets(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Result<Vec<SubmissionId>> {
     // In this order a name comes with all it parked before it comes with the first alone.
     let targets: BTreeSet<OwedTo> = taken.owed.iter().map(|owed| owed.to.clone()).collect();
     let mut named = Vec::new();
@@ -231,7 +241,7 @@ fn read_targets(connection: &Connection, taken: &mut Taken) -> Result<Vec<Submis
                 standing::read_waiter(connection, key, taken)?;
             }
             OwedTo::Lane(lane) => standing::read_lanes(connection, [lane], taken)?,
-            OwedTo::Parked(name) => standing::read_parked(connection, name, PARKED_MAX, taken)?,
+            OwedTo::Parked(name) => standing::read_parked(connection, name, take.parked, taken)?,
             OwedTo::FirstParked(name) => standing::read_parked(connection, name, 1, taken)?,
         }
     }

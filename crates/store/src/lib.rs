@@ -24,8 +24,8 @@ pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use memory::MemoryStore;
 pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, Page, Query, Recorded};
 pub use take::{
-    IdMap, LaneKey, LaneView, LimitKey, OpenKey, PARKED_MAX, READY_BYTES_MAX, Ready, RegistryKey, RequestKey,
-    Stored, Take, Taken,
+    IdMap, LaneKey, LaneView, LimitKey, OpenKey, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored,
+    Take, Taken,
 };
 
 use model::{Documents, Json, Name, Submission, SubmissionId, Time};

@@ -26,6 +26,8 @@ pub struct Take<'a> {
     pub idle: usize,
     /// At most so many owed rows, oldest first.
     pub owed: usize,
+    /// At most so many of what a hold parked, for each owed row that names one.
+    pub parked: usize,
     /// At most so much of the inbox, smallest id first.
     pub inbox: usize,
     pub registry: Vec<RegistryKey>,
@@ -33,6 +35,8 @@ pub struct Take<'a> {
     pub lanes: Vec<LaneKey>,
     /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
     pub documents: &'a dyn Fn(&Submission) -> bool,
+    /// Once so many bytes of documents have been read, those of ready rows included, all others come without theirs.
+    pub room: usize,
     /// Whether a row that holds its lane may leave it in this commit, so that who comes next is wanted.
     pub leaves_lane: &'a dyn Fn(&Submission) -> bool,
     /// The limits a ready row counts under once it is leased.
@@ -59,10 +63,12 @@ impl Take<'_> {
             due: 0,
             idle: 0,
             owed: 0,
+            parked: 0,
             inbox: 0,
             registry: Vec::new(),
             lanes: Vec::new(),
             documents: &|_| true,
+            room: usize::MAX,
             leaves_lane: &|_| false,
             limits: &|_| Vec::new(),
             arrival: &|_| Arrival::default(),
@@ -129,7 +135,7 @@ pub struct Ready {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     pub row: Arc<Submission>,
-    /// `None`: not asked for.
+    /// `None`: not asked for, or there was no room.
     pub documents: Option<Documents>,
 }
 
@@ -139,9 +145,6 @@ pub type IdMap<V> = HashMap<SubmissionId, V, foldhash::fast::RandomState>;
 /// A take reads no more documents of ready rows once it has this much of them: a thousand may bring a megabyte each.
 pub const READY_BYTES_MAX: usize = 8 << 20;
 
-/// How many parked rows one owed row brings at a time.
-pub const PARKED_MAX: usize = 256;
-
 /// What was read, as of one instant.
 #[derive(Debug, PartialEq)]
 pub struct Taken {
@@ -150,6 +153,8 @@ pub struct Taken {
     /// inbox was promised, or by an owed row (a submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
     /// else along.
     pub rows: IdMap<Stored>,
+    /// Whether there was no room for documents that were wanted.
+    pub crowded: bool,
     /// Of the ids asked for, and of those the inbox promised: which have no row and had events once, retired or not. They
     /// were forgotten, or never became a submission; either way they do not begin anew.
     pub gone: HashSet<SubmissionId>,
@@ -165,8 +170,8 @@ pub struct Taken {
     /// for each even where nobody is there. A store that others write to has none: they may have changed the line by the
     /// time this is committed.
     pub successors: HashMap<LaneKey, Option<SubmissionId>>,
-    /// Of the holds and limits owed rows name: at most `PARKED_MAX` of what they parked (one, where only the first is
-    /// asked for), smallest id first. Rows included, an entry for each even where nothing is parked.
+    /// Of the holds and limits owed rows name: what they parked, as much as was asked for (one, where only the first is
+    /// owed something), smallest id first. Rows included, an entry for each even where nothing is parked.
     pub parked: HashMap<Name, Vec<SubmissionId>>,
     /// Of the limits of ready rows: the slots that are taken, an entry for each even where none is.
     pub slots: HashMap<LimitKey, BTreeSet<u32>>,
@@ -192,6 +197,7 @@ impl Default for Taken {
         Taken {
             now: Time::EPOCH,
             rows: IdMap::default(),
+            crowded: false,
             gone: HashSet::new(),
             holders: HashMap::new(),
             waiters: HashMap::new(),

@@ -35,6 +35,14 @@ impl Inside {
         Ok(Inside { engine, label: label.to_owned() })
     }
 
+    /// Asks the store, beside whatever is written meanwhile.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&dyn Store) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.engine.read(|store| Ok(read(store))).await.map_err(refused)?
+    }
+
     pub(crate) async fn stop(self) {
         self.engine.drain().await;
     }

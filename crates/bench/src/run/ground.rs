@@ -74,7 +74,11 @@ impl Ground {
     }
 
     pub(super) async fn room_with(&self, log: bool) -> Result<Room> {
-        let keep = self.keep()?;
+        self.enter(self.keep()?, log).await
+    }
+
+    /// Over what somebody else has left.
+    pub(super) async fn enter(&self, keep: Keep, log: bool) -> Result<Room> {
         let (store, label): (Arc<dyn Store>, _) = match &keep {
             Keep::Folder(folder) => {
                 (Arc::new(SqliteStore::open(folder.path(), Arc::new(SystemClock::new()))?), "in process")
@@ -131,8 +135,13 @@ impl Site {
     }
 
     pub(super) async fn leave(self) -> Result<()> {
+        self.end().await?.clear().await
+    }
+
+    /// Kills the servers. What they wrote stays.
+    pub(super) async fn end(self) -> Result<Keep> {
         self.servers.kill().await?;
-        self.keep.clear().await
+        Ok(self.keep)
     }
 }
 

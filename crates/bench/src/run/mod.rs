@@ -1,5 +1,6 @@
 //! One run: every workload that was asked for, each with its reference.
 
+mod backlog;
 mod ground;
 mod home;
 mod references;
@@ -13,11 +14,9 @@ use anyhow::Result;
 
 use crate::home::Outside;
 use crate::machine::MachineFacts;
-use crate::pipelines::ONE;
 use crate::report::{Figure, Report, Unit, millis};
-use crate::workload::{self, Rate};
+use crate::workload::Rate;
 use ground::Ground;
-use home::{DRAIN, SINGLE};
 use references::References;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,46 +110,13 @@ impl Run<'_> {
                 self.memory("idle", &site.servers)?;
             }
             self.on_home(&site.servers, references).await?;
-            let site = if count == 1 { self.with_backlog(site).await? } else { site };
-            site.leave().await?;
-        }
-        Ok(())
-    }
-
-    /// With much waiting: work, restart, look.
-    async fn with_backlog(&mut self, site: ground::Site) -> Result<ground::Site> {
-        use Workload::{Backlog, Pages, Restart};
-        if ![Backlog, Restart, Pages].into_iter().any(|workload| self.wants(workload)) {
-            return Ok(site);
-        }
-        let (backlog, tasks) = (self.sized(self.plan.backlog), self.sized(20_000));
-        let home = site.label().to_owned();
-        let fill = workload::fill(&site.servers, ONE, backlog).await?;
-        self.add(self.rate(Backlog, &format!("submit until {backlog} wait"), &home, fill));
-        if self.wants(Backlog) {
-            let alone = self.report.value(Workload::Drain.code(), DRAIN, &home);
-            let work = workload::work(&site.servers, ONE, tasks, SINGLE).await?;
-            let figure = self.rate(Backlog, &format!("{DRAIN}, {backlog} waiting"), &home, work);
-            self.add(figure.over_some(alone.map(|alone| (alone, "with nothing behind"))));
-        }
-        let site = if self.wants(Restart) { self.restarted(site, backlog).await? } else { site };
-        if self.wants(Pages) {
-            for (what, time) in workload::pages(&site.servers).await? {
-                self.add(self.time(Pages, &format!("{what}, {backlog} open, p99"), &home, time));
+            if count == 1 {
+                self.with_backlog(ground, site).await?;
+            } else {
+                site.leave().await?;
             }
         }
-        self.memory("after all that", &site.servers)?;
-        Ok(site)
-    }
-
-    async fn restarted(&mut self, site: ground::Site, backlog: usize) -> Result<ground::Site> {
-        let ground::Site { program, servers, keep } = site;
-        let (restart, servers) = workload::restart(servers, &program, SINGLE).await?;
-        let after = format!("after kill -9, {backlog} open");
-        for (what, time) in [("ready", restart.ready), ("full speed", restart.full_speed)] {
-            self.add(self.time(Workload::Restart, &format!("{what} {after}"), &program.label, time));
-        }
-        Ok(ground::Site { program, servers, keep })
+        Ok(())
     }
 
     fn wants(&self, workload: Workload) -> bool {

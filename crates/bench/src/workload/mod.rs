@@ -7,7 +7,7 @@ mod submit;
 mod work;
 
 pub(crate) use latency::latency;
-pub(crate) use pages::pages;
+pub(crate) use pages::{Look, pages, pages_inside};
 pub(crate) use restart::restart;
 pub(crate) use submit::take;
 pub(crate) use submit::{fill, submit};

@@ -206,7 +206,7 @@ impl<'a> Batch<'a> {
         stored.row = Arc::new(row);
     }
 
-    pub(super) fn finish(mut self, due_max: usize) -> (Changes, News) {
+    pub(super) fn finish(mut self) -> (Changes, News) {
         let mut ready: BTreeMap<Name, usize> = BTreeMap::new();
         let mut next_timer = self.taken.next_timer;
         let mut next_idle = self.taken.next_idle;
@@ -224,7 +224,7 @@ impl<'a> Batch<'a> {
             }
             if row.status.is_final() {
                 next_idle = [next_idle, row.timer].into_iter().flatten().min();
-            } else if due_max > 0 || row.timer.is_some_and(|at| at > self.now) {
+            } else {
                 next_timer = [next_timer, row.timer].into_iter().flatten().min();
             }
             let before = self.before.remove(id).flatten();

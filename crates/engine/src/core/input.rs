@@ -30,6 +30,16 @@ pub struct Input {
     pub once: Option<Once>,
 }
 
+impl Input {
+    /// A smaller one to begin with, of those that come in chunks.
+    pub(super) fn half(&self) -> Option<Input> {
+        match &self.ask {
+            Ask::Operate(chunk) => chunk.half().map(|half| Ask::Operate(Box::new(half)).into()),
+            _ => None,
+        }
+    }
+}
+
 impl From<Ask> for Input {
     fn from(ask: Ask) -> Self {
         Input { ask, once: None }

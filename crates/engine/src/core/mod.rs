@@ -40,7 +40,7 @@ use std::sync::Arc;
 use model::admit::Admission;
 use model::decide::{Current, Decision};
 use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
-use store::{LaneKey, LimitKey, OpenKey, Store, Take};
+use store::{LaneKey, LimitKey, OpenKey, Store, Stored, Take};
 
 use crate::holds::{Holds, InForce};
 use crate::metrics::Notes;
@@ -59,6 +59,10 @@ pub const OWED_MAX: usize = 256;
 pub const INBOX_MAX: usize = 256;
 /// Ended rows one step erases or forgets: few, because nobody waits for it.
 const IDLE_MAX: usize = 64;
+/// Rows one step takes out of what a hold parked.
+const PARKED_MAX: usize = 256;
+/// Bytes of documents one transaction holds, unless it can do no less: a thousand submissions may bring a megabyte each.
+const ROOM: usize = 32 << 20;
 /// How often a batch that lost a race is decided anew before it is split.
 const CONFLICTS_MAX: u32 = 3;
 
@@ -77,6 +81,8 @@ pub struct Core {
     /// Whether the queues held less than was asked of them last time. Then what is finished goes on in its commit, if its
     /// documents are at hand, and fetching them is worth it.
     scarce: bool,
+    /// How many inputs, and how much of what is due, one transaction takes on: fewer while their documents are large.
+    bulk: usize,
 }
 
 /// What a step did, beyond its answers.
@@ -114,6 +120,7 @@ impl Core {
             reachable_since: None,
             epoch: None,
             scarce: false,
+            bulk: usize::MAX,
         }
     }
 
@@ -123,17 +130,27 @@ impl Core {
         self
     }
 
+    /// How many inputs the next batch should have at most.
+    #[must_use]
+    pub fn bulk(&self) -> usize {
+        self.bulk
+    }
+
     /// Decides and commits a batch, and whatever is due. Every input is answered, whatever happens.
     pub fn step(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> Step {
         let mut step = Step::default();
-        self.attempt(inputs, due, seed, &mut step);
+        self.attempt(inputs, due.min(self.bulk), seed, &mut step);
         step
     }
 
     fn attempt(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32], step: &mut Step) {
         for _ in 0..CONFLICTS_MAX {
             match self.commit(inputs, due, seed, step) {
-                Ok(()) => return,
+                Ok(true) => return,
+                Ok(false) => {
+                    self.bulk = (inputs.len().max(due) / 2).max(1);
+                    break;
+                }
                 Err(store::Error::Conflict(reason)) => {
                     tracing::debug!(reason, inputs = inputs.len(), "lost a race, deciding again");
                 }
@@ -143,17 +160,20 @@ impl Core {
         self.split(inputs, due, seed, step);
     }
 
-    /// A batch that cannot commit as a whole: each half alone, so that one bad input is answered alone.
+    /// A batch that cannot be decided or committed as a whole: each half alone, so that one bad input is answered alone. What
+    /// is due stays so.
     fn split(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32], step: &mut Step) {
         match inputs {
+            [] if due > 1 => self.attempt(&[], due / 2, seed, step),
             [] => {}
-            [_] if due == 0 => {
-                step.outcomes.push(Err(Refusal::new(
+            [_] if due > 0 => self.attempt(inputs, 0, seed, step),
+            [one] => match one.half() {
+                Some(half) => self.attempt(&[half], 0, seed, step),
+                None => step.outcomes.push(Err(Refusal::new(
                     Code::Unavailable,
                     "others changed the same submission at the same time; try again",
-                )));
-            }
-            [_] => self.attempt(inputs, 0, seed, step),
+                ))),
+            },
             _ => {
                 let (first, second) = inputs.split_at(inputs.len() / 2);
                 self.attempt(first, 0, seed, step);
@@ -162,23 +182,29 @@ impl Core {
         }
     }
 
+    /// `false`: there was no room for all the documents it needs.
     fn commit(
         &mut self,
         inputs: &[Input],
         due: usize,
         seed: &mut dyn FnMut() -> [u8; 32],
         step: &mut Step,
-    ) -> Result<(), store::Error> {
+    ) -> Result<bool, store::Error> {
         let plan = Plan::of(inputs, self.scarce);
         // Once to find out that others have changed what is kept at hand, once with what they changed it to.
         loop {
             match self.transact(&plan, inputs, due, seed)? {
                 Decided::Outdated { epoch } => self.catch_up(epoch)?,
+                Decided::Crowded => return Ok(false),
                 Decided::Done { outcomes, news, last_seq } => {
                     self.keep(inputs, &outcomes, &news);
                     self.scarce = scarcity(inputs, &outcomes).unwrap_or(self.scarce);
+                    if due > 0 {
+                        // Not by parts of a batch that was too much, or what is due would never have its turn.
+                        self.bulk = self.bulk.saturating_add(1 + self.bulk / 8);
+                    }
                     step.add(outcomes, news, last_seq);
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
@@ -193,9 +219,10 @@ impl Core {
     ) -> Result<Decided, store::Error> {
         let versions = self.pipelines.current();
         let version = |row: &Submission| versions.version(&row.pipeline, row.version);
-        let wants_documents = |row: &Submission| {
-            plan.wants_documents(row) || version(row).is_none_or(|pipeline| pipeline.reads.any())
+        let needs_documents = |row: &Submission| {
+            plan.needs_documents(row) || version(row).is_none_or(|pipeline| pipeline.reads.any())
         };
+        let wants_documents = |row: &Submission| plan.wants_documents(row) || needs_documents(row);
         let leaves_lane = |row: &Submission| {
             let holds = row.seat.as_ref().is_some_and(|seat| seat.holds);
             holds && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
@@ -206,6 +233,7 @@ impl Core {
         let holds = self.holds.current();
         let mut take = Take {
             documents: &wants_documents,
+            room: if can_be_less(inputs, due) { ROOM } else { usize::MAX },
             leaves_lane: &leaves_lane,
             limits: &limits,
             arrival: &arrival,
@@ -223,6 +251,11 @@ impl Core {
                 decided = Some(Decided::Outdated { epoch });
                 return store::Changes::default();
             }
+            let lacks = |stored: &Stored| stored.documents.is_none() && needs_documents(&stored.row);
+            if taken.crowded && taken.rows.values().any(lacks) {
+                decided = Some(Decided::Crowded);
+                return store::Changes::default();
+            }
             let expected = inputs.len() + taken.due.len() + taken.owed.len();
             let mut batch = Batch::new(taken, rules, InForce::clone(&holds), expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
@@ -230,11 +263,11 @@ impl Core {
             let mut outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
             batch.wake_idle(seed);
-            batch.pay_owed(seed);
+            batch.pay_owed(take.parked, seed);
             batch.hand_over_lanes(seed);
             batch.receive(&door, seed);
             batch.lend(inputs, &mut outcomes, seed);
-            let (changes, news) = batch.finish(due);
+            let (changes, news) = batch.finish();
             decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
             changes
         })?;
@@ -308,6 +341,8 @@ enum Decided {
     Outdated {
         epoch: u64,
     },
+    /// Nothing was decided: there was no room for all the documents that takes.
+    Crowded,
 }
 
 impl Step {
@@ -321,6 +356,15 @@ impl Step {
         self.received.add(&news.received);
         self.notes.append(news.notes);
         self.now = Some(news.now);
+    }
+}
+
+/// Whether a batch can be decided in parts.
+fn can_be_less(inputs: &[Input], due: usize) -> bool {
+    match inputs {
+        [] => due > 1,
+        [one] => due > 1 || one.half().is_some(),
+        _ => true,
     }
 }
 

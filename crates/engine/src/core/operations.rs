@@ -32,6 +32,15 @@ pub struct Chunk {
     pub last: bool,
 }
 
+impl Chunk {
+    /// Its first half, unless there is only one. The rest is found again by the next look.
+    pub(super) fn half(&self) -> Option<Chunk> {
+        let ids = self.ids[..self.ids.len() / 2].to_vec();
+        let next = Some(*ids.last()?);
+        Some(Chunk { operation: self.operation.clone(), after: self.after, ids, next, last: false })
+    }
+}
+
 pub(super) fn key(id: &str) -> RegistryKey {
     RegistryKey { kind: OPERATIONS.to_owned(), name: id.to_owned() }
 }

@@ -3,7 +3,7 @@
 use model::command::Child;
 use model::owed::{DELIVERY, Debtor, Delivery, Effect};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
-use store::{LaneView, OpenKey, OwedId, OwedTo, PARKED_MAX, Received, RegistryChange, RegistryKey};
+use store::{LaneView, OpenKey, OwedId, OwedTo, Received, RegistryChange, RegistryKey};
 
 use super::administered;
 use super::batch::Batch;
@@ -98,12 +98,13 @@ impl Batch<'_> {
     }
 
     /// Applies what was owed, each once. What cannot be finished now stays owed.
-    pub(super) fn pay_owed(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+    /// `parked`: so many of what a hold parked have been looked at.
+    pub(super) fn pay_owed(&mut self, parked: usize, seed: &mut dyn FnMut() -> [u8; 32]) {
         for owed in self.taken.owed.clone() {
             let paid = match &owed.to {
                 OwedTo::Lane(lane) => self.pass_lane(lane, seed),
                 OwedTo::Key(key) => self.pass_key(key, seed),
-                OwedTo::Parked(hold) => self.let_go(hold, seed),
+                OwedTo::Parked(hold) => self.let_go(hold, parked, seed),
                 OwedTo::FirstParked(limit) => self.let_in(limit, seed),
                 OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body, seed),
             };
@@ -152,12 +153,12 @@ impl Batch<'_> {
     }
 
     /// What a hold parked goes back to its queues, so many at a time.
-    fn let_go(&mut self, hold: &Name, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn let_go(&mut self, hold: &Name, most: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
         let parked = self.taken.parked.get(hold).cloned().unwrap_or_default();
         for id in &parked {
             self.parks(*id, &Command::Unpark, seed);
         }
-        parked.len() < PARKED_MAX
+        parked.len() < most
     }
 
     /// The first of those a limit keeps out. A held one is set aside for its hold, and the next look finds the next.

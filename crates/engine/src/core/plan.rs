@@ -9,8 +9,8 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, administered, cursors, epoch, fleet,
-    lane_key, log, open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, cursors, epoch,
+    fleet, lane_key, log, open_key, operations,
 };
 use crate::pipelines::definition_key;
 
@@ -25,8 +25,8 @@ pub(super) struct Plan {
     ids: Vec<SubmissionId>,
     /// Those of them whose documents matter whatever their pipeline reads.
     whole: HashSet<SubmissionId>,
-    /// Whether something is finished while somebody waits for work: who is next in a lane may go to them.
-    goes_on: bool,
+    /// Those whose documents are brought if there is room: they may go to somebody in this commit.
+    going: HashSet<SubmissionId>,
     keys: Vec<OpenKey>,
     requests: Vec<store::RequestKey>,
     registry: Vec<RegistryKey>,
@@ -41,7 +41,7 @@ impl Plan {
             group_of: Vec::with_capacity(inputs.len()),
             ids: Vec::new(),
             whole: HashSet::new(),
-            goes_on: false,
+            going: HashSet::new(),
             keys: Vec::new(),
             requests: Vec::new(),
             registry: vec![epoch::key()],
@@ -114,13 +114,17 @@ impl Plan {
             Ask::Tell(id, Command::Finish(_)) => Some(*id),
             _ => None,
         });
-        let before = self.whole.len();
-        self.whole.extend(finished.take(wanted));
-        self.goes_on = self.whole.len() > before;
+        self.going.extend(finished.take(wanted));
     }
 
+    /// Whether nothing can be decided about it without its documents, whatever its pipeline reads.
+    pub(super) fn needs_documents(&self, row: &Submission) -> bool {
+        self.whole.contains(&row.id)
+    }
+
+    /// Whether its documents are of use. Who is next in a lane may go to whoever waits for work, like what is finished.
     pub(super) fn wants_documents(&self, row: &Submission) -> bool {
-        self.whole.contains(&row.id) || (self.goes_on && row.wait == Wait::Line)
+        self.going.contains(&row.id) || (!self.going.is_empty() && row.wait == Wait::Line)
     }
 
     /// Who has its key and its lane.
@@ -155,7 +159,8 @@ impl Plan {
             ready: self.groups.clone(),
             due,
             idle: due.min(IDLE_MAX),
-            owed: if due > 0 { OWED_MAX } else { 0 },
+            owed: due.min(OWED_MAX),
+            parked: due.min(PARKED_MAX),
             inbox: due.min(INBOX_MAX),
             registry: self.registry.clone(),
             lanes: self.lanes.clone(),

@@ -57,7 +57,7 @@ impl Thread {
         let mut returned: Vec<Input> = Vec::new();
         let mut more = More::default();
         loop {
-            let batch = self.queues.next(BATCH_MAX, patience, more);
+            let batch = self.queues.next(BATCH_MAX.min(self.core.bulk()), patience, more);
             if batch.over && returned.is_empty() {
                 self.condition.send_replace(Condition::Drained);
                 return;

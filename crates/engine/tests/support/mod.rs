@@ -7,12 +7,14 @@ pub(crate) mod wrapped;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::core::{Ask, ClaimMany, Core, Granted, Input, Outcome, Output, Step};
-use engine::{Holds, Pipelines};
+use engine::core::{
+    Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Operation, OperationStatus, Outcome, Output, Step,
+};
+use engine::{Hold, Holds, Pipelines};
 use model::admit::{Admission, Application, admit};
 use model::command::{Act, Finish};
 use model::pipeline::{Source, load};
-use model::{Caller, Command, Json, Pipeline, Role, SubmissionId, Token};
+use model::{Actor, Caller, Command, Json, Pipeline, Role, SubmissionId, Time, Token};
 use store::conformance::TestClock;
 use store::{MemoryStore, Store};
 
@@ -171,6 +173,44 @@ impl Machine {
             Output::Tasks(tasks) => tasks,
             other => panic!("{other:?}"),
         }
+    }
+}
+
+/// Holds nothing yet.
+pub(crate) fn hold(id: u128) -> Hold {
+    Hold {
+        id: uuid_text(id).into(),
+        pipeline: None,
+        labels: BTreeMap::new(),
+        lane: None,
+        submission: None,
+        reason: "storm".to_owned(),
+        owner: Actor::system(),
+        created_at: Time::EPOCH,
+        expires_at: None,
+    }
+}
+
+fn uuid_text(n: u128) -> String {
+    format!("00000000-0000-7000-8000-{n:012x}")
+}
+
+/// One for everything of a pipeline.
+pub(crate) fn operation(now: Time, pipeline: &str, deed: Deed) -> Operation {
+    Operation {
+        id: SubmissionId::new(now, [7; 10]).to_string().into(),
+        filter: Filter::of(pipeline.into()),
+        deed,
+        reason: Some("because".to_owned()),
+        dry_run: false,
+        by: Caller::new("ada", Role::Admin),
+        status: OperationStatus::Running,
+        found: 0,
+        done: 0,
+        refused: BTreeMap::new(),
+        started_at: Time::EPOCH,
+        ended_at: None,
+        after: None,
     }
 }
 

@@ -16,6 +16,9 @@ pub(crate) trait Between: Send + Sync + std::fmt::Debug {
 
     fn before_registry(&self, _kind: &str) {}
 
+    /// What was read for a decision.
+    fn taken(&self, _taken: &Taken) {}
+
     /// What is about to be committed.
     fn decided(&self, _changes: &Changes) {}
 }
@@ -34,6 +37,7 @@ impl<B: Between> Store for Wrapped<B> {
     ) -> Result<Committed, Error> {
         self.between.before_transact(take)?;
         self.inner.transact(take, &mut |taken| {
+            self.between.taken(&taken);
             let changes = decide(taken);
             self.between.decided(&changes);
             changes

@@ -6,8 +6,8 @@ use model::submission::Wait;
 use model::{Name, SubmissionId, Time};
 use store::entries::Stand;
 use store::{
-    Changes, Count, Entries, Feed, LaneKey, LimitKey, Line, OpenKey, OwedTo, PARKED_MAX, Query, Ready,
-    RegistryKey, Store, Take,
+    Changes, Count, Entries, Feed, LaneKey, LimitKey, Line, OpenKey, OwedTo, Query, Ready, RegistryKey,
+    Store, Take,
 };
 
 use super::ledger::Ledger;
@@ -202,7 +202,7 @@ fn lines(ledger: &Ledger, store: &dyn Store) -> Checked {
 /// What is owed, and what holds have parked.
 fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut checked = Ok(());
-    let committed = store.transact(&Take { owed: ALL, ..Take::nothing() }, &mut |taken| {
+    let committed = store.transact(&Take { owed: ALL, parked: ALL, ..Take::nothing() }, &mut |taken| {
         checked = (|| {
             let mut stored = taken.owed.clone();
             stored.sort_by(|one, other| one.id.cmp(&other.id));
@@ -210,7 +210,7 @@ fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
             ensure!(stored == known, "what is owed is\n{stored:?}\nand should be\n{known:?}");
             for (hold, parked) in taken.parked {
                 let whole = taken.owed.iter().any(|owed| owed.to == OwedTo::Parked(hold.clone()));
-                let most = if whole { PARKED_MAX } else { 1 };
+                let most = if whole { ALL } else { 1 };
                 let known = ledger.rows().filter(|row| row.parked.as_ref() == Some(&hold));
                 let known: Vec<_> = known.map(|row| row.id).take(most).collect();
                 ensure!(parked == known, "hold {hold} parked\n{parked:?}\nand not\n{known:?}");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Documents, Json, SubmissionId, Time};
-use store::{Owed, OwedId, READY_BYTES_MAX, RegistryKey, RequestKey};
+use store::{Owed, OwedId, RegistryKey, RequestKey};
 
 use crate::codec::{self, text};
 use crate::error::{Fault, Result};
@@ -84,16 +84,27 @@ pub(crate) async fn documents(
     gather(ids, &rows(client, sql::DOCUMENT_ALL, &[&codec::ids(ids)]).await?)
 }
 
-/// The same in the order given, until it is enough for one take.
-pub(super) async fn documents_of_ready(
+/// The same in the order given, until there is no more room. How many bytes they have.
+pub(super) async fn documents_within(
     client: &Client,
     ids: &[SubmissionId],
-) -> Result<HashMap<SubmissionId, Documents>> {
-    if ids.is_empty() {
-        return Ok(HashMap::new());
+    room: usize,
+) -> Result<(HashMap<SubmissionId, Documents>, usize)> {
+    if ids.is_empty() || room == 0 {
+        return Ok((HashMap::new(), 0));
     }
-    let max = codec::limit(READY_BYTES_MAX);
-    gather(ids, &rows(client, sql::DOCUMENT_READY, &[&codec::ids(ids), &max]).await?)
+    let found = rows(client, sql::DOCUMENT_WITHIN, &[&codec::ids(ids), &codec::limit(room)]).await?;
+    let mut documents = gather(ids, &found)?;
+    let mut bytes = 0;
+    for id in ids {
+        if bytes < room {
+            bytes += documents.get(id).map_or(0, Documents::bytes);
+        } else {
+            // It has none, or its own were left out: nobody can tell any more.
+            documents.remove(id);
+        }
+    }
+    Ok((documents, bytes))
 }
 
 fn gather(ids: &[SubmissionId], found: &[tokio_postgres::Row]) -> Result<HashMap<SubmissionId, Documents>> {

@@ -199,19 +199,9 @@ impl Taker<'_> {
     pub(super) async fn bring_ready(&mut self, lines: Vec<Line<'_>>) -> Result<()> {
         self.taken.ready = lines.into_iter().map(|line| line.hand).collect();
         let ids: Vec<_> = self.taken.ready.iter().flatten().copied().collect();
-        let mut documents = aside::documents_of_ready(self.client, &ids).await?;
-        let mut bytes = 0;
-        for ids in &mut self.taken.ready {
-            ids.retain(|id| {
-                let fits = bytes < READY_BYTES_MAX;
-                let found = documents.remove(id).filter(|_| fits).unwrap_or_default();
-                bytes += found.bytes();
-                if fits {
-                    self.documents.insert(*id, found);
-                }
-                fits
-            });
-        }
+        let (documents, bytes) = aside::documents_within(self.client, &ids, READY_BYTES_MAX).await?;
+        self.taken.ready.iter_mut().for_each(|ids| ids.retain(|id| documents.contains_key(id)));
+        (self.documents, self.bytes) = (documents, bytes);
         Ok(())
     }
 }

@@ -60,6 +60,7 @@ pub(crate) async fn read(client: &Client, take: &Take<'_>, now: &Now) -> Result<
         now,
         rows: HashMap::new(),
         documents: HashMap::new(),
+        bytes: 0,
         taken: Taken::default(),
         known: Known::default(),
         soon: false,
@@ -83,6 +84,8 @@ struct Taker<'t> {
     /// Every row that was read, the newest of each.
     rows: HashMap<SubmissionId, Found>,
     documents: HashMap<SubmissionId, Documents>,
+    /// Of those of ready rows.
+    bytes: usize,
     taken: Taken,
     known: Known,
     /// Something was left for later because somebody else has it in hand.
@@ -186,11 +189,13 @@ impl<'t> Taker<'t> {
         let absent = self.take.ids.iter().copied().chain(promised).filter(|id| !self.is_locked(*id));
         let (documents, gone, now) = tokio::join!(
             biased;
-            aside::documents(self.client, &wanted),
+            aside::documents_within(self.client, &wanted, self.take.room.saturating_sub(self.bytes)),
             aside::gone(self.client, absent.collect()),
             self.now.ask(self.client),
         );
-        self.documents.extend(documents?);
+        let (documents, _) = documents?;
+        self.taken.crowded = documents.len() < wanted.len();
+        self.documents.extend(documents);
         self.taken.gone = gone?;
         self.taken.now = now?;
         if self.soon {

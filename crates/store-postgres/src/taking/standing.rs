@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{Name, SubmissionId};
 use store::entries::{Stand, unheld_key, unheld_lane};
-use store::{Entries, LaneKey, LaneView, LimitKey, OpenKey, OwedTo, PARKED_MAX};
+use store::{Entries, LaneKey, LaneView, LimitKey, OpenKey, OwedTo};
 
 use super::Taker;
 use crate::codec::{self, text};
@@ -50,7 +50,7 @@ impl Taker<'_> {
         let mut names = BTreeMap::new();
         for owed in &self.taken.owed {
             match &owed.to {
-                OwedTo::Parked(name) => drop(names.insert(name.clone(), PARKED_MAX)),
+                OwedTo::Parked(name) => drop(names.insert(name.clone(), self.take.parked)),
                 OwedTo::FirstParked(name) => drop(names.entry(name.clone()).or_insert(1)),
                 _ => {}
             }

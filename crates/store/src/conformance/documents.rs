@@ -11,6 +11,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a document belongs to one submission", belongs_to_one),
     promise("documents are loaded only where wanted", where_wanted),
     promise("ready rows always come with their documents", ready_with_documents),
+    promise("documents come as long as there is room for them", within_room),
     promise("a row without documents comes with empty ones", without_documents),
 ];
 
@@ -96,6 +97,29 @@ fn ready_with_documents(fixture: &dyn Fixture) {
     let taken = take(&*store, &wanted);
     let found = taken.rows[&id(1)].documents.as_ref().expect("it goes to a worker");
     assert_eq!(found.payload.as_str(), "[1]");
+}
+
+fn within_room(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, [Sample::row(1).ready("scan", 1).build()]);
+    insert(&*store, (2..=6).map(|n| Sample::row(n).build()));
+    let body = format!("\"{}\"", "x".repeat(998));
+    (1..=6).for_each(|n| set(&*store, n, "payload", &body));
+    let brought = |room| {
+        let (ids, ready) = ((2..=6).map(id).collect(), vec![claim(&["scan"], 1)]);
+        let documents: &dyn Fn(&_) -> bool = &|row: &model::Submission| row.id != id(6);
+        let taken = take(&*store, &Take { ids, ready, documents, room, ..Take::nothing() });
+        assert!(taken.rows[&id(1)].documents.is_some(), "it goes to a worker");
+        assert_eq!((taken.rows.len(), taken.ready.len()), (6, 1), "only documents are left out");
+        (taken.rows.values().filter(|stored| stored.documents.is_some()).count(), taken.crowded)
+    };
+    // Those of the ready row are a thousand bytes already.
+    assert_eq!(brought(0), (1, true));
+    assert_eq!(brought(1_000), (1, true));
+    assert_eq!(brought(1_001), (2, true));
+    assert_eq!(brought(3_000), (3, true));
+    assert_eq!(brought(4_001), (5, false), "the last of them is what fills it");
+    assert_eq!(brought(usize::MAX), (5, false));
 }
 
 fn without_documents(fixture: &dyn Fixture) {

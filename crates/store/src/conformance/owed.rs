@@ -4,7 +4,7 @@ use super::sample::{Sample, id, json};
 use super::sight::{lane_key, open_key};
 use super::steps::{commit, insert, take, update};
 use super::{Fixture, Promise, promise};
-use crate::{Changes, LaneView, Owed, OwedId, OwedTo, PARKED_MAX, Store, Take, Taken};
+use crate::{Changes, LaneView, Owed, OwedId, OwedTo, Store, Take, Taken};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("owed rows come oldest first, each once", oldest_first),
@@ -100,7 +100,7 @@ fn kept_once(fixture: &dyn Fixture) {
 fn taken_for(store: &dyn Store, targets: &[OwedTo]) -> Taken {
     let all = (0..).zip(targets).map(|(no, to)| Owed { to: to.clone(), ..owed(900, no) });
     owe(store, all.collect());
-    take(store, &Take { owed: 100, ..Take::nothing() })
+    take(store, &Take { owed: 100, parked: 20, ..Take::nothing() })
 }
 
 fn ids(taken: &Taken) -> Vec<model::SubmissionId> {
@@ -163,17 +163,17 @@ fn brings_a_lane(fixture: &dyn Fixture) {
 
 fn brings_what_is_parked(fixture: &dyn Fixture) {
     let store = fixture.open();
-    let many = PARKED_MAX as u64 + 10;
+    let many = 30;
     insert(&*store, (1..=many).rev().map(|n| Sample::row(n).ready("scan", 0).parked("h1").build()));
     insert(&*store, [Sample::row(many + 1).parked("h2").build()]);
     let taken = taken_for(&*store, &["h1", "h1", "h3"].map(|hold| OwedTo::Parked(hold.into())));
-    assert_eq!(taken.parked["h1"], (1..=many).map(id).take(PARKED_MAX).collect::<Vec<_>>());
-    assert_eq!((taken.parked.len(), taken.rows.len()), (2, PARKED_MAX));
+    assert_eq!(taken.parked["h1"], (1..=20).map(id).collect::<Vec<_>>());
+    assert_eq!((taken.parked.len(), taken.rows.len()), (2, 20));
     assert_eq!(taken.parked["h3"], [], "nothing is parked there");
     update(&*store, id(1), |row| row.parked = None);
     update(&*store, id(2), |row| row.parked = Some("h2".into()));
     let taken = taken_for(&*store, &[]);
-    assert_eq!(taken.parked["h1"], (3..=many).map(id).take(PARKED_MAX).collect::<Vec<_>>());
+    assert_eq!(taken.parked["h1"], (3..=22).map(id).collect::<Vec<_>>());
 }
 
 fn brings_lanes_of_parked(fixture: &dyn Fixture) {
@@ -244,7 +244,7 @@ fn first_and_all(fixture: &dyn Fixture) {
         insert(&*store, (1..=3).map(|n| Sample::row(n).parked("h1").build()));
         let taken = taken_for(&*store, &targets);
         assert_eq!(taken.parked["h1"], [1, 2, 3].map(id));
-        let taken = take(&*store, &Take { owed: 1, ..Take::nothing() });
+        let taken = take(&*store, &Take { owed: 1, parked: 20, ..Take::nothing() });
         let expected = if targets[0] == OwedTo::Parked("h1".into()) { 3 } else { 1 };
         assert_eq!((taken.parked["h1"].len(), taken.rows.len()), (expected, expected));
     }

@@ -95,10 +95,12 @@ impl<'a> Random<'a> {
             due: self.size(),
             idle: self.size(),
             owed: self.size(),
+            parked: 1 + self.size(),
             inbox: self.size(),
             registry: self.named.clone(),
             lanes: self.chance.some(&lane_keys()),
             documents: &reads_documents,
+            room: usize::MAX,
             // Not every store tells: those that do are asked by a promise of their own.
             leaves_lane: &|_| false,
             limits: &counts_under,

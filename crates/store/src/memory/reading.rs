@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use model::{Name, Submission, SubmissionId, Time};
+use model::{Documents, Name, Submission, SubmissionId, Time};
 
 use super::Tables;
 use super::merge::merge;
 use crate::entries::{held_lane, unheld_key, unheld_lane};
 use crate::inbox;
-use crate::{LaneKey, LaneView, OwedTo, PARKED_MAX, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
+use crate::{LaneKey, LaneView, OwedTo, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
 
 impl Tables {
     pub(super) fn take(&self, take: &Take<'_>, now: Time) -> Taken {
@@ -28,7 +28,7 @@ impl Tables {
             handed_out.extend(ids.iter().copied());
             taken.ready.push(ids);
         }
-        self.trim(&mut taken.ready);
+        let mut bytes = self.trim(&mut taken.ready);
         let handed_out: HashSet<_> = taken.ready.iter().flatten().copied().collect();
         self.read_slots(take, &mut taken);
         (taken.due, taken.next_timer) = self.due(false, now, take.due);
@@ -39,8 +39,12 @@ impl Tables {
         let named = self.named(take, &mut taken);
         for &id in named.iter().chain(&come_along(&taken)) {
             if let Some(row) = self.rows.get(&id) {
-                let wanted = handed_out.contains(&id) || (take.documents)(row);
-                let documents = wanted.then(|| self.documents(id));
+                let lent = handed_out.contains(&id);
+                let wanted = !lent && (take.documents)(row);
+                let fits = wanted && bytes < take.room;
+                let documents = (lent || fits).then(|| self.documents(id));
+                bytes += if fits { documents.as_ref().map_or(0, Documents::bytes) } else { 0 };
+                taken.crowded |= wanted && !fits;
                 taken.rows.insert(id, Stored { row: Arc::new(row.clone()), documents });
             }
         }
@@ -66,8 +70,8 @@ impl Tables {
         }
     }
 
-    /// Keeps what comes before the documents are too many.
-    fn trim(&self, ready: &mut [Vec<SubmissionId>]) {
+    /// Keeps what comes before the documents are too many. How many bytes they have.
+    fn trim(&self, ready: &mut [Vec<SubmissionId>]) -> usize {
         let mut bytes = 0;
         for ids in ready {
             ids.retain(|id| {
@@ -76,6 +80,7 @@ impl Tables {
                 fits
             });
         }
+        bytes
     }
 
     /// The rows the take names in its own right. Looks up what it wants to know about keys, lanes and holds.
@@ -101,7 +106,7 @@ impl Tables {
                     taken.waiters.extend(longest.map(|id| (key.clone(), *id)));
                 }
                 OwedTo::Lane(lane) => drop(lanes.insert(lane.clone())),
-                OwedTo::Parked(name) => drop(parked.insert(name, PARKED_MAX)),
+                OwedTo::Parked(name) => drop(parked.insert(name, take.parked)),
                 OwedTo::FirstParked(name) => drop(parked.entry(name).or_insert(1)),
             }
         }
