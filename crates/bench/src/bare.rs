@@ -41,10 +41,13 @@ pub(crate) async fn posts(count: usize, callers: usize) -> Result<Rate> {
 
 async fn load(address: SocketAddr, count: usize, callers: usize) -> Result<Rate> {
     let left = Arc::new(AtomicUsize::new(count));
+    let mut crew = Vec::new();
+    for _ in 0..callers {
+        crew.push(Connection::open(address).await?);
+    }
     let began = now();
     let mut running: JoinSet<Result<()>> = JoinSet::new();
-    for _ in 0..callers {
-        let mut connection = Connection::open(address).await?;
+    for mut connection in crew {
         let left = left.clone();
         running.spawn(async move {
             while crate::workload::take(&left, 1).is_some() {

@@ -3,6 +3,7 @@
 //! Runs on the caller's thread, outside any transaction, because it is the costly part: the schema, the key, the labels
 //! and the way in are functions of the payload and the pipeline alone.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -130,8 +131,9 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
             .check(&application.payload)
             .map_err(|violations| schema_refusal("the payload", &violations))?;
     }
-    let payload = application.payload.value();
-    let mut door = Door { pipeline, payload: &payload, labels: Value::Object(BTreeMap::new()) };
+    let text = application.payload.clone();
+    let payload = LazyCell::new(|| text.value());
+    let mut door = Door { pipeline, payload: &|| &payload, labels: Value::Object(BTreeMap::new()) };
     let labels = door.labels()?;
     let key = door.key(application.key.as_deref())?;
     let seat = door.seat()?;
@@ -203,21 +205,22 @@ pub(crate) struct Derived {
 }
 
 pub(crate) fn derive(pipeline: &Pipeline, payload: &Value, given: Option<&str>) -> Result<Derived, Refusal> {
-    let mut door = Door { pipeline, payload, labels: Value::Object(BTreeMap::new()) };
+    let mut door = Door { pipeline, payload: &|| payload, labels: Value::Object(BTreeMap::new()) };
     let labels = door.labels()?;
     Ok(Derived { labels, key: door.key(given)?, seat: door.seat()? })
 }
 
 struct Door<'a> {
     pipeline: &'a Pipeline,
-    payload: &'a Value,
+    /// Read where an expression asks for something of it.
+    payload: &'a dyn Fn() -> &'a Value,
     labels: Value,
 }
 
 impl Door<'_> {
     fn scope(&self) -> Scope<'_> {
         Scope::new()
-            .with("payload", self.payload)
+            .with("payload", (self.payload)())
             .with("params", &self.pipeline.params)
             .with("labels", &self.labels)
     }

@@ -3,8 +3,11 @@
 
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use model::admit::{Application, admit};
 use model::submission::{Status, Wait};
-use model::{Caller, Code, Command, Role, Time};
+use model::{Caller, Code, Command, Json, Role, Time};
 use support::{Story, act, json, pipeline};
 
 fn route(extra: &str) -> model::Pipeline {
@@ -37,6 +40,28 @@ next = [{ to = "LOST", when = "payload.n > 10" }, { to = "LOST", when = "payload
         let story = Story::submitted(machine(), &format!(r#"{{"n":{n}}}"#));
         assert_eq!(story.state(), end, "n = {n}");
     }
+}
+
+#[test]
+fn a_payload_that_nothing_asks_about_is_not_read() {
+    let admitted = |start: &str| {
+        let machine = route(&format!("start = {start}\n[states.SORT]\nnext = \"DONE\""));
+        // Reading this would panic.
+        let payload = Json::from_stored("{");
+        let caller = Caller::new("bob", Role::Submitter);
+        let application = Application {
+            caller,
+            payload,
+            key: None,
+            priority: None,
+            not_before: None,
+            reason: None,
+            parent: None,
+        };
+        catch_unwind(AssertUnwindSafe(|| admit(&machine, application).is_ok()))
+    };
+    assert!(admitted(r#""SORT""#).unwrap());
+    assert!(admitted(r#"[{ to = "SORT", when = "payload.n > 1" }, "SORT"]"#).is_err(), "here something asks");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use futures_util::StreamExt as _;
-use model::json::{JsonError, Value};
+use model::json::{JsonError, Outline};
 use model::{Code, Json, Refusal};
 use serde::de::DeserializeOwned;
 
@@ -26,17 +26,16 @@ impl<T: DeserializeOwned, const MAX: usize> FromRequest<App> for Given<T, MAX> {
     type Rejection = Refused;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Refused> {
-        let (bytes, _) = read_json(request, app, MAX).await?;
+        let bytes = read_json(request, app, MAX).await?;
+        strict(&bytes)?;
         Ok(Given(shape(&bytes)?))
     }
 }
 
-/// A body that is strict JSON, and its value.
-pub(crate) async fn read_json(request: Request, app: &App, max: usize) -> Result<(Bytes, Value), Refusal> {
+/// A body that says it is JSON.
+pub(crate) async fn read_json(request: Request, app: &App, max: usize) -> Result<Bytes, Refusal> {
     media::require(request.headers(), &["application/json"])?;
-    let bytes = read(request, app, max).await?;
-    let value = strict(&bytes)?;
-    Ok((bytes, value))
+    read(request, app, max).await
 }
 
 /// A JSON body that may be left out, and its bytes.
@@ -95,12 +94,8 @@ pub(crate) fn too_large(max: usize) -> Refusal {
 }
 
 /// Refuses what `serde_json` would let pass: duplicate keys at any depth, and more depth than anyone needs.
-pub(crate) fn strict(bytes: &[u8]) -> Result<Value, Refusal> {
-    let read = match std::str::from_utf8(bytes) {
-        Ok(text) => Json::read(text).map(|(_, value)| value),
-        Err(_) => Json::parse_bytes(bytes).map(|json| json.value()),
-    };
-    read.map_err(|error| not_json(&error))
+pub(crate) fn strict(bytes: &[u8]) -> Result<Outline<'_>, Refusal> {
+    Json::check_bytes(bytes).map_err(|error| not_json(&error))
 }
 
 fn not_json(error: &JsonError) -> Refusal {

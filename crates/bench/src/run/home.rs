@@ -49,7 +49,7 @@ impl Run<'_> {
         }
         if self.wants(Workload::Submit) {
             let reference = if H::OVER_HTTP { self.bare().await? } else { references.single };
-            let one = workload::submit(home, ONE, self.sized(20_000), 64, 1).await?;
+            let one = workload::submit(home, ONE, self.sized(40_000), 64, 1).await?;
             let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), one);
             self.add(figure.over_some(reference));
         }

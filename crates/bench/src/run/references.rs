@@ -33,7 +33,7 @@ impl Run<'_> {
     /// A server that does nothing, for what is submitted over HTTP, one a call.
     pub(super) async fn bare(&mut self) -> Result<Reference> {
         const BARE: &str = "bare server";
-        let bare = bare::posts(self.sized(20_000), SINGLE.callers).await?;
+        let bare = bare::posts(self.sized(100_000), SINGLE.callers).await?;
         self.add(self.rate(Workload::Submit, "posts that do nothing, 64 callers", BARE, bare));
         Ok(Some((bare.per_second(), BARE)))
     }

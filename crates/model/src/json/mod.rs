@@ -8,6 +8,7 @@
 mod canonical;
 mod convert;
 mod error;
+mod made;
 mod number;
 mod parse;
 mod text;
@@ -17,6 +18,7 @@ mod value;
 mod tests;
 
 pub use error::JsonError;
+pub use made::Outline;
 pub use number::Number;
 pub use parse::{MAX_DEPTH, MAX_NUMBER_LEN};
 pub use text::Json;

@@ -12,7 +12,7 @@ pub struct Number(Box<str>);
 impl Number {
     /// Reads exactly one literal, nothing around it.
     pub fn parse(literal: &str) -> Result<Self, JsonError> {
-        Parser::new(literal, 0).lone_number()
+        Parser::new(literal, 0).lone_number().map(Number::from_literal)
     }
 
     /// The caller has scanned the literal.

@@ -1,8 +1,8 @@
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::borrow::Cow;
 
+use super::JsonError;
 use super::canonical::write_string;
-use super::{JsonError, Number, Value};
+use super::made::Made;
 
 /// Arrays and objects inside one another. Far below what the stack bears, far above what a payload needs.
 pub const MAX_DEPTH: usize = 64;
@@ -30,14 +30,15 @@ impl<'t> Parser<'t> {
         Self { text, at: 0, depth_left: max_depth, path: Vec::new() }
     }
 
-    pub(super) fn document(mut self) -> Result<Value, JsonError> {
+    pub(super) fn document<M: Made<'t>>(mut self) -> Result<M, JsonError> {
         let value = self.value()?;
         self.skip_whitespace();
         self.end()?;
         Ok(value)
     }
 
-    pub(super) fn lone_number(mut self) -> Result<Number, JsonError> {
+    /// The literal of a number with nothing around it.
+    pub(super) fn lone_number(mut self) -> Result<&'t str, JsonError> {
         let number = self.number()?;
         self.end()?;
         Ok(number)
@@ -50,22 +51,22 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, JsonError> {
+    fn value<M: Made<'t>>(&mut self) -> Result<M, JsonError> {
         self.skip_whitespace();
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
-            Some(b'"') => self.string().map(Value::String),
-            Some(b'-' | b'0'..=b'9') => self.number().map(Value::Number),
-            Some(b't') => self.word("true", Value::Bool(true)),
-            Some(b'f') => self.word("false", Value::Bool(false)),
-            Some(b'n') => self.word("null", Value::Null),
+            Some(b'"') => self.string().map(M::string),
+            Some(b'-' | b'0'..=b'9') => self.number().map(M::number),
+            Some(b't') => self.word("true", M::bool(true)),
+            Some(b'f') => self.word("false", M::bool(false)),
+            Some(b'n') => self.word("null", M::null()),
             Some(_) => self.fail("expected a value"),
             None => self.fail("expected a value, but the text ends"),
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, JsonError>) -> Result<Value, JsonError> {
+    fn nested<M>(&mut self, read: fn(&mut Self) -> Result<M, JsonError>) -> Result<M, JsonError> {
         if self.depth_left == 0 {
             return self.fail(format!("nested more than {MAX_DEPTH} deep"));
         }
@@ -76,11 +77,11 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    fn object(&mut self) -> Result<Value, JsonError> {
-        let mut members = BTreeMap::new();
+    fn object<M: Made<'t>>(&mut self) -> Result<M, JsonError> {
+        let mut members = M::Members::default();
         self.skip_whitespace();
         if self.take(b'}') {
-            return Ok(Value::Object(members));
+            return Ok(M::object(members));
         }
         loop {
             self.skip_whitespace();
@@ -89,41 +90,43 @@ impl<'t> Parser<'t> {
                 return self.fail("expected a key in double quotes");
             }
             let key = self.string()?;
-            let Entry::Vacant(place) = members.entry(key) else {
-                return self.duplicate(key_at);
-            };
             self.skip_whitespace();
             self.require(b':', "expected `:` after a key")?;
             self.path.push(Step::Key(key_at));
-            place.insert(self.value()?);
+            let value = self.value()?;
             self.path.pop();
+            if !M::member(&mut members, key, value) {
+                return self.duplicate(key_at);
+            }
             self.skip_whitespace();
             if self.take(b'}') {
-                return Ok(Value::Object(members));
+                return Ok(M::object(members));
             }
             self.require(b',', "expected `,` or `}`")?;
         }
     }
 
-    fn array(&mut self) -> Result<Value, JsonError> {
+    fn array<M: Made<'t>>(&mut self) -> Result<M, JsonError> {
         let mut elements = Vec::new();
         self.skip_whitespace();
         if self.take(b']') {
-            return Ok(Value::Array(elements));
+            return Ok(M::array(elements));
         }
-        loop {
-            self.path.push(Step::Index(elements.len()));
-            elements.push(self.value()?);
+        for index in 0.. {
+            self.path.push(Step::Index(index));
+            let element = self.value()?;
             self.path.pop();
+            M::element(&mut elements, element);
             self.skip_whitespace();
             if self.take(b']') {
-                return Ok(Value::Array(elements));
+                break;
             }
             self.require(b',', "expected `,` or `]`")?;
         }
+        Ok(M::array(elements))
     }
 
-    fn word(&mut self, word: &str, value: Value) -> Result<Value, JsonError> {
+    fn word<M>(&mut self, word: &str, value: M) -> Result<M, JsonError> {
         if !self.text[self.at..].starts_with(word) {
             return self.fail("expected a value");
         }
@@ -131,7 +134,7 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    fn number(&mut self) -> Result<Number, JsonError> {
+    fn number(&mut self) -> Result<&'t str, JsonError> {
         let start = self.at;
         self.take(b'-');
         if self.take(b'0') {
@@ -152,7 +155,7 @@ impl<'t> Parser<'t> {
             self.at = start;
             return self.fail(format!("a number may have at most {MAX_NUMBER_LEN} characters"));
         }
-        Ok(Number::from_literal(&self.text[start..self.at]))
+        Ok(&self.text[start..self.at])
     }
 
     fn digits(&mut self) -> Result<(), JsonError> {
@@ -163,25 +166,30 @@ impl<'t> Parser<'t> {
         if self.at == start { self.fail("expected a digit") } else { Ok(()) }
     }
 
-    fn string(&mut self) -> Result<String, JsonError> {
+    fn string(&mut self) -> Result<Cow<'t, str>, JsonError> {
         self.at += 1;
-        let mut out = String::new();
+        let mut out = Cow::Borrowed(self.plain());
         loop {
-            let start = self.at;
-            while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
-                self.at += 1;
-            }
-            out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(out);
                 }
-                Some(b'\\') => out.push(self.escape()?),
+                Some(b'\\') => out.to_mut().push(self.escape()?),
                 Some(_) => return self.fail("a control character in a string must be escaped"),
                 None => return self.fail("a string is not closed"),
             }
+            out.to_mut().push_str(self.plain());
         }
+    }
+
+    /// What stands for itself.
+    fn plain(&mut self) -> &'t str {
+        let start = self.at;
+        while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
     }
 
     fn escape(&mut self) -> Result<char, JsonError> {
@@ -277,7 +285,7 @@ impl<'t> Parser<'t> {
         let key = reader.string().expect("it was read once already");
         match key.char_indices().nth(SHOWN_KEY_LEN) {
             Some((end, _)) => format!("{}..", &key[..end]),
-            None => key,
+            None => key.into_owned(),
         }
     }
 

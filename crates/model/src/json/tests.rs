@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::parse::Parser;
 use super::{Json, MAX_DEPTH, MAX_NUMBER_LEN, Number, Value};
 
 fn refusal(text: &str) -> String {
@@ -210,6 +211,23 @@ fn any_serde() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
+/// Enough of them side by side are an object now and then, or nearly one.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    r#""a":"#,
+    r#""\u0061":"#,
+    r#""b":1"#,
+    r#"{"a":[]}"#,
+    r#""a""#,
+    "null",
+    " ",
+    "01",
+];
+
 proptest! {
     #[test]
     fn everything_serde_prints_is_read_alike_and_canonicalises_stably(value in any_serde()) {
@@ -227,6 +245,19 @@ proptest! {
     fn no_text_makes_the_parser_panic_and_serde_agrees_on_what_it_accepts(text in "[\\[\\]{}:,\"\\\\u0-9eE.+\\-a-f \\ntrue]{0,24}") {
         if Json::parse(&text).is_ok() {
             prop_assert!(serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_only_checked_is_refused_like_what_is_read(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..12),
+    ) {
+        let text = pieces.concat();
+        let read = Parser::new(&text, MAX_DEPTH).document::<Value>();
+        match (Json::check(&text), read) {
+            (Ok(outline), Ok(value)) => prop_assert_eq!(outline.has("a"), value.get("a").is_some()),
+            (Err(checked), Err(read)) => prop_assert_eq!(checked.to_string(), read.to_string()),
+            (checked, read) => prop_assert!(false, "{checked:?} {read:?}"),
         }
     }
 

@@ -6,7 +6,7 @@ use serde::ser::Error as _;
 use serde_json::value::RawValue;
 
 use super::parse::Parser;
-use super::{JsonError, MAX_DEPTH, Value};
+use super::{JsonError, MAX_DEPTH, Outline, Value};
 
 /// What is made in code wraps what was received: metadata holds payloads. It must read back where it was stored.
 const MAX_DEPTH_MADE: usize = 4 * MAX_DEPTH;
@@ -20,24 +20,22 @@ pub struct Json(Arc<str>);
 
 impl Json {
     pub fn parse(text: &str) -> Result<Self, JsonError> {
-        Self::read(text).map(|(json, _)| json)
+        Self::check(text)?;
+        Ok(Self(text.trim_matches([' ', '\t', '\n', '\r']).into()))
     }
 
-    /// The text and its value from one parse, for callers who need both.
-    pub fn read(text: &str) -> Result<(Self, Value), JsonError> {
-        let value = Parser::new(text, MAX_DEPTH).document()?;
-        Ok((Self(text.trim_matches([' ', '\t', '\n', '\r']).into()), value))
+    /// Whether text is strict JSON, without keeping it.
+    pub fn check(text: &str) -> Result<Outline<'_>, JsonError> {
+        Parser::new(text, MAX_DEPTH).document()
     }
 
     pub fn parse_bytes(bytes: &[u8]) -> Result<Self, JsonError> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::parse(text),
-            Err(error) => {
-                let end = error.valid_up_to();
-                let valid = std::str::from_utf8(&bytes[..end]).expect("valid as far as the error says");
-                Err(JsonError::at(valid, end, "invalid UTF-8; send the document as UTF-8"))
-            }
-        }
+        Self::parse(utf8(bytes)?)
+    }
+
+    /// See [`Json::check`].
+    pub fn check_bytes(bytes: &[u8]) -> Result<Outline<'_>, JsonError> {
+        Self::check(utf8(bytes)?)
     }
 
     /// Text that was a `Json` before it was stored. It is not read again: documents that nobody looks into cost nothing.
@@ -80,6 +78,14 @@ impl Json {
     pub fn to_serde(&self) -> serde_json::Value {
         self.value().to_serde()
     }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let end = error.valid_up_to();
+        let valid = std::str::from_utf8(&bytes[..end]).expect("valid as far as the error says");
+        JsonError::at(valid, end, "invalid UTF-8; send the document as UTF-8")
+    })
 }
 
 impl Default for Json {
@@ -136,7 +142,7 @@ impl serde::Serialize for Json {
 impl<'de> serde::Deserialize<'de> for Json {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Parser::new(raw.get(), MAX_DEPTH_MADE).document().map_err(D::Error::custom)?;
+        Parser::new(raw.get(), MAX_DEPTH_MADE).document::<Outline<'_>>().map_err(D::Error::custom)?;
         Ok(Self(raw.get().into()))
     }
 }

@@ -29,7 +29,8 @@ pub(crate) async fn submit(
     asking.check_sees(&pipeline)?;
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
-    let (bytes, value) = body::read_json(request, &app, body::MANY_MAX).await?;
+    let bytes = body::read_json(request, &app, body::MANY_MAX).await?;
+    let many = body::strict(&bytes)?.has("submissions");
     let asked = conditions::Request {
         subject: &asking.caller.name,
         route: format!("POST /v1/pipelines/{pipeline}/submissions"),
@@ -37,7 +38,7 @@ pub(crate) async fn submit(
     };
     let once = asked.once(&headers)?;
     let to = To { app, visitor: asking.0.clone(), pipeline, proof, trace: trace::of(&headers) };
-    if value.get("submissions").is_some() {
+    if many {
         return Ok(Json(to.many(body::shape(&bytes)?, once).await?).into_response());
     }
     if bytes.len() > body::ONE_MAX {
