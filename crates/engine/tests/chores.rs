@@ -142,17 +142,7 @@ fn a_held_submission_passes_its_turn_on(open: Open<'_>) {
     let held = submit_owned(&mut bench, "ada", false);
     let next = submit_owned(&mut bench, "ada", false);
     assert!(bench.machine.claim_task("t.work").is_empty());
-    let hold = engine::Hold {
-        id: SubmissionId::of_child(held, "hold").to_string().into(),
-        pipeline: None,
-        labels: BTreeMap::new(),
-        lane: None,
-        submission: Some(held),
-        reason: "look".to_owned(),
-        owner: Caller::new("ada", Role::Admin).actor(),
-        created_at: Time::EPOCH,
-        expires_at: None,
-    };
+    let hold = engine::Hold { submission: Some(held), ..support::hold(1) };
     bench.machine.one(Ask::Hold(Box::new(hold.clone()))).unwrap();
     bench.machine.finish(granted[0].token, "done").unwrap();
     let tasks = bench.machine.claim_task("t.work");
@@ -187,22 +177,8 @@ fn a_limit_that_was_raised_is_used_in_full(open: Open<'_>) {
 }
 
 fn operation_to(version: u32, bench: &Bench) -> engine::core::Operation {
-    use engine::core::{Deed, Filter, Operation, OperationStatus};
-    Operation {
-        id: SubmissionId::new(bench.clock.now(), [7; 10]).to_string().into(),
-        filter: Filter::of("limited".into()),
-        deed: Deed::Migrate { version, map: BTreeMap::new() },
-        reason: None,
-        dry_run: false,
-        by: Caller::new("ada", Role::Admin),
-        status: OperationStatus::Running,
-        found: 0,
-        done: 0,
-        refused: BTreeMap::new(),
-        started_at: Time::EPOCH,
-        ended_at: None,
-        after: None,
-    }
+    let migrate = engine::core::Deed::Migrate { version, map: BTreeMap::new() };
+    support::operation(bench.clock.now(), "limited", migrate)
 }
 
 const MEASURED: &str = r#"

@@ -34,17 +34,7 @@ fn promises_hold_on_sqlite() {
 }
 
 fn hold() -> Hold {
-    Hold {
-        id: "00000000-0000-7000-8000-000000000001".into(),
-        pipeline: Some("work".into()),
-        labels: [].into(),
-        lane: None,
-        submission: None,
-        reason: "storm".to_owned(),
-        owner: Actor::system(),
-        created_at: Time::EPOCH,
-        expires_at: None,
-    }
+    Hold { pipeline: Some("work".into()), ..support::hold(1) }
 }
 
 fn a_hold_placed_on_one_server_is_in_force_on_another(open: Open<'_>) {

@@ -113,17 +113,7 @@ fn a_hold_does_not_keep_a_key(open: Open<'_>) {
     let mut bench = open(&[PORT]);
     arrive(&mut bench, "a", "q1");
     let again = arrive(&mut bench, "a", "q2");
-    let hold = Hold {
-        id: "00000000-0000-7000-8000-000000000001".into(),
-        pipeline: None,
-        labels: [].into(),
-        lane: None,
-        submission: Some(again),
-        reason: "storm".to_owned(),
-        owner: Actor::system(),
-        created_at: Time::EPOCH,
-        expires_at: None,
-    };
+    let hold = Hold { submission: Some(again), ..support::hold(1) };
     bench.machine.one(Ask::Hold(Box::new(hold))).unwrap();
     let token = bench.machine.claim_task("port.unload")[0].token;
     leave(&mut bench, token);

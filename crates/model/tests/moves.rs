@@ -45,19 +45,11 @@ next = [{ to = "LOST", when = "payload.n > 10" }, { to = "LOST", when = "payload
 #[test]
 fn a_payload_that_nothing_asks_about_is_not_read() {
     let admitted = |start: &str| {
-        let machine = route(&format!("start = {start}\n[states.SORT]\nnext = \"DONE\""));
+        let sort = "[states.SORT]\ntask = \"t.sort\"\non.done = \"DONE\"\non.lost = \"LOST\"";
+        let machine = route(&format!("start = {start}\n{sort}"));
         // Reading this would panic.
         let payload = Json::from_stored("{");
-        let caller = Caller::new("bob", Role::Submitter);
-        let application = Application {
-            caller,
-            payload,
-            key: None,
-            priority: None,
-            not_before: None,
-            reason: None,
-            parent: None,
-        };
+        let application = Application { payload, ..Story::application(support::admin(), "{}") };
         catch_unwind(AssertUnwindSafe(|| admit(&machine, application).is_ok()))
     };
     assert!(admitted(r#""SORT""#).unwrap());
