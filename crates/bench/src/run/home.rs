@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use super::references::{Reference, References};
-use super::{Run, Workload};
+use super::{Run, TURNS, Workload};
+use crate::bare;
 use crate::home::Home;
 use crate::machine::sync_times;
 use crate::pipelines::{FIVE, LANES, Machine, ONE};
@@ -48,22 +49,39 @@ impl Run<'_> {
             self.latency(home).await?;
         }
         if self.wants(Workload::Submit) {
-            let reference = if H::OVER_HTTP { self.bare().await? } else { references.single };
-            let one = workload::submit(home, ONE, self.sized(40_000), 64, 1).await?;
-            let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), one);
-            self.add(figure.over_some(reference));
+            self.single(home, references.single).await?;
         }
         Ok(())
     }
 
-    /// Without lanes, then in lanes.
+    /// One a call. What comes over HTTP is compared to a server that does nothing.
+    async fn single<H: Home>(&mut self, home: &H, reference: Reference) -> Result<()> {
+        let (mut bare, mut single) = (Rate::default(), Rate::default());
+        for _ in 0..TURNS {
+            if H::OVER_HTTP {
+                bare += bare::posts(self.sized(30_000), SINGLE.callers).await?;
+            }
+            single += workload::submit(home, ONE, self.sized(15_000), SINGLE.callers, 1).await?;
+        }
+        let reference = if H::OVER_HTTP { Some(self.bare(bare)) } else { reference };
+        let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), single);
+        self.add(figure.over_some(reference));
+        Ok(())
+    }
+
+    /// Without lanes and in lanes.
     async fn walk<H: Home>(&mut self, home: &H, reference: Reference) -> Result<Reference> {
         let submissions = self.sized(5_000);
-        let walk = filled(home, FIVE, submissions, MANY).await?;
+        let (mut walk, mut lanes) = (Rate::default(), Rate::default());
+        for _ in 0..TURNS {
+            walk += filled(home, FIVE, submissions, MANY).await?;
+            if self.wants(Workload::Lanes) {
+                lanes += filled(home, LANES, submissions, MANY).await?;
+            }
+        }
         let figure = self.rate(Workload::Walk, WALK, home.label(), walk);
         self.add(figure.over_some(reference));
         if self.wants(Workload::Lanes) {
-            let lanes = filled(home, LANES, submissions, MANY).await?;
             let figure = self.rate(Workload::Lanes, LANED, home.label(), lanes);
             self.add(figure.over_some(Some((walk.per_second(), "without lanes"))));
         }

@@ -19,6 +19,9 @@ use crate::workload::Rate;
 use ground::Ground;
 use references::References;
 
+/// What is compared runs in turns: what else the machine does meanwhile happens to both.
+const TURNS: usize = 3;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Workload {
     Submit,

@@ -4,9 +4,10 @@ use anyhow::Result;
 
 use super::home::{MANY, SINGLE};
 use super::{Run, Workload, ground};
+use crate::naive;
 use crate::pipelines::FIVE;
 use crate::raw::Sample;
-use crate::{bare, naive};
+use crate::workload::Rate;
 
 /// A figure, and what it is of.
 pub(super) type Reference = Option<(f64, &'static str)>;
@@ -31,11 +32,10 @@ impl Run<'_> {
     }
 
     /// A server that does nothing, for what is submitted over HTTP, one a call.
-    pub(super) async fn bare(&mut self) -> Result<Reference> {
+    pub(super) fn bare(&mut self, bare: Rate) -> (f64, &'static str) {
         const BARE: &str = "bare server";
-        let bare = bare::posts(self.sized(100_000), SINGLE.callers).await?;
         self.add(self.rate(Workload::Submit, "posts that do nothing, 64 callers", BARE, bare));
-        Ok(Some((bare.per_second(), BARE)))
+        (bare.per_second(), BARE)
     }
 
     /// What the engine writes for a submission, for the raw loop to write, too.

@@ -4,12 +4,11 @@ use anyhow::Result;
 
 use super::home::{DRAIN, LANED, MANY, SINGLE, WALK, filled};
 use super::references::References;
-use super::{Run, Workload, ground};
+use super::{Run, TURNS, Workload, ground};
 use crate::pipelines::{FIVE, LANES, ONE};
 use crate::raw::{RawLoop, Sample};
 use crate::workload::{self, Rate};
 
-const TURNS: usize = 3;
 const RAW: &str = "raw loop";
 const INSIDE: &str = "in process";
 
