@@ -9,7 +9,7 @@ use engine::core::{Ask, Input, SCHEDULES, Scheduled};
 use engine::duty::{Duty as _, Housekeeping, Look, Schedules, Sweep};
 use model::command::Snooze;
 use model::submission::Status;
-use model::{Caller, Code, Command, Millis, Role, SubmissionId, Time};
+use model::{Code, Command, Millis, SubmissionId};
 use store::{Clock, Feed, Late};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 

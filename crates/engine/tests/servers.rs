@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 
 use engine::Hold;
 use engine::core::Ask;
-use model::{Actor, Time};
 use store::Changes;
 use support::bench::{Open, Promises, check, over_memory, over_sqlite};
 use support::wrapped::{Between, Wrapped};

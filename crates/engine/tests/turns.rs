@@ -7,7 +7,7 @@ use engine::Hold;
 use engine::core::{Ask, ClaimMany, Outcome, Output};
 use model::command::{Act, Amend, Finish};
 use model::submission::Wait;
-use model::{Actor, Caller, Command, Json, Role, SubmissionId, Time, Token};
+use model::{Caller, Command, Json, Role, SubmissionId, Token};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 
 const PROMISES: Promises = &[
