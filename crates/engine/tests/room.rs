@@ -17,6 +17,7 @@ use support::{Machine, done, hold, operation};
 
 const PROMISES: Promises = &[
     ("what is due is done a few at a time", what_is_due),
+    ("what is due has its turn however many wait for work", what_is_due_among_many),
     ("what is finished together is answered in parts", what_is_finished),
     ("what a hold parked is let go a few at a time", what_was_held),
     ("an operation goes on in smaller chunks", an_operation),
@@ -144,6 +145,18 @@ fn what_is_due(open: Open<'_>) {
         steps += 1;
         assert!(steps < MANY / 4, "not one by one");
     }
+    crowd.stayed_small();
+}
+
+fn what_is_due_among_many(open: Open<'_>) {
+    let mut crowd = crowd(open, "large", LARGE);
+    crowd.bench.clock.advance(3_600_000);
+    let waiting = ClaimMany { tasks: vec!["another".into()], arriving: true, ..support::claim(1) };
+    let waiting: Vec<Input> = (0..600).map(|_| Ask::Claim(waiting.clone()).into()).collect();
+    for _ in 0..MANY / 4 {
+        crowd.bench.machine.step(&waiting);
+    }
+    assert!(crowd.are_all("GOOD"));
     crowd.stayed_small();
 }
 

@@ -148,7 +148,10 @@ impl Core {
             match self.commit(inputs, due, seed, step) {
                 Ok(true) => return,
                 Ok(false) => {
-                    self.bulk = (inputs.len().max(due) / 2).max(1);
+                    if due > 0 {
+                        // Again and again where most of the inputs only wait along and bring no documents.
+                        self.bulk = (self.bulk.min(inputs.len().max(due)) / 2).max(1);
+                    }
                     break;
                 }
                 Err(store::Error::Conflict(reason)) => {
