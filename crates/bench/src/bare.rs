@@ -1,63 +1,70 @@
 //! A server that does nothing: what HTTP alone costs on this machine, with the same callers.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::thread::JoinHandle;
 
 use anyhow::Result;
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::routing::post;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::sync::oneshot;
 
-use crate::home::Connection;
-use crate::pipelines::payload;
-use crate::stopwatch::now;
-use crate::workload::Rate;
+/// What it says to everybody, as long as the answer to a submission.
+const ANSWER: &str = concat!(
+    r#"{"id":"019a8c5e-7b21-7cc3-9d4e-0f1a2b3c4d5e","pipeline":"bench-one","version":1,"state":"WORK","#,
+    r#""revision":1,"created_at":"2026-01-01T00:00:00.000Z"}"#
+);
 
-/// Posts a payload to it so many times.
-pub(crate) async fn posts(count: usize, callers: usize) -> Result<Rate> {
-    let app = Router::new().route("/", post(|_: Bytes| async { (StatusCode::CREATED, r#"{"id":"none"}"#) }));
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    // In a runtime of its own, as a server would be.
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let listener = listener.into_std()?;
-    let server = std::thread::spawn(move || -> Result<()> {
-        let runtime = tokio::runtime::Runtime::new()?;
-        runtime.block_on(async move {
-            let listener = TcpListener::from_std(listener)?;
-            let until = async { drop(stopped.await) };
-            Ok(axum::serve(listener, app).with_graceful_shutdown(until).await?)
-        })
-    });
-    let rate = load(address, count, callers).await;
-    let _ = stop.send(());
-    server.join().map_err(|_| anyhow::anyhow!("the bare server panicked"))??;
-    rate
+#[derive(Debug)]
+pub(crate) struct Bare {
+    pub(crate) address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<Result<()>>,
 }
 
-async fn load(address: SocketAddr, count: usize, callers: usize) -> Result<Rate> {
-    let left = Arc::new(AtomicUsize::new(count));
-    let mut crew = Vec::new();
-    for _ in 0..callers {
-        crew.push(Connection::open(address).await?);
-    }
-    let began = now();
-    let mut running: JoinSet<Result<()>> = JoinSet::new();
-    for mut connection in crew {
-        let left = left.clone();
-        running.spawn(async move {
-            while crate::workload::take(&left, 1).is_some() {
-                connection.post("/", payload().as_bytes()).await?.expect(201)?;
-            }
-            Ok(())
+impl Bare {
+    pub(crate) async fn start() -> Result<Bare> {
+        let answer = || (StatusCode::CREATED, [(header::CONTENT_TYPE, "application/json")], ANSWER);
+        let route = post(async move |_: Bytes| answer());
+        let app = Router::new().route("/v1/pipelines/{pipeline}/submissions", route);
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let listener = listener.into_std()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        // In a runtime of its own, as a server would be.
+        let server = std::thread::spawn(move || -> Result<()> {
+            let runtime = tokio::runtime::Runtime::new()?;
+            runtime.block_on(async move {
+                let listener = TcpListener::from_std(listener)?;
+                let until = async { drop(stopped.await) };
+                Ok(axum::serve(listener, app).with_graceful_shutdown(until).await?)
+            })
         });
+        Ok(Bare { address, stop, server })
     }
-    while let Some(ended) = running.join_next().await {
-        ended??;
+
+    pub(crate) fn stop(self) -> Result<()> {
+        let _ = self.stop.send(());
+        self.server.join().map_err(|_| anyhow::anyhow!("the bare server panicked"))?
     }
-    Ok(Rate { count, took: began.elapsed() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::home::{Connection, Reach, RustClient};
+    use crate::pipelines::ONE;
+    use crate::workload::submit_by;
+
+    #[tokio::test]
+    async fn every_kind_of_caller_takes_its_answer() {
+        let bare = Bare::start().await.unwrap();
+        let lean = vec![Connection::reach(bare.address).await.unwrap()];
+        assert_eq!(submit_by(lean, ONE, 3, 1).await.unwrap().count, 3);
+        let rust = vec![RustClient::reach(bare.address).await.unwrap()];
+        assert_eq!(submit_by(rust, ONE, 3, 1).await.unwrap().count, 3);
+        bare.stop().unwrap();
+    }
 }

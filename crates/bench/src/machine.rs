@@ -9,9 +9,10 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::spread::Spread;
-use crate::stopwatch::now;
+use crate::stopwatch::{now, wait_until};
 
-const SYNCS: usize = 500;
+const SYNCS: u32 = 500;
+const PACED_SYNCS: u32 = 100;
 const BLOCK: [u8; 4096] = [7; 4096];
 
 #[derive(Debug, Clone, Serialize)]
@@ -42,11 +43,23 @@ impl MachineFacts {
     }
 }
 
-pub(crate) fn sync_times(folder: &Path) -> Result<Spread> {
+/// Syncs one right after the other.
+fn sync_times(folder: &Path) -> Result<Spread> {
+    measure(folder, SYNCS, |_| ())
+}
+
+/// Syncs of a disk that has little else to do.
+pub(crate) fn paced_syncs(folder: &Path, pace: Duration) -> Result<Spread> {
+    let begin = now();
+    measure(folder, PACED_SYNCS, |number| wait_until(begin + pace * number))
+}
+
+fn measure(folder: &Path, count: u32, wait: impl Fn(u32)) -> Result<Spread> {
     let path = folder.join("sync-times");
     let mut file = File::create(&path)?;
     let mut spread = Spread::default();
-    for _ in 0..SYNCS {
+    for number in 0..count {
+        wait(number);
         let began = now();
         file.write_all(&BLOCK)?;
         file.sync_data()?;

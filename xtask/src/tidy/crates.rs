@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("notify", &["model", "fetch", "engine"]),
     ("client", &["model"]),
     ("sim", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
-    ("bench", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
+    ("bench", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine", "client"]),
     (
         "cli",
         &[

@@ -1,5 +1,6 @@
 //! The engine in this process.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use model::command::Finish;
 use model::{Caller as Person, Command, Json, Name, Refusal, Role, Token};
 use store::Store;
 
-use super::{Caller, Home, Task};
+use super::{Caller, Home, Submitter, Task};
 use crate::pipelines::{ALL, Machine};
 
 #[derive(Debug, Clone)]
@@ -49,9 +50,11 @@ impl Inside {
 }
 
 impl Home for Inside {
-    const OVER_HTTP: bool = false;
-
     type Caller = Inside;
+
+    fn servers(&self) -> &[SocketAddr] {
+        &[]
+    }
 
     async fn caller(&self) -> Result<Inside> {
         Ok(self.clone())
@@ -62,13 +65,15 @@ impl Home for Inside {
     }
 }
 
-impl Caller for Inside {
-    type Token = Token;
-
+impl Submitter for Inside {
     async fn submit(&mut self, machine: Machine, payloads: Vec<String>) -> Result<()> {
         let each = payloads.into_iter().map(|payload| self.submit_one(machine, payload));
         join_all(each).await.into_iter().collect()
     }
+}
+
+impl Caller for Inside {
+    type Token = Token;
 
     async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<Token>>> {
         let tasks = machine.tasks.iter().copied().map(Name::from).collect();

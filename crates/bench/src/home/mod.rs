@@ -3,7 +3,9 @@
 mod connection;
 mod inside;
 mod outside;
+mod rust_client;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -13,6 +15,7 @@ use crate::pipelines::Machine;
 pub(crate) use connection::Connection;
 pub(crate) use inside::Inside;
 pub(crate) use outside::{Outside, Program};
+pub(crate) use rust_client::RustClient;
 
 /// A lease, and which submission it is for.
 #[derive(Debug, Clone)]
@@ -22,12 +25,21 @@ pub(crate) struct Task<T> {
     pub(crate) number: u64,
 }
 
-/// Somebody who submits and works, one call at a time.
-pub(crate) trait Caller: Send + 'static {
-    type Token: Send + Sync + Clone + 'static;
-
+/// Somebody who submits, one call at a time.
+pub(crate) trait Submitter: Send + 'static {
     /// One call with these payloads.
     fn submit(&mut self, machine: Machine, payloads: Vec<String>) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// A way to submit to any server that takes submissions.
+pub(crate) trait Reach: Submitter + Sized {
+    /// With a connection of its own.
+    fn reach(server: SocketAddr) -> impl Future<Output = Result<Self>> + Send;
+}
+
+/// Somebody who submits and works.
+pub(crate) trait Caller: Submitter {
+    type Token: Send + Sync + Clone + 'static;
 
     fn claim(
         &mut self,
@@ -41,10 +53,10 @@ pub(crate) trait Caller: Send + 'static {
 }
 
 pub(crate) trait Home: Sync {
-    /// Whether its callers pay for a request.
-    const OVER_HTTP: bool;
-
     type Caller: Caller;
+
+    /// Its servers; none in this process.
+    fn servers(&self) -> &[SocketAddr];
 
     /// A caller of its own: over HTTP, with a connection of its own.
     fn caller(&self) -> impl Future<Output = Result<Self::Caller>> + Send;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::{Caller, Connection, Home, Task};
+use super::{Caller, Connection, Home, Reach, Submitter, Task};
 use crate::pipelines::{ALL, Machine};
 
 /// How a server is started.
@@ -109,9 +109,11 @@ async fn spawn(program: &Program, pipelines: &Path) -> Result<(Child, SocketAddr
 }
 
 impl Home for Outside {
-    const OVER_HTTP: bool = true;
-
     type Caller = Connection;
+
+    fn servers(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
 
     async fn caller(&self) -> Result<Connection> {
         let next = self.next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -149,9 +151,13 @@ struct One {
     status: u16,
 }
 
-impl Caller for Connection {
-    type Token = String;
+impl Reach for Connection {
+    async fn reach(server: SocketAddr) -> Result<Connection> {
+        Connection::open(server).await
+    }
+}
 
+impl Submitter for Connection {
     async fn submit(&mut self, machine: Machine, payloads: Vec<String>) -> Result<()> {
         let path = format!("/v1/pipelines/{}/submissions", machine.name);
         if let [payload] = payloads.as_slice() {
@@ -163,6 +169,10 @@ impl Caller for Connection {
         let body = format!(r#"{{"submissions":[{}]}}"#, each.join(","));
         all(&self.post(&path, body.as_bytes()).await?.expect(200)?, 201)
     }
+}
+
+impl Caller for Connection {
+    type Token = String;
 
     async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<String>>> {
         let tasks = serde_json::to_string(machine.tasks)?;

@@ -1,12 +1,14 @@
 //! The workloads that run alike in process and over HTTP, one after the other over one store.
 
+use std::net::SocketAddr;
+
 use anyhow::Result;
 
 use super::references::{Reference, References};
 use super::{Run, TURNS, Workload};
-use crate::bare;
-use crate::home::Home;
-use crate::machine::sync_times;
+use crate::bare::Bare;
+use crate::home::{Connection, Home, Reach, RustClient};
+use crate::machine::paced_syncs;
 use crate::pipelines::{FIVE, LANES, Machine, ONE};
 use crate::report::millis;
 use crate::workload::{self, Crew, Rate};
@@ -54,18 +56,44 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// One a call. What comes over HTTP is compared to a server that does nothing.
+    /// One a call. What comes over HTTP is compared to a server that does nothing, with the same callers: bare
+    /// connections, because they leave the machine to the server, and the client that people use.
     async fn single<H: Home>(&mut self, home: &H, reference: Reference) -> Result<()> {
-        let (mut bare, mut single) = (Rate::default(), Rate::default());
+        const BARE_CALLERS: [&str; 2] =
+            ["posts that do nothing, 64 callers", "submit, one a call, 64 callers"];
+        const CLIENTS: [&str; 2] = ["posts that do nothing, 64 clients", "submit, one a call, 64 clients"];
+        if !home.servers().is_empty() {
+            self.beside_bare::<Connection>(home.servers(), home.label(), BARE_CALLERS).await?;
+            return self.beside_bare::<RustClient>(home.servers(), home.label(), CLIENTS).await;
+        }
+        let mut single = Rate::default();
         for _ in 0..TURNS {
-            if H::OVER_HTTP {
-                bare += bare::posts(self.sized(30_000), SINGLE.callers).await?;
-            }
             single += workload::submit(home, ONE, self.sized(15_000), SINGLE.callers, 1).await?;
         }
-        let reference = if H::OVER_HTTP { Some(self.bare(bare)) } else { reference };
-        let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), single);
+        let figure = self.rate(Workload::Submit, BARE_CALLERS[1], home.label(), single);
         self.add(figure.over_some(reference));
+        Ok(())
+    }
+
+    async fn beside_bare<R: Reach>(
+        &mut self,
+        servers: &[SocketAddr],
+        label: &str,
+        [nothing, submits]: [&str; 2],
+    ) -> Result<()> {
+        const BARE: &str = "bare server";
+        let (mut bare, mut single) = (Rate::default(), Rate::default());
+        for _ in 0..TURNS {
+            let server = Bare::start().await?;
+            let crew = reached::<R>(&[server.address]).await?;
+            bare += workload::submit_by(crew, ONE, self.sized(30_000), 1).await?;
+            server.stop()?;
+            let crew = reached::<R>(servers).await?;
+            single += workload::submit_by(crew, ONE, self.sized(15_000), 1).await?;
+        }
+        self.add(self.rate(Workload::Submit, nothing, BARE, bare));
+        let figure = self.rate(Workload::Submit, submits, label, single);
+        self.add(figure.over_some(Some((bare.per_second(), BARE))));
         Ok(())
     }
 
@@ -88,19 +116,30 @@ impl Run<'_> {
         Ok(Some((walk.per_second(), "in process")))
     }
 
-    /// Disks have moods: what a sync takes is measured before and after.
+    /// Disks have moods: what a sync takes is measured before and after, and at the same pace. One that comes out of the
+    /// blue takes twice as long as one right after another.
     async fn latency<H: Home>(&mut self, home: &H) -> Result<()> {
-        let mut syncs = sync_times(&self.plan.folder)?;
+        let mut syncs = paced_syncs(&self.plan.folder, workload::PACE)?;
         let found = workload::latency(home, self.sized(1_000)).await?;
-        syncs.append(sync_times(&self.plan.folder)?);
-        let sync = millis(syncs.at(0.5));
+        syncs.append(paced_syncs(&self.plan.folder, workload::PACE)?);
+        let sync = syncs.at(0.5);
+        self.add(self.time(Workload::Latency, "an append and sync, 100/s, p50", "disk", sync));
         for (share, time) in [("p50", found.p50), ("p99", found.p99)] {
             let what = format!("from submit to start, 100/s, {share}");
             let figure = self.time(Workload::Latency, &what, home.label(), time);
-            self.add(figure.over_some(Some((sync, "one append and sync"))));
+            self.add(figure.over_some(Some((millis(sync), "an append and sync"))));
         }
         Ok(())
     }
+}
+
+/// As many as come one at a time, spread over the servers.
+async fn reached<R: Reach>(servers: &[SocketAddr]) -> Result<Vec<R>> {
+    let mut crew = Vec::new();
+    for server in servers.iter().cycle().take(SINGLE.callers) {
+        crew.push(R::reach(*server).await?);
+    }
+    Ok(crew)
 }
 
 /// Fills a machine, then works until all of it has ended.

@@ -7,7 +7,6 @@ use super::{Run, Workload, ground};
 use crate::naive;
 use crate::pipelines::FIVE;
 use crate::raw::Sample;
-use crate::workload::Rate;
 
 /// A figure, and what it is of.
 pub(super) type Reference = Option<(f64, &'static str)>;
@@ -29,13 +28,6 @@ impl Run<'_> {
         self.add(self.rate(Workload::Walk, "a transaction for each move", NAIVE, steps));
         let (submits, steps) = (Some((submits.per_second(), NAIVE)), Some((steps.per_second(), NAIVE)));
         Ok(References { single: submits, bulk: submits, drain: steps, walk: steps })
-    }
-
-    /// A server that does nothing, for what is submitted over HTTP, one a call.
-    pub(super) fn bare(&mut self, bare: Rate) -> (f64, &'static str) {
-        const BARE: &str = "bare server";
-        self.add(self.rate(Workload::Submit, "posts that do nothing, 64 callers", BARE, bare));
-        (bare.per_second(), BARE)
     }
 
     /// What the engine writes for a submission, for the raw loop to write, too.

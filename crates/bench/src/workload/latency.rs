@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tokio::sync::mpsc;
 
-use crate::home::{Caller, Home};
+use crate::home::{Caller, Home, Submitter as _};
 use crate::pipelines::{ONE, numbered};
 use crate::spread::Spread;
 use crate::stopwatch::{now, wait_until};
 
-const PACE: Duration = Duration::from_millis(10);
+/// Between one submission and the next.
+pub(crate) const PACE: Duration = Duration::from_millis(10);
 const WORKERS: usize = 4;
 /// Beyond what other workloads number.
 const FIRST: u64 = 1 << 40;

@@ -6,11 +6,10 @@ mod restart;
 mod submit;
 mod work;
 
-pub(crate) use latency::latency;
+pub(crate) use latency::{PACE, latency};
 pub(crate) use pages::{Look, pages, pages_inside};
 pub(crate) use restart::restart;
-pub(crate) use submit::take;
-pub(crate) use submit::{fill, submit};
+pub(crate) use submit::{fill, submit, submit_by, take};
 pub(crate) use work::{Crew, work};
 
 use std::time::Duration;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use tokio::task::JoinSet;
 
 use super::Rate;
-use crate::home::{Caller, Home};
+use crate::home::{Home, Submitter};
 use crate::pipelines::{Machine, payload};
 use crate::stopwatch::now;
 
@@ -19,18 +19,27 @@ pub(crate) async fn submit<H: Home>(
     callers: usize,
     each: usize,
 ) -> Result<Rate> {
-    let left = Arc::new(AtomicUsize::new(count));
     let mut crew = Vec::new();
     for _ in 0..callers {
         crew.push(home.caller().await?);
     }
+    submit_by(crew, machine, count, each).await
+}
+
+pub(crate) async fn submit_by<S: Submitter>(
+    crew: Vec<S>,
+    machine: Machine,
+    count: usize,
+    each: usize,
+) -> Result<Rate> {
+    let left = Arc::new(AtomicUsize::new(count));
     let began = now();
     let mut running: JoinSet<Result<()>> = JoinSet::new();
-    for mut caller in crew {
+    for mut submitter in crew {
         let left = left.clone();
         running.spawn(async move {
             while let Some(share) = take(&left, each) {
-                caller.submit(machine, (0..share).map(|_| payload()).collect()).await?;
+                submitter.submit(machine, (0..share).map(|_| payload()).collect()).await?;
             }
             Ok(())
         });
