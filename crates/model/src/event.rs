@@ -7,6 +7,7 @@
 
 mod leaf_bytes;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -432,14 +433,12 @@ impl Event {
     /// The documents the event sets, by the names they are stored under.
     #[must_use]
     pub fn named_documents(&self) -> Vec<(String, Json)> {
-        let new = &self.documents;
-        let state = self.leaf.from.as_ref().unwrap_or(&self.leaf.to);
-        let named = [
-            ("payload".to_owned(), &new.payload),
-            (format!("output/{state}"), &new.output),
-            ("result".to_owned(), &new.result),
-        ];
-        named.into_iter().filter_map(|(name, body)| Some((name, body.clone()?))).collect()
+        let NewDocuments { payload, output, result } = &self.documents;
+        let output_name = || format!("output/{}", self.leaf.from.as_ref().unwrap_or(&self.leaf.to));
+        let payload = payload.as_ref().map(|body| ("payload".to_owned(), body.clone()));
+        let output = output.as_ref().map(|body| (output_name(), body.clone()));
+        let result = result.as_ref().map(|body| ("result".to_owned(), body.clone()));
+        [payload, output, result].into_iter().flatten().collect()
     }
 }
 
@@ -447,10 +446,17 @@ impl Event {
 impl Event {
     #[must_use]
     pub fn to_stored(&self) -> (Vec<u8>, Vec<u8>) {
-        let detail =
-            serde_json::to_vec(&self.detail).expect("a detail has only string keys and finite numbers");
-        let leaf = self.bytes.as_ref().map_or_else(|| self.leaf.bytes(), |bytes| bytes.to_vec());
-        (leaf, detail)
+        (self.leaf_bytes().into_owned(), self.detail_text().into_bytes())
+    }
+
+    #[must_use]
+    pub fn leaf_bytes(&self) -> Cow<'_, [u8]> {
+        self.bytes.as_deref().map_or_else(|| self.leaf.bytes().into(), Cow::Borrowed)
+    }
+
+    #[must_use]
+    pub fn detail_text(&self) -> String {
+        serde_json::to_string(&self.detail).expect("a detail has only string keys and finite numbers")
     }
 
     /// A stored detail without what the digests of erased documents were salted with; `None` if it has nothing of it.

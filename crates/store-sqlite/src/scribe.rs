@@ -1,6 +1,7 @@
-//! Rows as text, written by two: the thread that commits from the first on, another from the last on.
+//! Rows and the details of events as text, written by two: the thread that commits from the first on, another from the
+//! last on.
 //!
-//! Turning rows into text is a tenth of what a large batch costs, and needs nothing of the database. Whoever comes first
+//! Turning them into text is a sixth of what a large batch costs, and needs nothing of the database. Whoever comes first
 //! to a sheet writes it. So the one that commits waits for at most a sheet that is being written, and for nothing where
 //! the machine has no time for the other.
 
@@ -8,48 +9,68 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use model::Submission;
-use store::RowChange;
+use model::Event;
+use store::{Changes, RowChange};
 
 use crate::codec::row_text;
 
-/// Rows on a sheet.
+/// Texts on a sheet.
 const SHEET: usize = 16;
-/// Below this many rows it is not worth waking anybody.
+/// Below this many texts it is not worth waking anybody.
 const FEW: usize = 2 * SHEET;
 
-/// The rows of a commit.
+type Sheet = OnceLock<Vec<String>>;
+
+/// What is committed, and its texts.
 #[derive(Debug)]
 pub(crate) struct Sheets {
-    rows: Vec<Arc<Submission>>,
-    sheets: Vec<OnceLock<Vec<String>>>,
+    pub(crate) changes: Changes,
+    details: Vec<Sheet>,
+    rows: Vec<Sheet>,
 }
 
 impl Sheets {
-    fn of(rows: &[RowChange]) -> Self {
-        Sheets {
-            rows: rows.iter().map(|change| change.after.clone()).collect(),
-            sheets: (0..rows.len().div_ceil(SHEET)).map(|_| OnceLock::new()).collect(),
+    fn of(changes: Changes) -> Self {
+        let blank = |count: usize| (0..count.div_ceil(SHEET)).map(|_| Sheet::new()).collect();
+        Sheets { details: blank(changes.events.len()), rows: blank(changes.rows.len()), changes }
+    }
+
+    /// What is stored of an event beside its leaf.
+    pub(crate) fn detail(&self, event: usize) -> &str {
+        &self.detail_sheet(event / SHEET)[event % SHEET]
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &str {
+        &self.row_sheet(row / SHEET)[row % SHEET]
+    }
+
+    fn detail_sheet(&self, no: usize) -> &[String] {
+        self.details[no].get_or_init(|| on_sheet(&self.changes.events, no, Event::detail_text))
+    }
+
+    fn row_sheet(&self, no: usize) -> &[String] {
+        self.rows[no]
+            .get_or_init(|| on_sheet(&self.changes.rows, no, |RowChange { after, .. }| row_text(after)))
+    }
+
+    /// Details first, because they are needed first.
+    fn write_backwards(&self) {
+        for no in unwritten_backwards(&self.details) {
+            self.detail_sheet(no);
+        }
+        for no in unwritten_backwards(&self.rows) {
+            self.row_sheet(no);
         }
     }
+}
 
-    pub(crate) fn text(&self, row: usize) -> &str {
-        &self.sheet(row / SHEET)[row % SHEET]
-    }
+fn on_sheet<T>(things: &[T], no: usize, text: impl Fn(&T) -> String) -> Vec<String> {
+    things.iter().skip(no * SHEET).take(SHEET).map(text).collect()
+}
 
-    fn sheet(&self, no: usize) -> &[String] {
-        self.sheets[no].get_or_init(|| {
-            let rows = self.rows.iter().skip(no * SHEET).take(SHEET);
-            rows.map(|row| row_text(row)).collect()
-        })
-    }
-
-    fn write_backwards(&self) {
-        let unwritten = |no: &usize| self.sheets[*no].get().is_none();
-        (0..self.sheets.len()).rev().take_while(unwritten).for_each(|no| {
-            self.sheet(no);
-        });
-    }
+/// Up to where somebody else has come.
+fn unwritten_backwards(sheets: &[Sheet]) -> impl Iterator<Item = usize> {
+    (0..sheets.len()).rev().take_while(|no| sheets[*no].get().is_none())
 }
 
 /// The other thread. Started with the first large commit, gone with the store.
@@ -60,9 +81,10 @@ pub(crate) struct Scribe {
 }
 
 impl Scribe {
-    pub(crate) fn write(&mut self, rows: &[RowChange]) -> Arc<Sheets> {
-        let sheets = Arc::new(Sheets::of(rows));
-        if rows.len() >= FEW {
+    pub(crate) fn write(&mut self, changes: Changes) -> Arc<Sheets> {
+        let texts = changes.events.len() + changes.rows.len();
+        let sheets = Arc::new(Sheets::of(changes));
+        if texts >= FEW {
             self.start();
             if let Some((wishes, _)) = &self.at_work {
                 // If it is gone or still has others to look at, the one that commits writes alone.
@@ -98,26 +120,35 @@ impl Drop for Scribe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::conformance::sample::Sample;
+    use store::conformance::sample::{Sample, submitted};
+
+    /// As many rows, each with an event.
+    fn changes(count: usize) -> Changes {
+        let (rows, events) = (1..).take(count).map(|n| (Sample::row(n).new_row(), submitted(n))).unzip();
+        Changes { rows, events, ..Changes::default() }
+    }
 
     #[test]
-    fn each_row_has_its_own_text_whoever_writes_it() {
-        let rows: Vec<RowChange> = (1..=(5 * SHEET as u64 + 3)).map(|n| Sample::row(n).new_row()).collect();
+    fn each_has_its_own_text_whoever_writes_it() {
         let mut scribe = Scribe::default();
-        for count in [0, 1, SHEET, FEW, rows.len()] {
-            let sheets = scribe.write(&rows[..count]);
-            let written = (0..count).map(|row| sheets.text(row));
-            assert!(written.eq(rows[..count].iter().map(|change| row_text(&change.after))));
+        for count in [0, 1, SHEET, FEW, 5 * SHEET + 3] {
+            let sheets = scribe.write(changes(count));
+            let Changes { rows, events, .. } = &sheets.changes;
+            let details = (0..count).map(|event| sheets.detail(event));
+            assert!(details.eq(events.iter().map(Event::detail_text)));
+            let written = (0..count).map(|row| sheets.row(row));
+            assert!(written.eq(rows.iter().map(|change| row_text(&change.after))));
         }
     }
 
     #[test]
     fn the_other_stops_where_it_meets_the_first() {
-        let rows: Vec<RowChange> = (1..=4 * SHEET as u64).map(|n| Sample::row(n).new_row()).collect();
-        let sheets = Sheets::of(&rows);
-        sheets.text(SHEET);
+        let sheets = Sheets::of(changes(4 * SHEET));
+        sheets.detail(2 * SHEET);
+        sheets.row(SHEET);
         sheets.write_backwards();
-        let written: Vec<_> = sheets.sheets.iter().map(|sheet| sheet.get().is_some()).collect();
-        assert_eq!(written, [false, true, true, true]);
+        let written = |sheets: &[Sheet]| sheets.iter().map(|sheet| sheet.get().is_some()).collect::<Vec<_>>();
+        assert_eq!(written(&sheets.details), [false, false, true, true]);
+        assert_eq!(written(&sheets.rows), [false, true, true, true]);
     }
 }

@@ -78,9 +78,9 @@ impl Writer {
         if changes.is_empty() {
             return Ok(Committed::default());
         }
-        let sheets = self.scribe.write(&changes.rows);
-        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips, sheets };
-        let written = writing::write(&transaction, &changes, with).map_err(Fault::before_commit)?;
+        let sheets = self.scribe.write(changes);
+        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
+        let written = writing::write(&transaction, &sheets, with).map_err(Fault::before_commit)?;
         transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
         let Written { committed, touched, hot } = written;
         touched.into_iter().for_each(|id| self.hot.remove(id));

@@ -1,6 +1,6 @@
 //! Appending events, each linked to the one before it of the same submission.
 
-use model::{Event, Name, Submission, SubmissionId};
+use model::{Name, Submission, SubmissionId};
 use rusqlite::Connection;
 use store::{Act, IdMap};
 
@@ -8,6 +8,7 @@ use super::Tip;
 use crate::codec::{labels_text, signed};
 use crate::error::{Fault, Result};
 use crate::rows::Rows;
+use crate::scribe::Sheets;
 use crate::sql;
 
 /// A row of this commit, as it will be.
@@ -58,13 +59,13 @@ impl Log<'_, '_> {
         Ok(tip)
     }
 
-    pub(super) fn append(&mut self, events: &[Event]) -> Result<()> {
+    pub(super) fn append(&mut self, sheets: &Sheets) -> Result<()> {
         let mut rows = Rows::new(self.connection)?;
         let mut insert = self.connection.prepare_cached(sql::EVENT_INSERT)?;
-        for event in events {
+        for (no, event) in sheets.changes.events.iter().enumerate() {
             let (id, revision) = (event.leaf.submission, event.leaf.revision);
             let tip = self.follow(&mut rows, id, revision)?;
-            let (leaf, detail) = event.to_stored();
+            let (leaf, detail) = (event.leaf_bytes(), sheets.detail(no).as_bytes());
             let (pipeline, labels) = match self.written.get(&id) {
                 Some(written) => about(written.row),
                 // Most often it has no row.
@@ -74,7 +75,7 @@ impl Log<'_, '_> {
             };
             let (seq, prev) = (signed(self.last_seq), signed(tip.seq));
             let state = &event.leaf.to;
-            insert.execute((seq, prev, signed(revision), pipeline, state, labels, leaf, detail))?;
+            insert.execute((seq, prev, signed(revision), pipeline, state, labels, &*leaf, detail))?;
         }
         Ok(())
     }

@@ -8,8 +8,6 @@ mod holdings;
 mod lazy;
 mod rows;
 
-use std::sync::Arc;
-
 use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
 use store::{Changes, Committed, IdMap, RowChange};
@@ -25,8 +23,6 @@ pub(crate) struct Circumstances {
     pub(crate) last_seq: u64,
     /// The newest event of each row that was taken.
     pub(crate) tips: IdMap<Tip>,
-    /// The rows as text.
-    pub(crate) sheets: Arc<Sheets>,
 }
 
 /// Where a submission's events end.
@@ -59,8 +55,9 @@ pub(crate) struct Written {
     pub(crate) hot: Vec<Warm>,
 }
 
-pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstances) -> Result<Written> {
-    let Circumstances { now, last_seq, tips, sheets } = with;
+pub(crate) fn write(connection: &Connection, sheets: &Sheets, with: Circumstances) -> Result<Written> {
+    let Circumstances { now, last_seq, tips } = with;
+    let changes = &sheets.changes;
     let mut newest = IdMap::with_capacity_and_hasher(changes.events.len(), Default::default());
     let mut committed = Committed::default();
     forgetting::erase_salts(connection, changes)?;
@@ -71,12 +68,12 @@ pub(crate) fn write(connection: &Connection, changes: &Changes, with: Circumstan
         let written = written.collect();
         let mut log = events::Log { connection, written, tips: &tips, newest, last_seq };
         log.append_acts(&changes.acts)?;
-        log.append(&changes.events)?;
+        log.append(sheets)?;
         newest = log.newest;
         committed = Committed { first_seq: last_seq + 1, last_seq: log.last_seq };
     }
     forgetting::forget_rows(connection, changes)?;
-    let hot = rows::write(connection, &changes.rows, &sheets, &mut newest, &tips)?;
+    let hot = rows::write(connection, sheets, &mut newest, &tips)?;
     rows::link(connection, &newest)?;
     entries::write(connection, changes)?;
     aside::write(connection, changes, now)?;

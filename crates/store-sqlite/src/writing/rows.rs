@@ -15,7 +15,6 @@ use crate::sql;
 /// newest before this commit. Answers what is worth keeping at hand.
 pub(super) fn write(
     connection: &Connection,
-    rows: &[RowChange],
     sheets: &Sheets,
     newest: &mut IdMap<Tip>,
     tips: &IdMap<Tip>,
@@ -23,10 +22,11 @@ pub(super) fn write(
     let mut insert = connection.prepare_cached(sql::SUBMISSION_INSERT)?;
     let mut update = connection.prepare_cached(sql::SUBMISSION_UPDATE)?;
     let mut stored = Rows::new(connection)?;
+    let rows = &sheets.changes.rows;
     let mut hot = Vec::with_capacity(rows.len());
     for (no, RowChange { before, after }) in rows.iter().enumerate() {
         let last_seq = newest.remove(&after.id).map(|tip| tip.seq);
-        let text = sheets.text(no);
+        let text = sheets.row(no);
         let last_seq = if let Some(before) = before {
             let values = (blob(&after.id), signed(before.row_version), last_seq.map(signed), text);
             if update.execute(values)? == 0 {
