@@ -95,7 +95,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
 
 /// Makes a call safe to repeat.
 pub(crate) fn idempotency_key() -> String {
-    engine::clock::entropy().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    engine::clock::entropy::<16>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(crate) fn read_id(text: &str) -> Result<SubmissionId, String> {

@@ -91,8 +91,8 @@ fn wall_ms() -> i64 {
 
 /// Fresh randomness from the operating system's generator.
 #[must_use]
-pub fn entropy() -> [u8; 32] {
-    let mut seed = [0; 32];
+pub fn entropy<const N: usize>() -> [u8; N] {
+    let mut seed = [0; N];
     rand::rng().fill_bytes(&mut seed);
     seed
 }
@@ -112,8 +112,7 @@ pub fn fresh_id() -> SubmissionId {
 /// A fresh UUIDv7 of this time.
 #[must_use]
 pub fn fresh_id_at(time: Time) -> SubmissionId {
-    let chance = entropy();
-    SubmissionId::new(time, std::array::from_fn(|index| chance[index]))
+    SubmissionId::new(time, entropy())
 }
 
 /// The machine's monotonic clock, for pauses and time-outs that are nobody's history.

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::Name;
 use crate::actor::Caller;
+use crate::digest::Digest;
 use crate::expr::{Expr, GuardError, Scope};
 use crate::json::{Json, Value};
 use crate::pipeline::{Edge, Pipeline};
@@ -17,6 +18,7 @@ use crate::refusal::{Code, Refusal};
 use crate::schema::Violation;
 use crate::submission::{Seat, SubmissionId};
 use crate::time::Time;
+use crate::token::Bits;
 use crate::trace::Trace;
 
 /// A key or label longer than this is a document in the wrong place.
@@ -58,6 +60,21 @@ pub struct Admission {
     pub(crate) promised: Option<SubmissionId>,
     /// What it is part of, as far as its sender said.
     pub(crate) trace: Option<Trace>,
+    /// Where it was made ready for the log at the door.
+    pub(crate) sealed: Option<Sealed>,
+}
+
+/// The digest of a payload, and what it was salted with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sealed {
+    pub(crate) salt: Bits,
+    pub(crate) digest: Digest,
+}
+
+impl Sealed {
+    pub(crate) fn of(document: &Json, salt: Bits) -> Self {
+        Sealed { salt, digest: Digest::of_parts(&[&salt.0, document.as_str().as_bytes()]) }
+    }
 }
 
 impl Admission {
@@ -92,6 +109,14 @@ impl Admission {
     #[must_use]
     pub fn traced(mut self, trace: Option<Trace>) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// Digests its payload here and not where it is decided, with a salt nobody can guess: that takes the longer the
+    /// larger it is, and others wait there.
+    #[must_use]
+    pub fn sealed(mut self, salt: Bits) -> Self {
+        self.sealed = Some(Sealed::of(&self.application.payload, salt));
         self
     }
 
@@ -139,8 +164,8 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
     let seat = door.seat()?;
     let edge = door.way_in(&application)?;
     let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
-    let (made, promised, trace) = (false, None, None);
-    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made, promised, trace })
+    let (made, promised, trace, sealed) = (false, None, None, None);
+    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made, promised, trace, sealed })
 }
 
 fn check_bounds(application: &Application) -> Result<(), Refusal> {

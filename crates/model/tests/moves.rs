@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::{Application, admit};
 use model::submission::{Status, Wait};
-use model::{Caller, Code, Command, Json, Role, Time};
+use model::token::Bits;
+use model::{Caller, Code, Command, Digest, Json, Role, Time};
 use support::{Story, act, json, pipeline};
 
 fn route(extra: &str) -> model::Pipeline {
@@ -54,6 +55,26 @@ fn a_payload_that_nothing_asks_about_is_not_read() {
     };
     assert!(admitted(r#""SORT""#).unwrap());
     assert!(admitted(r#"[{ to = "SORT", when = "payload.n > 1" }, "SORT"]"#).is_err(), "here something asks");
+}
+
+#[test]
+fn a_payload_is_in_the_log_alike_wherever_it_was_digested() {
+    let sort =
+        "start = \"SORT\"\n[states.SORT]\nnext = [{ to = \"LOST\", when = \"payload.n > 10\" }, \"DONE\"]";
+    let machine = route(sort);
+    let mut salts = Vec::new();
+    for at_the_door in [None, Some(Bits([7; 16]))] {
+        let admission = admit(&machine, Story::application(support::admin(), "{\"n\":1}")).unwrap();
+        let admission = at_the_door.map_or(admission.clone(), |salt| admission.sealed(salt));
+        let mut story = Story::of(machine.clone());
+        story.tell(&Command::Submit(admission.into())).unwrap();
+        let event = &story.events[0];
+        let salt = event.detail.salts.payload.unwrap();
+        assert_eq!(event.leaf.payload, Some(Digest::of_parts(&[&salt.0, b"{\"n\":1}"])));
+        salts.push(salt.0);
+    }
+    assert_eq!(salts[1], [7; 16]);
+    assert_ne!(salts[0], salts[1], "one that was not digested at the door has a salt of its own");
 }
 
 #[test]

@@ -49,8 +49,13 @@ impl Chance {
         &list[self.index(list.len())]
     }
 
-    pub(crate) fn seed(&mut self) -> [u8; 32] {
-        let words: [[u8; 8]; 4] = std::array::from_fn(|_| self.draw().to_be_bytes());
-        std::array::from_fn(|index| words[index / 8][index % 8])
+    pub(crate) fn seed<const N: usize>(&mut self) -> [u8; N] {
+        let mut word = [0; 8];
+        std::array::from_fn(|index| {
+            if index % 8 == 0 {
+                word = self.draw().to_be_bytes();
+            }
+            word[index % 8]
+        })
     }
 }

@@ -166,7 +166,7 @@ fn dock(chance: &mut Chance) -> Value {
 
 /// The payload of a part, whoever makes it. Without a press it has no lane to stand in and is not admitted.
 pub(crate) fn part(chance: &mut Chance) -> Value {
-    json!({ "press": format!("m{}", chance.below(3)), "later": chance.percent(20) })
+    json!({ "press": format!("m{}", chance.below(5)), "later": chance.percent(20) })
 }
 
 /// What somebody amends: allowed and not, fitting and not.
@@ -240,7 +240,7 @@ pub(crate) fn work(task: &str, chance: &mut Chance) -> Work {
         "batch.fill" if chance.percent(8) => ("corrupt", Value::Null),
         "batch.fill" => ("sealed", json!({ "read": true })),
         "batch.report" => ("reported", Value::Null),
-        "part.make" if chance.percent(25) => ("bad", Value::Null),
+        "part.make" if chance.percent(50) => ("bad", Value::Null),
         "studio.sketch" => ("drawn", json!({ "lines": chance.below(9) })),
         "studio.paint" if chance.percent(25) => ("spoiled", Value::Null),
         "studio.paint" => ("painted", Value::Null),

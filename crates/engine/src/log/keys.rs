@@ -153,7 +153,7 @@ fn fresh(name: &str) -> Result<SigningKey, KeyFileError> {
 }
 
 fn fresh_origin() -> String {
-    let [a, b, c, d, ..] = clock::entropy();
+    let [a, b, c, d] = clock::entropy();
     format!("milepost.local/{a:02x}{b:02x}{c:02x}{d:02x}")
 }
 

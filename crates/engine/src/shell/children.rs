@@ -6,11 +6,13 @@ use std::sync::Arc;
 use model::admit::{Admission, Application, admit};
 use model::decide::CHILDREN_MAX;
 use model::pipeline::{Kind, OnDuplicate};
+use model::token::Bits;
 use model::{
     Caller, Code, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time, Token, Trace,
 };
 
 use super::Engine;
+use crate::clock;
 
 /// A submission to be made by another.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +117,8 @@ struct Admitted {
 
 impl Admitted {
     fn add(&mut self, application: Application, name: Name) -> Result<(), Refusal> {
-        let admission = admit(&self.pipeline, application)?.traced(self.trace.clone());
+        let salt = Bits(clock::entropy());
+        let admission = admit(&self.pipeline, application)?.traced(self.trace.clone()).sealed(salt);
         if !self.names.insert(name) {
             return Err(Refusal::new(Code::InvalidRequest, "an earlier child of the call has the same name"));
         }

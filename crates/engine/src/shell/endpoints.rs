@@ -163,5 +163,5 @@ fn entry_of(store: &dyn Store, name: &str) -> Result<Option<EndpointEntry>, stor
 }
 
 fn fresh() -> Secret {
-    Secret(Key::secret_of(&clock::entropy()))
+    Secret(Key::secret_of(&clock::entropy::<32>()))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::admit::{Admission, Application, admit};
 use model::command::{Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
+use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
@@ -242,7 +243,9 @@ impl Engine {
 
     /// What is refused at the door is counted like what the core refuses.
     fn admit(&self, pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
-        admit(pipeline, application).inspect_err(|refusal| self.metrics.refused(refusal.code))
+        let admission = admit(pipeline, application);
+        let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
+        Ok(admission.sealed(Bits(clock::entropy())))
     }
 
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {

@@ -103,7 +103,7 @@ impl Engine {
 
 /// 32 bytes of chance, which nobody guesses, as hexadecimal digits.
 fn fresh() -> Secret {
-    let digits: String = clock::entropy().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = clock::entropy::<32>().iter().map(|byte| format!("{byte:02x}")).collect();
     Secret(format!("{PREFIX}{digits}"))
 }
 

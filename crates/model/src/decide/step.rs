@@ -2,6 +2,7 @@
 
 use super::sight::Moment;
 use crate::actor::{Actor, Right};
+use crate::admit::Sealed;
 use crate::event::{NewDocuments, Spent};
 
 /// What makes a move: who, by which right, with what in hand.
@@ -12,6 +13,8 @@ pub(super) struct Step<'a> {
     pub(super) moment: Moment<'a>,
     pub(super) reason: Option<&'a str>,
     pub(super) documents: NewDocuments,
+    /// Their payload's digest, where it is there already.
+    pub(super) sealed: Option<Sealed>,
     /// Whether leaving counts as the state's success.
     pub(super) success: bool,
     /// The time to live that makes the step.
@@ -31,6 +34,7 @@ impl<'a> Step<'a> {
             moment: Moment::default(),
             reason: None,
             documents: NewDocuments::default(),
+            sealed: None,
             success: false,
             spent: None,
         }

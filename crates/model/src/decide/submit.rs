@@ -66,6 +66,7 @@ pub(super) fn decide(
     }));
     let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
     step.documents = NewDocuments { payload: Some(application.payload.clone()), ..NewDocuments::default() };
+    step.sealed = admission.sealed;
     walk.record(
         change,
         Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) },

@@ -7,9 +7,8 @@ use super::step::Step;
 use super::{Answer, Current, Decision, claim::rank};
 use crate::Name;
 use crate::actor::Actor;
-use crate::admit::Admission;
+use crate::admit::{Admission, Sealed};
 use crate::context::{Chance, Context};
-use crate::digest::Digest;
 use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
 use crate::evolve::evolve_hashed;
 use crate::expr::{GuardError, Out};
@@ -21,7 +20,6 @@ use crate::pipeline::{
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Failure, Kept, Seat, Status, Submission, SubmissionId, Wait};
 use crate::time::Time;
-use crate::token::Bits;
 
 pub(super) struct Walk<'a> {
     pub(super) pipeline: &'a Pipeline,
@@ -334,10 +332,12 @@ impl<'a> Walk<'a> {
             Some(kind) => Actor { kind, ..step.actor },
             None => step.actor,
         };
-        let mut salts = Salts::default();
-        let payload = self.digest(&mut salts.payload, step.documents.payload.as_ref());
-        let output = self.digest(&mut salts.output, step.documents.output.as_ref());
-        let metadata = self.digest(&mut salts.metadata, fact.metadata.as_ref());
+        let payload = step.sealed.or_else(|| self.seal(step.documents.payload.as_ref()));
+        let output = self.seal(step.documents.output.as_ref());
+        let metadata = self.seal(fact.metadata.as_ref());
+        let salt = |sealed: Option<Sealed>| sealed.map(|sealed| sealed.salt);
+        let salts = Salts { payload: salt(payload), output: salt(output), metadata: salt(metadata) };
+        let digest = |sealed: Option<Sealed>| sealed.map(|sealed| sealed.digest);
         let row = self.row.take();
         let stood = row.as_ref().map(Stood::of);
         let leaf = Leaf {
@@ -355,9 +355,9 @@ impl<'a> Walk<'a> {
             right: step.right,
             held: self.context.held(),
             attempt: row.as_ref().map_or(1, |row| row.attempt),
-            payload,
-            output,
-            metadata,
+            payload: digest(payload),
+            output: digest(output),
+            metadata: digest(metadata),
         };
         let detail =
             Detail { actor: actor.name, metadata: fact.metadata, salts, notified: Vec::new(), change };
@@ -382,11 +382,8 @@ impl<'a> Walk<'a> {
         self.owed.push(owed);
     }
 
-    fn digest(&mut self, salt: &mut Option<Bits>, document: Option<&Json>) -> Option<Digest> {
-        let document = document?;
-        let bits = self.chance.bits();
-        *salt = Some(bits);
-        Some(Digest::of_parts(&[&bits.0, document.as_str().as_bytes()]))
+    fn seal(&mut self, document: Option<&Json>) -> Option<Sealed> {
+        document.map(|document| Sealed::of(document, self.chance.bits()))
     }
 }
 

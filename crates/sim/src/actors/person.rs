@@ -86,10 +86,14 @@ impl Person {
     /// Mostly one that waits for somebody; now and then any.
     fn choose(&self, view: &mut View<'_>) -> Option<Submission> {
         if view.chance.percent(20) {
-            // One that failed and may be resumed.
+            // One that failed and may be resumed. A child first whose parent has ended: that may go on with it.
             let failed = view.ledger.failed_ids();
-            if !failed.is_empty() {
-                return view.ledger.row(*view.chance.pick(&failed)).cloned();
+            let parent = |id: &SubmissionId| view.ledger.row(view.ledger.row(*id)?.parent?);
+            let left = |id: &SubmissionId| parent(id).is_some_and(|parent| parent.status.is_final());
+            let children: Vec<_> = failed.iter().copied().filter(left).collect();
+            let list = if children.is_empty() { failed } else { children };
+            if !list.is_empty() {
+                return view.ledger.row(*view.chance.pick(&list)).cloned();
             }
         }
         if view.chance.percent(8) {

@@ -2,6 +2,7 @@
 
 use engine::core::{Ask, Input};
 use model::admit::{Application, admit};
+use model::token::Bits;
 use model::{Caller, Millis, Role};
 
 use super::{Heard, Sent, View, once};
@@ -39,6 +40,9 @@ impl Submitter {
         let body = format!("{} {application:?}", pipeline.name);
         match admit(pipeline, application) {
             Ok(admission) => {
+                // As the engine's callers do, and as what comes another way does not.
+                let seals = view.chance.percent(50);
+                let admission = if seals { admission.sealed(Bits(view.chance.seed())) } else { admission };
                 let once = view.chance.percent(50).then(|| once(&self.name, "submit", &body, view.chance));
                 Some(Input { ask: Ask::Submit(admission.into()), once })
             }
