@@ -37,7 +37,7 @@ impl Run<'_> {
         }
         self.alone(home, references).await?;
         if self.wants(Workload::Submit) {
-            let many = workload::submit(home, ONE, self.sized(50_000), 8, 100).await?;
+            let many = workload::submit(home, ONE, self.sized(50_000), SINGLE.callers, 100).await?;
             let figure = self.rate(Workload::Submit, "submit, 100 a call", home.label(), many);
             self.add(figure.over_some(references.bulk));
             found.bulk = references.bulk;

@@ -93,7 +93,8 @@ impl Run<'_> {
         let ground = ground::Ground::folder(self.plan);
         if self.wants(Workload::Submit) {
             let room = ground.room().await?;
-            sums.submits += workload::submit(&room.engine, ONE, self.sized(50_000), 8, 100).await?;
+            sums.submits +=
+                workload::submit(&room.engine, ONE, self.sized(50_000), SINGLE.callers, 100).await?;
             room.leave().await?;
         }
         if self.wants(Workload::Drain) || self.wants(Workload::Backlog) {
