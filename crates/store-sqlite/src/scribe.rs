@@ -17,7 +17,7 @@ use crate::codec::row_text;
 /// Texts on a sheet.
 const SHEET: usize = 16;
 /// Below this many texts it is not worth waking anybody.
-const FEW: usize = 2 * SHEET;
+const FEW: usize = 4 * SHEET;
 
 type Sheet = OnceLock<Vec<String>>;
 
