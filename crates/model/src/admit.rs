@@ -64,7 +64,7 @@ pub struct Admission {
     pub(crate) sealed: Option<Sealed>,
 }
 
-/// The digest of a payload, and what it was salted with.
+/// The digest of a document, and what it was salted with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sealed {
     pub(crate) salt: Bits,
@@ -73,7 +73,7 @@ pub(crate) struct Sealed {
 
 impl Sealed {
     pub(crate) fn of(document: &Json, salt: Bits) -> Self {
-        Sealed { salt, digest: Digest::of_parts(&[&salt.0, document.as_str().as_bytes()]) }
+        Sealed { salt, digest: Digest::salted(salt, document.as_str()) }
     }
 }
 

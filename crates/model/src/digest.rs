@@ -9,6 +9,8 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::token::Bits;
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -19,6 +21,12 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Digest::of_parts(&[bytes])
+    }
+
+    /// A document's, as leaves have it: of its salt and then its text.
+    #[must_use]
+    pub fn salted(salt: Bits, text: &str) -> Self {
+        Digest::of_parts(&[&salt.0, text.as_bytes()])
     }
 
     /// The digest of the parts, one after the other.

@@ -122,9 +122,14 @@ mod tests {
     use super::*;
     use store::conformance::sample::{Sample, submitted};
 
-    /// As many rows, each with an event.
+    /// As many rows, each with an event that somebody else made.
     fn changes(count: usize) -> Changes {
-        let (rows, events) = (1..).take(count).map(|n| (Sample::row(n).new_row(), submitted(n))).unzip();
+        let event = |n: u64| {
+            let mut event = submitted(n);
+            event.detail.actor = n.to_string().into();
+            event
+        };
+        let (rows, events) = (1..).take(count).map(|n| (Sample::row(n).new_row(), event(n))).unzip();
         Changes { rows, events, ..Changes::default() }
     }
 

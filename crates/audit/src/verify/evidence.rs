@@ -289,7 +289,7 @@ impl<'a> Verifier<'a> {
         let documents = &event.documents;
         let mut value = |name: &str, document: &Option<Document>, digest: Option<Digest>| {
             let Some(document) = document else { return Ok(None) };
-            let salted = Digest::of_parts(&[&document.salt.0, document.text.as_bytes()]);
+            let salted = Digest::salted(document.salt, &document.text);
             if digest != Some(salted) {
                 let message = format!("the {name} is not the one the event speaks of");
                 return Err(Finding::new(Fault::Document, message));

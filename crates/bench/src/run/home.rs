@@ -59,28 +59,20 @@ impl Run<'_> {
     /// One a call. What comes over HTTP is compared to a server that does nothing, with the same callers: bare
     /// connections, because they leave the machine to the server, and the client that people use.
     async fn single<H: Home>(&mut self, home: &H, reference: Reference) -> Result<()> {
-        const BARE_CALLERS: [&str; 2] =
-            ["posts that do nothing, 64 callers", "submit, one a call, 64 callers"];
-        const CLIENTS: [&str; 2] = ["posts that do nothing, 64 clients", "submit, one a call, 64 clients"];
         if !home.servers().is_empty() {
-            self.beside_bare::<Connection>(home.servers(), home.label(), BARE_CALLERS).await?;
-            return self.beside_bare::<RustClient>(home.servers(), home.label(), CLIENTS).await;
+            self.beside_bare::<Connection>(home.servers(), home.label(), "64 callers").await?;
+            return self.beside_bare::<RustClient>(home.servers(), home.label(), "64 clients").await;
         }
         let mut single = Rate::default();
         for _ in 0..TURNS {
             single += workload::submit(home, ONE, self.sized(15_000), SINGLE.callers, 1).await?;
         }
-        let figure = self.rate(Workload::Submit, BARE_CALLERS[1], home.label(), single);
+        let figure = self.rate(Workload::Submit, "submit, one a call, 64 callers", home.label(), single);
         self.add(figure.over_some(reference));
         Ok(())
     }
 
-    async fn beside_bare<R: Reach>(
-        &mut self,
-        servers: &[SocketAddr],
-        label: &str,
-        [nothing, submits]: [&str; 2],
-    ) -> Result<()> {
+    async fn beside_bare<R: Reach>(&mut self, servers: &[SocketAddr], label: &str, who: &str) -> Result<()> {
         const BARE: &str = "bare server";
         let (mut bare, mut single) = (Rate::default(), Rate::default());
         for _ in 0..TURNS {
@@ -91,8 +83,8 @@ impl Run<'_> {
             let crew = reached::<R>(servers).await?;
             single += workload::submit_by(crew, ONE, self.sized(15_000), 1).await?;
         }
-        self.add(self.rate(Workload::Submit, nothing, BARE, bare));
-        let figure = self.rate(Workload::Submit, submits, label, single);
+        self.add(self.rate(Workload::Submit, &format!("posts that do nothing, {who}"), BARE, bare));
+        let figure = self.rate(Workload::Submit, &format!("submit, one a call, {who}"), label, single);
         self.add(figure.over_some(Some((bare.per_second(), BARE))));
         Ok(())
     }

@@ -127,7 +127,7 @@ fn shown(event: &Event, documents: &model::Documents) -> Documents {
 
 fn document(digest: Option<Digest>, salt: Option<Bits>, kept: Option<&Json>) -> Option<Document> {
     let (digest, salt, text) = (digest?, salt?, kept?.as_str());
-    let same = Digest::of_parts(&[&salt.0, text.as_bytes()]) == digest;
+    let same = Digest::salted(salt, text) == digest;
     same.then(|| Document { salt, text: text.to_owned() })
 }
 

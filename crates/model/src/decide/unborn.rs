@@ -72,9 +72,9 @@ pub fn unborn(sent: Unborn<'_>, fate: Fate<'_>, context: &Context) -> Event {
         right: Right::Role(sent.caller.role),
         held: false,
         attempt: 1,
-        payload: Some(Digest::of_parts(&[&payload_salt.0, sent.payload.as_bytes()])),
+        payload: Some(Digest::salted(payload_salt, sent.payload)),
         output: None,
-        metadata: Some(Digest::of_parts(&[&metadata_salt.0, metadata.as_str().as_bytes()])),
+        metadata: Some(Digest::salted(metadata_salt, metadata.as_str())),
     };
     let salts = Salts { payload: Some(payload_salt), output: None, metadata: Some(metadata_salt) };
     let detail = Detail { actor: actor.name, metadata: Some(metadata), salts, notified: Vec::new(), change };
