@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::exact::Num;
 use super::fuel::{Fuel, Stop, stop};
-use super::owner::owner;
+use super::repository::Repository;
 use super::val::{Val, View};
 use crate::json::Number;
 
@@ -17,7 +17,10 @@ pub(super) enum Function {
     String,
     Int,
     Double,
+    Host,
     Owner,
+    OwnerAsWritten,
+    Repository,
     Lower,
     Sha256,
     Canonical,
@@ -44,7 +47,7 @@ const fn on_target(function: Function, name: &'static str) -> Form {
     Form { function, name, on_target: true, alone: false, arguments: 2 }
 }
 
-pub(super) const FORMS: [Form; 12] = [
+pub(super) const FORMS: [Form; 15] = [
     Form { function: Function::Size, name: "size", on_target: true, alone: true, arguments: 1 },
     on_target(Function::Contains, "contains"),
     on_target(Function::StartsWith, "startsWith"),
@@ -52,7 +55,10 @@ pub(super) const FORMS: [Form; 12] = [
     alone(Function::String, "string"),
     alone(Function::Int, "int"),
     alone(Function::Double, "double"),
+    alone(Function::Host, "host"),
     alone(Function::Owner, "owner"),
+    alone(Function::OwnerAsWritten, "ownerAsWritten"),
+    alone(Function::Repository, "repository"),
     alone(Function::Lower, "lower"),
     alone(Function::Sha256, "sha256"),
     alone(Function::Canonical, "canonical"),
@@ -71,13 +77,12 @@ pub(super) fn call<'a>(function: Function, arguments: &[Val<'a>], fuel: &mut Fue
         Function::String => value.exact_text().map(Val::text),
         Function::Int => to_int(value).map(|number| Val::Num(Num::Int(number))),
         Function::Double => to_double(value).map(|number| Val::Num(Num::Double(number))),
-        Function::Owner => match owner(value.to_str("owner()")?) {
-            Some(owner) => {
-                fuel.make_string(owner.len())?;
-                Ok(Val::text(owner))
-            }
-            None => stop("owner() needs a URL like https://host/owner/repository"),
-        },
+        Function::Host => of_repository(value, "host()", fuel, |read| read.host()),
+        Function::Owner => of_repository(value, "owner()", fuel, |read| read.owner()),
+        Function::OwnerAsWritten => {
+            of_repository(value, "ownerAsWritten()", fuel, |read| read.owner_as_written())
+        }
+        Function::Repository => of_repository(value, "repository()", fuel, |read| read.normal_form()),
         Function::Lower => {
             let text = value.to_str("lower()")?;
             fuel.spend_bytes(text.len())?;
@@ -124,6 +129,24 @@ fn search<'a>(
     let (text, part) = (arguments[0].to_str(name)?, arguments[1].to_str(name)?);
     fuel.spend_bytes(text.len() + part.len())?;
     Ok(Val::Bool(found(text, part)))
+}
+
+fn of_repository<'a>(
+    url: &Val<'a>,
+    name: &str,
+    fuel: &mut Fuel,
+    part: fn(&Repository<'_>) -> String,
+) -> Result<Val<'a>, Stop> {
+    let url = url.to_str(name)?;
+    fuel.spend_bytes(url.len())?;
+    let Some(repository) = Repository::parse(url) else {
+        return stop(format!(
+            "{name} needs an address like https://host/owner/repository, without user, port, query or anything after it"
+        ));
+    };
+    let text = part(&repository);
+    fuel.make_string(text.len())?;
+    Ok(Val::text(text))
 }
 
 fn to_int(value: &Val<'_>) -> Result<i128, Stop> {

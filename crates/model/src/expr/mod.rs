@@ -21,8 +21,8 @@ mod lower;
 mod nearest;
 mod node;
 mod operate;
-mod owner;
 mod pattern;
+mod repository;
 mod scope;
 mod val;
 

@@ -43,11 +43,22 @@ fn conversions_are_exact_or_refused() {
 }
 
 #[test]
-fn owner_reads_the_owner_of_a_repository() {
-    gives("owner(payload)", "\"https://github.com/Anthropics/Skills\"", "\"anthropics\"");
+fn addresses_of_repositories_are_read_strictly() {
+    let written = "\"https://GitHub.com/Anthropics/Skills.git\"";
+    gives("[host(payload), owner(payload)]", written, r#"["github.com","anthropics"]"#);
+    gives("repository(payload)", written, "\"https://github.com/anthropics/skills\"");
+    gives("ownerAsWritten(payload)", written, "\"Anthropics\"");
     gives("owner(payload) in ['anthropics', 'openai']", "\"https://github.com/anthropics-evil/x\"", "false");
-    fails("owner(payload)", "\"https://github.com/anthropics\"", "owner() needs a URL");
-    fails("owner(payload)", "1", "owner() needs a string, not an int");
+    gives("host(payload) == 'github.com'", "\"https://evil.example/anthropics/skills\"", "false");
+    for function in ["host", "owner", "ownerAsWritten", "repository"] {
+        let call = format!("{function}(payload)");
+        fails(
+            &call,
+            "\"https://evil.example@github.com/anthropics/x\"",
+            &format!("{function}() needs an address"),
+        );
+        fails(&call, "1", &format!("{function}() needs a string, not an int"));
+    }
 }
 
 #[test]
