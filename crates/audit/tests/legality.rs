@@ -5,7 +5,7 @@ mod common;
 
 use audit::leaf::{Entry, EventLeaf};
 use audit::verify::{EvidenceOptions, EvidenceReport, verify_evidence};
-use common::story::{Story, act, all_shipped, fail, finish, json, shipped};
+use common::story::{Story, act, all_shipped, fail, finish, json, pipeline, shipped};
 use common::{Deployment, eventful, leaves, trust};
 use model::command::{Amend, Child, Claim, Redrive};
 use model::pipeline::Kind;
@@ -46,6 +46,41 @@ fn guards_whose_inputs_are_not_revealed_are_counted_and_not_guessed() {
     let options = EvidenceOptions { trust: Some(&trust), known: None };
     let report = verify_evidence(evidence.to_text().as_bytes(), &options).unwrap();
     assert_eq!((report.guards_checked, report.guards_unknown, report.documents), (0, 2, 0));
+}
+
+#[test]
+fn an_error_that_an_edge_states_is_no_success_to_the_verifier_either() {
+    let machine = pipeline(
+        r#"
+name = "intake"
+version = 1
+start = { to = "SCAN", error = { code = "'noted'" } }
+[states.SCAN]
+task = "t.scan"
+on.odd = { to = "SORT", error = { code = "'odd'" } }
+on.fine = "SORT"
+[states.SORT]
+next = [
+  { to = "FINE", when = "last_good == 'SCAN' && failed_from == null" },
+  { to = "ODD", when = "last_good == null && failed_from == 'SCAN'" },
+  "LOST",
+]
+[states.FINE]
+final = "success"
+[states.ODD]
+final = "success"
+[states.LOST]
+final = "failure"
+"#,
+    );
+    for (outcome, state) in [("odd", "ODD"), ("fine", "FINE")] {
+        let mut story = Story::submitted(machine.clone(), "{}");
+        let token = story.claim_any();
+        story.finish(token, outcome, "null").unwrap();
+        let report = verify(&logged(&story), &story);
+        assert_eq!((&*report.state, report.guards_unknown), (state, 0));
+        assert!(report.guards_checked > 0);
+    }
 }
 
 type Throw = (u8, usize, usize);

@@ -310,15 +310,24 @@ pub struct Submitted {
     pub ttl_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// The error it begins with, where the way in states one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
     pub entry: Entry,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     pub entry: Entry,
-    /// The error that moved it, if one did.
+    /// The error it has from then on: the one that moved it, or the one that the edge states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// Whether the edge states the error.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stated: bool,
+    /// The error that moved it, where the edge states another one instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restated: Option<Failure>,
     /// Whether the state it left is now its last good one.
     #[serde(default)]
     pub good: bool,
@@ -330,6 +339,14 @@ pub struct Moved {
     pub carried: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,
+}
+
+impl Moved {
+    /// The failure that moved it, whatever its edge says about it.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Failure> {
+        if self.stated { self.restated.as_ref() } else { self.error.as_ref() }
+    }
 }
 
 /// A time to live that has done its work: it does not fire twice.
@@ -417,6 +434,7 @@ impl Event {
             | Change::Abandoned { error, .. }
             | Change::Refused { error, .. } => Some(error),
             Change::Moved(moved) => moved.error.as_ref(),
+            Change::Submitted(submitted) => submitted.error.as_ref(),
             _ => None,
         }
     }

@@ -41,6 +41,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.ttl_at = submitted.ttl_at;
     row.submitter = event.detail.actor.clone();
     row.trace = submitted.trace.clone();
+    row.error = submitted.error.clone();
     row.enter(event, &submitted.entry);
     row
 }

@@ -1,7 +1,9 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
+mod failure;
 mod wait;
 
+pub use failure::Failure;
 pub use wait::{Cause, Lease, Seat, Slot, Wait};
 
 use std::collections::BTreeMap;
@@ -362,13 +364,6 @@ pub struct Approval {
     pub action: Name,
     pub to: Name,
     pub by: Name,
-}
-
-/// What went wrong, as workers say it and people read it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    pub code: Name,
-    pub message: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -118,6 +118,14 @@ fn numbers_and_spans_are_told_with_what_they_were() {
 }
 
 #[test]
+fn an_error_that_an_edge_states_is_told() {
+    assert_eq!(
+        changed(&[("on.sent = \"DONE\"", "on.sent = { to = \"DONE\", error = { code = \"'late'\" } }")]),
+        ["+ SENDING -> DONE by sent: error.code 'late'"]
+    );
+}
+
+#[test]
 fn documents_are_compared_value_by_value() {
     assert_eq!(
         changed(&[("heavy = 20", "heavy = 25"), ("mail = \"a@example.org\"", "post = \"b\"")]),

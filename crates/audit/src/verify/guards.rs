@@ -79,7 +79,7 @@ impl Sight {
             } {
                 Ok(counted) => {
                     count = counted;
-                    taken = Some(by.clone());
+                    taken = Some((by.clone(), edges[way.edge].error.is_some()));
                     break;
                 }
                 Err(finding) => refused = refused.or(Some(finding)),
@@ -88,7 +88,8 @@ impl Sight {
         if let (None, Some(finding)) = (&taken, refused) {
             return Err(finding);
         }
-        self.learn(rules, leaf, taken.as_ref(), output);
+        let taken = taken.as_ref().map(|(by, states_error)| Taken { by, states_error: *states_error });
+        self.learn(rules, leaf, taken, output);
         Ok(count)
     }
 
@@ -171,7 +172,7 @@ impl Sight {
         scope
     }
 
-    fn learn(&mut self, rules: &Rules, leaf: &EventLeaf<'_>, by: Option<&By>, output: Output) {
+    fn learn(&mut self, rules: &Rules, leaf: &EventLeaf<'_>, taken: Option<Taken<'_>>, output: Output) {
         let left = leaf.from.as_deref().unwrap_or(&leaf.to).to_owned();
         match output {
             Output::None => {}
@@ -179,7 +180,8 @@ impl Sight {
             Output::Hidden => self.outputs_hidden = true,
         }
         match leaf.kind {
-            Kind::Moved => self.moved(rules, leaf, by, left),
+            Kind::Submitted => self.error = taken.is_some_and(|taken| taken.states_error),
+            Kind::Moved => self.moved(rules, leaf, taken, left),
             Kind::Redriven => self.requeues += 1,
             Kind::Retried | Kind::Abandoned => self.error = true,
             Kind::Died => {
@@ -190,20 +192,22 @@ impl Sight {
         }
     }
 
-    fn moved(&mut self, rules: &Rules, leaf: &EventLeaf<'_>, by: Option<&By>, left: String) {
+    fn moved(&mut self, rules: &Rules, leaf: &EventLeaf<'_>, taken: Option<Taken<'_>>, left: String) {
         let Some(from) = rules.pipeline.state(&left) else { return };
         let Some(to) = rules.pipeline.state(&leaf.to) else { return };
         let fails = matches!(to.kind, model::pipeline::Kind::Final { outcome: FinalKind::Failure, .. });
+        let by = taken.map(|taken| taken.by);
+        let states_error = taken.is_some_and(|taken| taken.states_error);
         let succeeded = match by {
             Some(By::Outcome(_)) => true,
             Some(By::Children(name)) => &**name == "all_succeeded",
             _ => false,
         };
-        if succeeded && from.checkpoint && !fails {
+        if succeeded && from.checkpoint && !fails && !states_error {
             self.last_good = Some(left.clone());
         }
         let carried = matches!(by, Some(By::Pass)) && self.error;
-        self.error = carried || matches!(by, Some(By::Error));
+        self.error = carried || states_error || matches!(by, Some(By::Error));
         if (self.error || fails) && !carried {
             self.failed_from = Some(left.clone());
         }
@@ -212,6 +216,13 @@ impl Sight {
         }
         self.from = Some(left);
     }
+}
+
+/// The edge an event took, as far as it matters for what comes after.
+#[derive(Clone, Copy)]
+struct Taken<'a> {
+    by: &'a By,
+    states_error: bool,
 }
 
 enum Output {

@@ -43,7 +43,7 @@ impl Coverage {
 fn is(event: &Event, declared: &Move) -> bool {
     let leaf = &event.leaf;
     let same = (&leaf.from, &leaf.to, &leaf.trigger) == (&declared.from, &declared.to, &declared.trigger);
-    let error = matches!(&event.detail.change, Change::Moved(moved) if moved.error.is_some());
+    let error = matches!(&event.detail.change, Change::Moved(moved) if moved.cause().is_some());
     let by = match declared.by {
         By::Start => leaf.kind == Kind::Submitted,
         By::Error => error,

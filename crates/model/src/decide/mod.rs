@@ -6,6 +6,7 @@ mod approve;
 mod children;
 mod claim;
 mod clocks;
+mod entry;
 mod error;
 mod finish;
 mod limits;

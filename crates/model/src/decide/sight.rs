@@ -3,11 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use super::notify::plain;
+use crate::Name;
 use crate::event::Event;
 use crate::evolve::evolve_documents;
 use crate::expr::{Budget, Expr, GuardError, Out, Scope};
 use crate::json::{Json, Value};
-use crate::pipeline::{Edge, Pipeline};
+use crate::pipeline::{Edge, EdgeError, Pipeline};
 use crate::submission::{Documents, Failure, Submission};
 
 /// Every name an expression may use, wherever it stands.
@@ -122,7 +124,7 @@ impl<'a> Sight<'a> {
     /// The values that are made from the row and the moment.
     fn derived(&self, name: &str, row: &Submission, moment: Moment<'_>) -> Option<Value> {
         let document = |json: Option<&Json>| json.map_or(Value::Null, Json::value);
-        let state = |name: &Option<crate::Name>| name.as_deref().map_or(Value::Null, Value::from);
+        let state = |name: &Option<Name>| name.as_deref().map_or(Value::Null, Value::from);
         Some(match name {
             "output" => document(moment.output),
             "data" => document(moment.data),
@@ -208,6 +210,31 @@ impl<'a> Sight<'a> {
         }
         Ok(Some(Json::from_value(&Value::Object(metadata))))
     }
+
+    /// The error an edge says its submission has from then on.
+    pub(super) fn stated(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        edge: &Edge,
+    ) -> Result<Option<Failure>, GuardError> {
+        let Some(EdgeError { code, message }) = &edge.error else { return Ok(None) };
+        let code = error_code(self.look(row, moment, code, |scope| code.eval_string(scope))?, code)?;
+        let message = match message {
+            None => Value::Null,
+            Some(expr) => self.look(row, moment, expr, |scope| expr.eval_json(scope))?,
+        };
+        Ok(Some(Failure::new(code, &plain(message))))
+    }
+}
+
+/// The error code an expression gave, if it is spelled like one.
+fn error_code(code: String, expr: &Expr) -> Result<Name, GuardError> {
+    if Failure::is_code(&code) {
+        return Ok(code.into());
+    }
+    let message = format!("`{}` gives no error code: {}", expr.source(), Failure::CODE_SPELLING);
+    Err(GuardError { message })
 }
 
 fn failure(error: Option<&Failure>) -> Value {

@@ -50,8 +50,9 @@ pub(super) fn decide(
         entry.wait = Wait::Key;
         entry.seat = admission.seat.clone().map(|seat| Seat { away: true, ..seat });
     }
-    let metadata =
-        walk.sight.metadata(&seen, Moment::default(), edge, application.reason.as_deref()).map_err(refuse)?;
+    let moment = Moment::default();
+    let metadata = walk.sight.metadata(&seen, moment, edge, application.reason.as_deref()).map_err(refuse)?;
+    let error = walk.sight.stated(&seen, moment, edge).map_err(refuse)?;
     let change = Change::Submitted(Box::new(Submitted {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
@@ -62,6 +63,7 @@ pub(super) fn decide(
         priority_given: application.priority,
         ttl_at,
         trace: admission.trace.clone(),
+        error,
         entry,
     }));
     let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));

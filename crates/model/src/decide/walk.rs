@@ -1,25 +1,20 @@
 //! A walk: the moves one command causes, one after the other, each an event.
 
-use std::borrow::Cow;
-
 use super::sight::{Moment, Sight};
 use super::step::Step;
-use super::{Answer, Current, Decision, claim::rank};
+use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Actor;
 use crate::admit::{Admission, Sealed};
 use crate::context::{Chance, Context};
 use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
 use crate::evolve::evolve_hashed;
-use crate::expr::{GuardError, Out};
+use crate::expr::GuardError;
 use crate::json::Json;
 use crate::owed::{Debtor, Effect, Owed};
-use crate::pipeline::{
-    After, Choice, Clock, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State, Task,
-};
+use crate::pipeline::{Choice, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Failure, Kept, Seat, Status, Submission, SubmissionId, Wait};
-use crate::time::Time;
 
 pub(super) struct Walk<'a> {
     pub(super) pipeline: &'a Pipeline,
@@ -90,20 +85,33 @@ impl<'a> Walk<'a> {
         assert!(self.pipeline.allows(Some(&from.name), to), "only declared moves are made");
         // Derived from where it was, as the file reads: `from` is the state it leaves.
         let came_from = self.row_mut().from.replace(from.name.clone());
-        let seen = self.row();
-        let metadata = self.sight.metadata(seen, step.moment, edge, step.reason);
-        let entry = metadata.and_then(|metadata| Ok((metadata, self.entry(target, seen, step.moment)?)));
+        let derived = self.derive(edge, target, &step);
         self.row_mut().from = came_from;
-        let (metadata, entry) = entry?;
-        let good = step.success && from.checkpoint && entry.status != Status::Failed;
+        let Derived { metadata, error: stated, entry } = derived?;
+        let good = step.success && from.checkpoint && entry.status != Status::Failed && stated.is_none();
         // A pass state hands an error on: where it leads, people still want to know what went wrong and where.
         let carried = matches!(from.kind, Kind::Pass { .. }) && self.row().error.is_some();
-        let error = if carried { self.row().error.clone() } else { step.moment.error.cloned() };
+        let cause = if carried { self.row().error.clone() } else { step.moment.error.cloned() };
+        let (error, stated, restated) = match stated {
+            Some(error) => (Some(error), true, cause),
+            None => (cause, false, None),
+        };
         let reopened = from.is_final() && !target.is_final();
-        let change = Change::Moved(Moved { entry, error, good, reopened, carried, spent: step.spent });
+        let spent = step.spent;
+        let change = Change::Moved(Moved { entry, error, stated, restated, good, reopened, carried, spent });
         let fact = Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) };
         self.record(change, fact, step);
         Ok(())
+    }
+
+    /// Evaluates everything an edge and its target say about the move, before anything is recorded.
+    fn derive(&self, edge: &Edge, target: &State, step: &Step<'_>) -> Result<Derived, GuardError> {
+        let (row, moment) = (self.row(), step.moment);
+        Ok(Derived {
+            metadata: self.sight.metadata(row, moment, edge, step.reason)?,
+            error: self.sight.stated(row, moment, edge)?,
+            entry: self.entry(target, row, moment)?,
+        })
     }
 
     /// Walks on while nothing but a guard or children that have all ended keep it. Cycles of such states do not load,
@@ -183,49 +191,8 @@ impl<'a> Walk<'a> {
         self.record(change, Fact { to: &to, trigger, actor: None, metadata: None, tells: None }, step);
     }
 
-    /// What entering a state means for a submission.
-    pub(super) fn entry(
-        &self,
-        state: &State,
-        row: &Submission,
-        moment: Moment<'_>,
-    ) -> Result<Entry, GuardError> {
-        let priority = match (row.priority_given, &self.pipeline.priority) {
-            (Some(given), _) => given,
-            (None, None) => 0,
-            (None, Some(expr)) => {
-                let bound = crate::admit::PRIORITY_MAX;
-                self.sight.number(row, moment, expr)?.clamp(-bound, bound)
-            }
-        };
-        let now = self.context.now;
-        let state_ttl_at = match &state.ttl {
-            None => None,
-            Some(ttl) => Some(self.after(&ttl.after, row, now)?),
-        };
-        let status = match &state.kind {
-            Kind::Final { outcome, .. } => outcome.status(),
-            _ => Status::Open,
-        };
-        let mut seat = self.seat(state, row.seat.as_ref());
-        if row.key_waits && !state.is_final() {
-            // Wherever it is sent meanwhile, it gets on there once it has its key.
-            seat = seat.map(|seat| Seat { holds: false, away: true, ..seat });
-        }
-        let seen = if seat == row.seat {
-            Cow::Borrowed(row)
-        } else {
-            Cow::Owned(Submission { seat: seat.clone(), ..row.clone() })
-        };
-        let wait = self.turn(state, &seen, now, priority)?;
-        let erase_at = state.retention.map(|span| now.plus(span));
-        let forget_at = state.forget.map(|span| now.plus(span));
-        let clocks = self.clocks(state, row, now);
-        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks })
-    }
-
     /// How it stands in its lane on entering a state: given up, kept, or asked for.
-    fn seat(&self, state: &State, seat: Option<&Seat>) -> Option<Seat> {
+    pub(super) fn seat(&self, state: &State, seat: Option<&Seat>) -> Option<Seat> {
         let mut seat = seat?.clone();
         if state.is_final() || state.lane == LaneRule::Free {
             (seat.holds, seat.away) = (false, true);
@@ -261,67 +228,6 @@ impl<'a> Walk<'a> {
         let wait = self.turn(state, row, self.context.now, row.priority)?;
         self.row_mut().wait = wait;
         self.pass_on()
-    }
-
-    /// What it waits for in a state: its key, its lane, and only then what the state waits for.
-    pub(super) fn turn(
-        &self,
-        state: &State,
-        row: &Submission,
-        entered: Time,
-        priority: i64,
-    ) -> Result<Wait, GuardError> {
-        if row.key_waits && !state.is_final() {
-            return Ok(Wait::Key);
-        }
-        if row.seat.as_ref().is_some_and(Seat::waits) && stops_for_lane(state) {
-            return Ok(Wait::Line);
-        }
-        self.wait(state, row, entered, priority)
-    }
-
-    /// What a submission waits for in a state it entered at `entered`.
-    pub(super) fn wait(
-        &self,
-        state: &State,
-        row: &Submission,
-        entered: Time,
-        priority: i64,
-    ) -> Result<Wait, GuardError> {
-        Ok(match &state.kind {
-            Kind::Pass { .. } => Wait::Guard,
-            Kind::Task { task, .. } => self.queued(task, priority),
-            Kind::Wait { clock, .. } => Wait::Clock { until: self.until(clock, row, entered)? },
-            Kind::Human { .. } => Wait::Person,
-            // Its task makes the children; one that has made them all waits for them.
-            Kind::Join { task: Some(task), .. } if !row.sealed => self.queued(task, priority),
-            Kind::Join { .. } => Wait::Children,
-            Kind::Final { .. } => Wait::Nothing,
-        })
-    }
-
-    /// In the queue of its task, from now on.
-    pub(super) fn queued(&self, task: &Task, priority: i64) -> Wait {
-        Wait::Worker { task: task.name.clone(), rank: rank(self.context.now, priority) }
-    }
-
-    pub(super) fn after(&self, after: &After, row: &Submission, since: Time) -> Result<Time, GuardError> {
-        match after {
-            After::Fixed(span) => Ok(since.plus(*span)),
-            After::Computed(expr) => {
-                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
-            }
-        }
-    }
-
-    fn until(&self, clock: &Clock, row: &Submission, since: Time) -> Result<Time, GuardError> {
-        match clock {
-            Clock::For(span) => Ok(since.plus(*span)),
-            Clock::Until(time) => Ok(*time),
-            Clock::Computed(expr) => {
-                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
-            }
-        }
     }
 
     /// Seals an event: digests, chain, revision; then lets it change the row.
@@ -387,6 +293,13 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// Values of a move that expressions give.
+struct Derived {
+    metadata: Option<Json>,
+    error: Option<Failure>,
+    entry: Entry,
+}
+
 /// The public half of what is recorded.
 pub(super) struct Fact<'a> {
     pub(super) to: &'a Name,
@@ -399,15 +312,6 @@ pub(super) struct Fact<'a> {
 
 pub(super) fn guard_failure(error: &GuardError) -> Failure {
     Failure { code: "guard-error".into(), message: error.message.clone() }
-}
-
-/// Whether a state is one that only the holder of the lane gets anywhere in.
-fn stops_for_lane(state: &State) -> bool {
-    match state.kind {
-        Kind::Task { .. } | Kind::Wait { .. } | Kind::Join { .. } => true,
-        Kind::Pass { .. } => state.lane == LaneRule::Wait,
-        _ => false,
-    }
 }
 
 /// What of a row others may wait for.
@@ -470,16 +374,4 @@ pub(super) fn only(edge: &Edge) -> &Name {
             "only actions offer a choice and only on.error may lead nowhere; the file was checked"
         ),
     }
-}
-
-/// A span from `since`, or a time: `7d`, `duration(..)`, `2026-02-15T18:00:00Z`.
-fn clock_time(out: Out, since: Time, source: &str) -> Result<Time, GuardError> {
-    let text = match &out {
-        Out::Duration(span) => return Ok(since.plus(*span)),
-        Out::Json(value) => value.as_str(),
-    };
-    let span = text.and_then(|text| text.parse().ok()).map(|span| since.plus(span));
-    span.or_else(|| text.and_then(|text| text.parse().ok())).ok_or_else(|| GuardError {
-        message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
-    })
 }

@@ -25,8 +25,8 @@ pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
 pub use source::{Source, attachments};
 pub use state::{
-    Action, After, Backoff, Choice, Clock, Edge, Every, FinalKind, Kind, LaneRule, Retry, RetryRule, Sla,
-    SlaSpan, State, Task, Times, Ttl,
+    Action, After, Backoff, Choice, Clock, Edge, EdgeError, Every, FinalKind, Kind, LaneRule, Retry,
+    RetryRule, Sla, SlaSpan, State, Task, Times, Ttl,
 };
 pub use template::{Piece, Template};
 

@@ -213,6 +213,8 @@ pub struct Edge {
     pub when: Option<Expr>,
     pub trigger: Name,
     pub metadata: Vec<(Name, Expr)>,
+    /// The error the submission has after the move, whatever made it.
+    pub error: Option<EdgeError>,
     /// Recorded instead of the kind of whoever made the move.
     pub actor: Option<ActorKind>,
     pub notify: Vec<Name>,
@@ -222,6 +224,13 @@ pub struct Edge {
     pub task: Option<Task>,
     pub approvals: u32,
     pub self_approval: bool,
+}
+
+/// An error that an edge states: `error = { code, message }`.
+#[derive(Debug, Clone)]
+pub struct EdgeError {
+    pub code: Expr,
+    pub message: Option<Expr>,
 }
 
 /// Where an edge leads: one state, or a list the actor picks from (unpicked: the state it failed in).

@@ -30,8 +30,6 @@ const CLAIM_FILTERS_MAX: usize = 20;
 const CLAIM_MAX: usize = 1_000;
 const WAIT_MAX: Millis = Millis::from_secs(60);
 const SETTLE_MAX: usize = 1_000;
-const ERROR_CODE_MAX: usize = 64;
-const ERROR_MESSAGE_CHARS_MAX: usize = 2_000;
 
 pub(crate) async fn claim(
     State(app): State<App>,
@@ -238,24 +236,14 @@ impl Settlement for FailBody {
 
     fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         let error = self.error;
-        if !is_error_code(&error.code) {
-            let message = format!(
-                "the error code {} is none: 1 to {ERROR_CODE_MAX} of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit",
-                quote(&error.code)
-            );
+        if !Failure::is_code(&error.code) {
+            let message =
+                format!("the error code {} is none: {}", quote(&error.code), Failure::CODE_SPELLING);
             return Err(invalid(message));
         }
-        let message = error.message.chars().take(ERROR_MESSAGE_CHARS_MAX).collect();
-        let failure = Failure { code: error.code.into(), message };
+        let failure = Failure::new(error.code, &error.message);
         Ok(Command::Fail(Fail { token, failure, retryable: error.retryable }))
     }
-}
-
-fn is_error_code(code: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    code.len() <= ERROR_CODE_MAX
-        && code.bytes().next().is_some_and(plain)
-        && code.bytes().all(|byte| plain(byte) || b"._-".contains(&byte))
 }
 
 impl Settlement for SnoozeBody {
@@ -275,20 +263,5 @@ impl Settlement for RenewBody {
 
     fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Renew(Renew { token }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn error_codes_are_short_plain_words() {
-        for code in ["a", "git-clone", "http.404", "9_lives", &"a".repeat(64)] {
-            assert!(is_error_code(code), "{code}");
-        }
-        for code in ["", "-a", ".a", "A", "a b", "é", "a\n", &"a".repeat(65)] {
-            assert!(!is_error_code(code), "{code}");
-        }
     }
 }

@@ -44,7 +44,7 @@ impl Moment<'_> {
             Change::Retried { error, .. } | Change::Died { error, .. } | Change::Abandoned { error, .. } => {
                 Some(&error.code)
             }
-            Change::Moved(moved) => moved.error.as_ref().map(|error| &*error.code),
+            Change::Moved(moved) => moved.cause().map(|error| &*error.code),
             _ => None,
         }
     }

@@ -208,6 +208,7 @@ pub fn submitted(n: u64) -> Event {
         priority_given: None,
         ttl_at: None,
         trace: None,
+        error: None,
         entry: entry(Wait::Person, Status::Open),
     }));
     let mut event = event(id(n), change);
@@ -219,10 +220,17 @@ pub fn submitted(n: u64) -> Event {
 /// The event that moves a row to a state, to wait there. `evolve` gives the row after it.
 #[must_use]
 pub fn moved(row: &Submission, to: &str, entry: Entry) -> Event {
-    let mut event = event(
-        row.id,
-        Change::Moved(Moved { entry, error: None, good: true, reopened: false, carried: false, spent: None }),
-    );
+    let moved = Moved {
+        entry,
+        error: None,
+        stated: false,
+        restated: None,
+        good: true,
+        reopened: false,
+        carried: false,
+        spent: None,
+    };
+    let mut event = event(row.id, Change::Moved(moved));
     event.leaf.revision = row.revision + 1;
     event.leaf.previous = Some(row.leaf);
     event.leaf.at = row.entered_at;

@@ -93,6 +93,10 @@ fn one(way: &Way<'_>, edge: &Edge, name: &str) -> Vec<Fact> {
     for (key, expr) in &edge.metadata {
         all.add(&format!("metadata.{key}"), expr.source());
     }
+    if let Some(error) = &edge.error {
+        all.add("error.code", error.code.source());
+        all.expression("error.message", error.message.as_ref());
+    }
     if let Some(task) = &edge.task {
         all.task(task);
     }

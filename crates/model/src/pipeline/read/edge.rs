@@ -12,7 +12,8 @@ use crate::pipeline::file::{Entry, Node, Value};
 use crate::pipeline::moves::By;
 use crate::pipeline::nearest::typo;
 use crate::pipeline::problem::{Problem, Span, quote};
-use crate::pipeline::{Choice, Edge};
+use crate::pipeline::{Choice, Edge, EdgeError};
+use crate::submission::Failure;
 
 /// What makes a submission take an edge, and with it what the edge may say and see.
 #[derive(Debug)]
@@ -111,7 +112,35 @@ impl Reader<'_> {
         // The task of an action has answered by the time its metadata is written down.
         let scope = if edge.task.is_some() { Scope::ActDone } else { way.scope() };
         edge.metadata = self.named_expressions(fields.node("metadata"), Spelling::Free, scope);
+        if let Some(entry) = fields.take("error") {
+            edge.error = self.edge_error(entry, scope);
+            if edge.to.is_none() && way.by == By::Error {
+                let message = "a dead letter keeps the error it died of; `error` belongs to edges with `to`";
+                self.report("key-not-here", &entry.at, message);
+            }
+        }
         edge
+    }
+
+    /// `error = { code, message }`: expressions for the error that the submission has after the move.
+    fn edge_error(&mut self, entry: &Entry, scope: Scope) -> Option<EdgeError> {
+        let table = self.table(&entry.node)?;
+        let mut fields = Fields::new(Place::Inner, table);
+        let code = fields.node("code");
+        if code.is_none() {
+            self.missing(&entry.at, "`error` needs `code`: an expression such as \"'too-large'\"");
+        }
+        let code = code.and_then(|node| Some((node, self.expression(node, scope)?)));
+        let message = fields.node("message").and_then(|node| self.expression(node, scope));
+        self.close(fields);
+        let (node, code) = code?;
+        // One that reads nothing gives the same every time, so it need not wait for a submission to be wrong.
+        let constant = code.eval_string(&crate::expr::Scope::new());
+        if let Some(code) = constant.ok().filter(|code| !Failure::is_code(code)) {
+            let message = format!("{} is no error code: {}", quote(&code), Failure::CODE_SPELLING);
+            self.report("bad-value", &node.span, message);
+        }
+        Some(EdgeError { code, message })
     }
 
     fn action_fields(&mut self, fields: &mut Fields<'_>, edge: &mut Edge, way: &Way<'_>) {
@@ -198,6 +227,7 @@ fn plain(to: Option<Choice>, by: &By, node: &Node) -> Edge {
         when: None,
         trigger: by.trigger(),
         metadata: Vec::new(),
+        error: None,
         actor: None,
         notify: Vec::new(),
         role: None,

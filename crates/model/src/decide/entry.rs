@@ -1,0 +1,137 @@
+//! What entering a state means: how it waits there, for how long, and with which priority.
+
+use std::borrow::Cow;
+
+use super::claim::rank;
+use super::sight::Moment;
+use super::walk::Walk;
+use crate::event::Entry;
+use crate::expr::{GuardError, Out};
+use crate::pipeline::{After, Clock, Kind, LaneRule, State, Task};
+use crate::submission::{Seat, Status, Submission, Wait};
+use crate::time::Time;
+
+impl Walk<'_> {
+    /// What entering a state means for a submission.
+    pub(super) fn entry(
+        &self,
+        state: &State,
+        row: &Submission,
+        moment: Moment<'_>,
+    ) -> Result<Entry, GuardError> {
+        let priority = match (row.priority_given, &self.pipeline.priority) {
+            (Some(given), _) => given,
+            (None, None) => 0,
+            (None, Some(expr)) => {
+                let bound = crate::admit::PRIORITY_MAX;
+                self.sight.number(row, moment, expr)?.clamp(-bound, bound)
+            }
+        };
+        let now = self.context.now;
+        let state_ttl_at = match &state.ttl {
+            None => None,
+            Some(ttl) => Some(self.after(&ttl.after, row, now)?),
+        };
+        let status = match &state.kind {
+            Kind::Final { outcome, .. } => outcome.status(),
+            _ => Status::Open,
+        };
+        let mut seat = self.seat(state, row.seat.as_ref());
+        if row.key_waits && !state.is_final() {
+            // Wherever it is sent meanwhile, it gets on there once it has its key.
+            seat = seat.map(|seat| Seat { holds: false, away: true, ..seat });
+        }
+        let seen = if seat == row.seat {
+            Cow::Borrowed(row)
+        } else {
+            Cow::Owned(Submission { seat: seat.clone(), ..row.clone() })
+        };
+        let wait = self.turn(state, &seen, now, priority)?;
+        let erase_at = state.retention.map(|span| now.plus(span));
+        let forget_at = state.forget.map(|span| now.plus(span));
+        let clocks = self.clocks(state, row, now);
+        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks })
+    }
+
+    /// What it waits for in a state: its key, its lane, and only then what the state waits for.
+    pub(super) fn turn(
+        &self,
+        state: &State,
+        row: &Submission,
+        entered: Time,
+        priority: i64,
+    ) -> Result<Wait, GuardError> {
+        if row.key_waits && !state.is_final() {
+            return Ok(Wait::Key);
+        }
+        if row.seat.as_ref().is_some_and(Seat::waits) && stops_for_lane(state) {
+            return Ok(Wait::Line);
+        }
+        self.wait(state, row, entered, priority)
+    }
+
+    /// What a submission waits for in a state it entered at `entered`.
+    pub(super) fn wait(
+        &self,
+        state: &State,
+        row: &Submission,
+        entered: Time,
+        priority: i64,
+    ) -> Result<Wait, GuardError> {
+        Ok(match &state.kind {
+            Kind::Pass { .. } => Wait::Guard,
+            Kind::Task { task, .. } => self.queued(task, priority),
+            Kind::Wait { clock, .. } => Wait::Clock { until: self.until(clock, row, entered)? },
+            Kind::Human { .. } => Wait::Person,
+            // Its task makes the children; one that has made them all waits for them.
+            Kind::Join { task: Some(task), .. } if !row.sealed => self.queued(task, priority),
+            Kind::Join { .. } => Wait::Children,
+            Kind::Final { .. } => Wait::Nothing,
+        })
+    }
+
+    /// In the queue of its task, from now on.
+    pub(super) fn queued(&self, task: &Task, priority: i64) -> Wait {
+        Wait::Worker { task: task.name.clone(), rank: rank(self.context.now, priority) }
+    }
+
+    pub(super) fn after(&self, after: &After, row: &Submission, since: Time) -> Result<Time, GuardError> {
+        match after {
+            After::Fixed(span) => Ok(since.plus(*span)),
+            After::Computed(expr) => {
+                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+            }
+        }
+    }
+
+    fn until(&self, clock: &Clock, row: &Submission, since: Time) -> Result<Time, GuardError> {
+        match clock {
+            Clock::For(span) => Ok(since.plus(*span)),
+            Clock::Until(time) => Ok(*time),
+            Clock::Computed(expr) => {
+                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+            }
+        }
+    }
+}
+
+/// Whether a state is one that only the holder of the lane gets anywhere in.
+fn stops_for_lane(state: &State) -> bool {
+    match state.kind {
+        Kind::Task { .. } | Kind::Wait { .. } | Kind::Join { .. } => true,
+        Kind::Pass { .. } => state.lane == LaneRule::Wait,
+        _ => false,
+    }
+}
+
+/// A span from `since`, or a time: `7d`, `duration(..)`, `2026-02-15T18:00:00Z`.
+fn clock_time(out: Out, since: Time, source: &str) -> Result<Time, GuardError> {
+    let text = match &out {
+        Out::Duration(span) => return Ok(since.plus(*span)),
+        Out::Json(value) => value.as_str(),
+    };
+    let span = text.and_then(|text| text.parse().ok()).map(|span| since.plus(span));
+    span.or_else(|| text.and_then(|text| text.parse().ok())).ok_or_else(|| GuardError {
+        message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
+    })
+}
