@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use store::Error;
 
 pub(crate) const DATABASE: &str = "milepost.db";
-const LOCK: &str = "milepost.lock";
+pub(crate) const LOCK: &str = "milepost.lock";
 
 /// Held open for as long as the store is. The lock goes with the process, however that ends.
 #[derive(Debug)]
@@ -36,6 +36,10 @@ impl Folder {
             ))),
             Err(TryLockError::Error(error)) => Err(failed("lock", error)),
         }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn database(&self) -> PathBuf {

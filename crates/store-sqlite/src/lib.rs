@@ -8,6 +8,7 @@ mod checkpoint;
 mod codec;
 mod connection;
 mod error;
+mod files;
 mod find;
 mod folder;
 mod hot;
@@ -70,7 +71,7 @@ impl SqliteStore {
     pub fn open_to_move(folder: &Path, clock: Arc<dyn Clock>) -> Result<SqliteStore, Error> {
         let folder = Folder::open(folder)?;
         let database = folder.database();
-        let writer = Writer::open(&database)?;
+        let writer = Writer::open(&folder)?;
         folder.sync()?;
         Ok(SqliteStore {
             readers: Readers::new(database),

@@ -1,13 +1,13 @@
 //! The one connection that writes.
 
-use std::path::Path;
-
 use rusqlite::{Connection, TransactionBehavior};
 use store::{Changes, Clock, Committed, Error, Take, Taken};
 
 use crate::checkpoint::Checkpoint;
 use crate::connection;
 use crate::error::Fault;
+use crate::files::Files;
+use crate::folder::Folder;
 use crate::hot::Hot;
 use crate::reading;
 use crate::schema;
@@ -20,6 +20,7 @@ pub(crate) struct Writer {
     /// Before the connection: its own is closed first, so that the writer's is the last.
     checkpoint: Checkpoint,
     pub(crate) connection: Connection,
+    files: Files,
     /// The position of the newest committed event.
     last_seq: u64,
     hot: Hot,
@@ -29,13 +30,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn open(database: &Path) -> Result<Self, Error> {
+    pub(crate) fn open(folder: &Folder) -> Result<Self, Error> {
+        let database = &folder.database();
         let mut connection = connection::open_writer(database).map_err(Fault::before_commit)?;
         schema::migrate(&mut connection)?;
         let bounds = reading::bounds(&connection).map_err(Fault::before_commit)?;
         let checkpoint = Checkpoint::of(database, &mut connection).map_err(Fault::before_commit)?;
         Ok(Writer {
             connection,
+            files: Files::opened(folder.path()),
             last_seq: bounds.last,
             checkpoint,
             hot: Hot::default(),
@@ -76,12 +79,15 @@ impl Writer {
         let reading = taking::read(&transaction, take, now, &mut self.hot).map_err(Fault::before_commit)?;
         let changes = decide(reading.taken);
         if changes.is_empty() {
+            // Somebody looks at the clock every second, so an idle store is no longer displaced than that unnoticed.
+            self.files.check()?;
             return Ok(Committed::default());
         }
         let sheets = self.scribe.write(changes);
         let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
         let written = writing::write(&transaction, &sheets, with).map_err(Fault::before_commit)?;
         transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
+        self.files.check()?;
         let Written { committed, touched, hot } = written;
         touched.into_iter().for_each(|id| self.hot.remove(id));
         hot.into_iter().for_each(|warm| self.hot.put(warm));
