@@ -59,6 +59,24 @@ async fn a_claim_that_finds_nothing_ends_with_nothing() {
 }
 
 #[tokio::test]
+async fn claims_do_not_wait_once_waiting_is_ended_and_still_look() {
+    let engine = started().await;
+    let hour = Duration::from_secs(3_600);
+    let waiting = {
+        let engine = engine.clone();
+        tokio::spawn(async move { engine.claim(claim(1), hour).await.unwrap() })
+    };
+    while engine.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    engine.end_waiting();
+    assert!(waiting.await.unwrap().is_empty());
+    assert!(engine.claim(claim(1), hour).await.unwrap().is_empty());
+    engine.submit("work", application("a"), None).await.unwrap();
+    assert_eq!(engine.claim(claim(1), hour).await.unwrap().len(), 1, "what is there is handed out");
+}
+
+#[tokio::test]
 async fn a_drained_engine_has_done_what_was_asked_and_takes_no_more() {
     let engine = started().await;
     let asked: Vec<_> = (0..50)

@@ -22,7 +22,8 @@ const POST: &str = "delivery.post";
 const MAIL: &str = "delivery.mail";
 /// Messages under way at a time, wherever they go.
 const AT_A_TIME: usize = 256;
-/// How long one claim waits. It cannot be cut off, or what it is granted would be nobody's; so a stop waits for it.
+/// How long one claim waits. It cannot be cut off, or what it is granted would be nobody's; so a stop waits for it, unless
+/// the engine ends it.
 const CLAIM_FOR: Duration = Duration::from_secs(1);
 /// Between looks while there is nothing to look for, or nobody to ask.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -81,19 +82,33 @@ impl Senders {
         let mut under_way = JoinSet::new();
         loop {
             while under_way.try_join_next().is_some() {}
+            if under_way.len() == AT_A_TIME {
+                tokio::select! {
+                    biased;
+                    () = &mut stop => break,
+                    _ = under_way.join_next() => continue,
+                }
+            }
             let mut next = pin!(self.next(AT_A_TIME - under_way.len()));
             let (granted, is_over) = tokio::select! {
                 biased;
                 () = &mut stop => (next.await, true),
-                _ = under_way.join_next(), if under_way.len() == AT_A_TIME => continue,
                 granted = &mut next => (granted, false),
             };
-            for granted in granted {
+            let pauses = granted.is_none();
+            for granted in granted.into_iter().flatten() {
                 let sending = self.clone().one(granted, give_up.subscribe());
                 under_way.spawn(sending);
             }
             if is_over {
                 break;
+            }
+            if pauses {
+                tokio::select! {
+                    biased;
+                    () = &mut stop => break,
+                    () = tokio::time::sleep(PAUSE) => {}
+                }
             }
         }
         let all = async { while under_way.join_next().await.is_some() {} };
@@ -104,14 +119,13 @@ impl Senders {
         }
     }
 
-    /// Messages to send, if there are some soon.
-    async fn next(&self, max: usize) -> Vec<Granted> {
+    /// Messages to send, if there are some soon; `None` if there is nothing to ask for, or nobody to ask.
+    async fn next(&self, max: usize) -> Option<Vec<Granted>> {
         let versions = self.engine.pipelines().current();
         let tasks: Vec<Name> =
             self.tasks().filter(|task| versions.all().any(|pipeline| pipeline.has_task(task))).collect();
-        if tasks.is_empty() || max == 0 {
-            tokio::time::sleep(PAUSE).await;
-            return Vec::new();
+        if tasks.is_empty() {
+            return None;
         }
         let claim = ClaimMany {
             worker: "sender".into(),
@@ -122,13 +136,12 @@ impl Senders {
             arriving: false,
         };
         match self.engine.claim(claim, CLAIM_FOR).await {
-            Ok(granted) => granted,
+            Ok(granted) => Some(granted),
             Err(refusal) => {
                 if refusal.code != Code::Draining {
                     tracing::debug!(code = refusal.code.as_str(), "cannot claim deliveries; trying again");
                 }
-                tokio::time::sleep(PAUSE).await;
-                Vec::new()
+                None
             }
         }
     }

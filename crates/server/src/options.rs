@@ -33,8 +33,7 @@ pub struct Options {
     pub body_within: Duration,
     /// Above the longest wait somebody may ask for.
     pub answer_within: Duration,
-    /// How often a long poll looks whether the server is stopping. The engine's own look for work that nobody announced
-    /// comes as often, so this costs nothing more.
+    /// How often somebody who waits for events looks for some that nobody announced.
     pub wait_piece: Duration,
     /// How long requests in flight may take to end when the server stops.
     pub grace: Duration,

@@ -38,8 +38,8 @@ const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 /// Out of file descriptors, most likely: some are given back in a while.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// Serves until `shutdown` ends. Then takes no more connections, lets requests in flight end for `options.grace`, and
-/// returns; draining the engine comes after that and is the caller's. Where the listener really is decides who is let
+/// Serves until `shutdown` ends. Then takes no more connections, answers whoever waits for work or events at once, lets
+/// other requests in flight end for `options.grace`, and returns; draining the engine comes after that and is the caller's. Where the listener really is decides who is let
 /// in, whatever `options.listen` says.
 pub async fn serve(
     engine: Engine,
@@ -58,7 +58,7 @@ pub async fn serve(
     let line = Line {
         tls: options.tls.clone(),
         headers_within: options.headers_within,
-        router: table::stoppable(App::new(engine, options, stop.subscribe())),
+        router: table::stoppable(App::new(engine.clone(), options, stop.subscribe())),
         stopping: stop.subscribe(),
     };
     let mut lines = JoinSet::new();
@@ -76,6 +76,7 @@ pub async fn serve(
     }
     drop(listener);
     stop.send_replace(true);
+    engine.end_waiting();
     let ended = async { while lines.join_next().await.is_some() {} };
     if tokio::time::timeout(grace, ended).await.is_err() {
         tracing::info!(connections = lines.len(), "some requests did not end in time; cutting them off");

@@ -21,6 +21,7 @@ impl Engine {
                 return Ok(Vec::new());
             }
         }
+        let wait = if *self.hurried.borrow() { Duration::ZERO } else { wait };
         let declared: Vec<_> = self.declared(&claim).collect();
         let _polling = self.metrics.polls(&declared);
         let over = tokio::time::sleep(wait);
@@ -47,6 +48,7 @@ impl Engine {
                 outcome = &mut answer => return tasks(heard(outcome).inspect_err(refused)),
                 () = &mut over => true,
                 () = tokio::time::sleep(self.claim_sweep) => false,
+                () = self.hurries() => true,
                 () = self.stopping() => true,
             };
             // What was lent at the same moment is taken; from here on it would go back.
@@ -58,6 +60,18 @@ impl Engine {
                 return Ok(Vec::new());
             }
         }
+    }
+
+    /// Answers every claim that waits with what there is, which is nothing, and lets later ones look but not wait: for a
+    /// server that is about to stop.
+    pub fn end_waiting(&self) {
+        self.hurried.send_replace(true);
+    }
+
+    async fn hurries(&self) {
+        let mut hurried = self.hurried.subscribe();
+        // The sender is this handle's own, so it is there for as long as somebody waits here.
+        let _ = hurried.wait_for(|hurried| *hurried).await;
     }
 
     /// Who has asked for work lately.

@@ -73,6 +73,8 @@ pub struct Engine {
     received: Arc<Mutex<Tally>>,
     pub(super) metrics: Arc<Metrics>,
     condition: watch::Receiver<Condition>,
+    /// Set once nobody is to be kept waiting for work any more.
+    pub(super) hurried: Arc<watch::Sender<bool>>,
     /// In whose name this handle asks.
     by: Option<Caller>,
 }
@@ -109,6 +111,7 @@ impl Engine {
             received: Arc::default(),
             metrics: Arc::default(),
             condition: condition.subscribe(),
+            hurried: Arc::new(watch::Sender::new(false)),
             by: None,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());

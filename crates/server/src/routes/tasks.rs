@@ -1,7 +1,5 @@
 //! What workers ask: claim, finish, fail, snooze, renew, spawn.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
@@ -40,17 +38,9 @@ pub(crate) async fn claim(
     if wait > WAIT_MAX {
         return Err(invalid(format!("`wait` is at most {WAIT_MAX}; claim again after it")).into());
     }
-    let claim = wish(body, &asking)?;
-    let mut left = Duration::from(wait);
-    // In pieces, not cut off: a claim that is dropped could be granted to nobody.
-    loop {
-        let piece = left.min(app.options.wait_piece);
-        let granted = app.engine.claim(claim.clone(), piece).await?;
-        left -= piece;
-        if !granted.is_empty() || left.is_zero() || app.is_stopping() {
-            return Ok(Json(ClaimAnswer { tasks: granted.into_iter().map(view).collect() }));
-        }
-    }
+    // Not cut off when the server stops, but ended by the engine: a claim that is dropped could be granted to nobody.
+    let granted = app.engine.claim(wish(body, &asking)?, wait.into()).await?;
+    Ok(Json(ClaimAnswer { tasks: granted.into_iter().map(view).collect() }))
 }
 
 fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {

@@ -31,7 +31,6 @@ fn resident_kib() -> u64 {
 async fn two_hundred_hostile_connections_do_not_stop_a_good_one() {
     let mut server = Server::with(&[], |options| {
         options.grace = Duration::from_millis(500);
-        options.wait_piece = Duration::from_millis(50);
     })
     .await;
     let before = resident_kib();
