@@ -31,7 +31,24 @@ pub(crate) fn start(format: LogFormat, level: &str) -> anyhow::Result<()> {
     #[cfg(feature = "otel")]
     let subscriber = subscriber.with(crate::otel::layer()?);
     subscriber.init();
+    if format == LogFormat::Json {
+        std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    }
     Ok(())
+}
+
+/// One line of a log in JSON that no filter hides, with the members every other line has.
+pub(crate) fn json_line(level: &str, message: &str, next: Option<&str>) -> String {
+    let mut line = serde_json::json!({
+        "timestamp": engine::clock::wall(),
+        "level": level,
+        "message": message,
+        "target": "milepost",
+    });
+    if let (Some(next), Some(members)) = (next, line.as_object_mut()) {
+        members.insert("next".to_owned(), next.into());
+    }
+    line.to_string()
 }
 
 /// Lets go of what is not yet where it should be.

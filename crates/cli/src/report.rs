@@ -5,6 +5,7 @@ use model::api::Problem;
 use serde_json::Value;
 
 use crate::exit::{Exit, Stop};
+use crate::logging;
 use crate::output::{plain, say};
 use crate::remote::program;
 
@@ -36,6 +37,14 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
             Exit::Negative
         }
     }
+}
+
+/// Says the same as one line of a log of objects, for a server whose log is read by programs.
+pub(crate) fn report_as_log(error: &anyhow::Error) -> Exit {
+    let stop = error.downcast_ref::<Stop>();
+    let next = stop.and_then(|stop| stop.next.as_deref());
+    say!("{}", logging::json_line("ERROR", &format!("{error:#}"), next));
+    stop.map_or(Exit::Negative, |stop| stop.exit)
 }
 
 fn say_error(message: &str) {

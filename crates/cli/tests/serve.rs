@@ -9,6 +9,19 @@ use common::{Server, milepost, run};
 use serde_json::Value;
 use tempfile::TempDir;
 
+const PRESS: &str = r#"
+name = "press"
+version = 1
+start = "PRINTING"
+
+[states.PRINTING]
+task = "press.print"
+on.done = "DONE"
+
+[states.DONE]
+final = "success"
+"#;
+
 #[cfg(unix)]
 #[test]
 fn signals_end_a_server_in_good_order() {
@@ -62,8 +75,7 @@ fn every_line_of_the_log_is_json_when_asked() {
         .expect("the binary runs");
     let mut messages = Vec::new();
     for line in BufReader::new(server.stderr.take().expect("stderr is piped")).lines() {
-        let line = line.expect("the log is UTF-8");
-        let entry: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let entry = entries(&line.expect("the log is UTF-8")).remove(0);
         messages.push(entry["message"].as_str().expect("a message").to_owned());
         if messages.last().is_some_and(|message| message.starts_with("listening on http://127.0.0.1:")) {
             break;
@@ -86,4 +98,68 @@ fn events_are_kept_for_a_span_that_is_one() {
         let refused = run(&["serve", "--keep-events", span]).ends(2);
         assert!(refused.stderr.contains(says), "{}", refused.stderr);
     }
+}
+
+#[test]
+fn a_port_in_use_is_noticed_before_anything_is_made() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let listen = taken.local_addr().expect("it listens").to_string();
+    let (data, token) = (folder.path().join("data"), folder.path().join("token"));
+    let mut command = milepost(&["serve", "--listen", &listen, "--data"]);
+    command.arg(&data).arg("--first-token").arg(&token);
+    let said = common::Said::from(command.output().expect("the binary runs")).ends(1);
+    assert!(said.stderr.contains(&format!("cannot listen on {listen}")), "{}", said.stderr);
+    assert!(said.stderr.contains("next: stop the server that has this port"), "{}", said.stderr);
+    let made: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder is there").collect();
+    assert!(made.is_empty(), "{made:?}");
+}
+
+/// Lines of a log in JSON, each with the members that every line has.
+fn entries(log: &str) -> Vec<Value> {
+    log.lines()
+        .map(|line| {
+            let entry: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+            for member in ["timestamp", "level", "message", "target"] {
+                assert!(entry[member].is_string(), "{member} of {line}");
+            }
+            entry
+        })
+        .collect()
+}
+
+#[test]
+fn a_server_that_does_not_start_says_why_in_json_when_asked() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let listen = taken.local_addr().expect("it listens").to_string();
+    let data = folder.path().display().to_string();
+    for filter in ["info", "off"] {
+        let mut command = milepost(&["serve", "--log-format", "json", "--listen", &listen, "--data", &data]);
+        let said = common::Said::from(command.env("MILEPOST_LOG", filter).output().expect("it runs")).ends(1);
+        let entries = entries(&said.stderr);
+        let last = entries.last().expect("it says why");
+        assert_eq!(last["level"], "ERROR");
+        assert!(last["message"].as_str().is_some_and(|why| why.contains("cannot listen on")), "{last}");
+        assert!(last["next"].as_str().is_some_and(|next| next.contains("--listen")), "{last}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_whose_data_folder_is_deleted_acknowledges_nothing_more_and_stops() {
+    let mut server = Server::start(&[("press.toml", PRESS)]);
+    let (data, submit) = (server.folder.path().join("data"), ["submit", "press", "--data", "{}"]);
+    server.run(&submit).ends(0);
+    std::fs::remove_dir_all(&data).expect("the folder is there");
+    for _ in 0..25 {
+        assert_ne!(server.run(&submit).code, 0, "it would be acknowledged and gone");
+    }
+    let status = server.child.wait().expect("it stops by itself");
+    assert_eq!(status.code(), Some(1));
+    let log = server.log.lock().expect("nobody panics with it").join("\n");
+    let path = data.join("milepost.db").display().to_string();
+    assert!(log.contains(&path) && log.contains("was deleted or moved away"), "{log}");
+    assert!(log.contains("restore a backup"), "{log}");
+    assert!(!data.exists(), "nothing is made in its place");
 }

@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::logging::{self, LogFormat};
 use crate::node::Node;
 use crate::output::say;
 use crate::place::Place;
+use crate::report;
 use crate::sending::Sending;
 use crate::signals::{self, Signals};
 use crate::source;
@@ -91,10 +93,17 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        match (self.run_logged(), self.log_format) {
+            (Err(error), LogFormat::Json) => Ok(report::report_as_log(&error)),
+            (ended, _) => ended.map(|()| Exit::Fine),
+        }
+    }
+
+    fn run_logged(&self) -> anyhow::Result<()> {
         logging::start(self.log_format, "info")?;
         let served = tokio::runtime::Runtime::new()?.block_on(self.serve());
         logging::end();
-        served.map(|()| Exit::Fine)
+        served
     }
 
     async fn serve(&self) -> anyhow::Result<()> {
@@ -107,15 +116,14 @@ impl Serve {
         let tls = self.tls.load()?;
         signals::on_hangup(reload(tls.clone(), notify.clone()))?;
         let place = self.place()?;
+        // Before anything is made: a server that cannot listen leaves nothing behind.
+        let listener = self.bind().await?;
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
         node.apply_delivery().await?;
         if let Some(folder) = &self.pipelines {
             apply_all(&node, folder).await?;
         }
-        let listener = TcpListener::bind(self.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}", self.listen))?;
         if let Some(file) = &self.first_token {
             node.first_token(file).await?;
         }
@@ -140,6 +148,20 @@ impl Serve {
         }
         let senders = self.sending.senders(&node, mail_server);
         node.serve(listener, options, senders, stop).await
+    }
+
+    async fn bind(&self) -> Result<TcpListener, Stop> {
+        TcpListener::bind(self.listen).await.map_err(|error| {
+            let stop = Stop::new(Exit::Negative, format!("cannot listen on {}: {error}", self.listen));
+            match error.kind() {
+                ErrorKind::AddrInUse => {
+                    stop.next("stop the server that has this port, or choose another with --listen")
+                }
+                _ => {
+                    stop.next("choose an address of this machine, and a port that you may use, with --listen")
+                }
+            }
+        })
     }
 
     fn place(&self) -> Result<Place, Stop> {
@@ -181,7 +203,7 @@ impl Serve {
         match self.log_format {
             LogFormat::Text => say!("listening on {scheme}://{address}"),
             LogFormat::Json => {
-                say!("{}", serde_json::json!({ "message": format!("listening on {scheme}://{address}") }))
+                say!("{}", logging::json_line("INFO", &format!("listening on {scheme}://{address}"), None))
             }
         }
     }

@@ -39,6 +39,7 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
+        let listener = bind(self.listen).await?;
         let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
         let log = Some(engine::LogOptions::in_folder(folder.path()));
         let place = Place::Folder(folder.path().to_owned());
@@ -46,7 +47,6 @@ impl Demo {
         for source in pipelines::sources() {
             node.apply(&source).await?;
         }
-        let listener = bind(self.listen).await?;
         node.doors(&listener).await?;
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
