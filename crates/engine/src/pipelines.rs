@@ -90,8 +90,8 @@ impl Pipelines {
             let refuse = |problems: String| LoadError::Definition { name: name.clone(), problems };
             let source =
                 Source::from_definition(&definition).map_err(|problem| refuse(problem.to_string()))?;
-            let pipeline =
-                model::pipeline::load(&source).map_err(|problems| refuse(problems.render(&source)))?;
+            let pipeline = model::pipeline::load_applied(&source)
+                .map_err(|problems| refuse(problems.render(&source)))?;
             self.insert(Arc::new(pipeline));
         }
         Ok(())

@@ -174,6 +174,32 @@ fn a_template_is_filled_in_with_what_the_move_knows() {
 }
 
 #[test]
+fn a_template_sees_the_answer_and_the_data_that_made_the_move() {
+    let template =
+        "Subject: x\n\n{{ output == null ? 'none' : output.shelf }}|{{ data == null ? 'none' : data }}\n";
+    let toml = FILE
+        .replace("reason = true }", "reason = true, data = \"any.json\", notify = \"reader\" }")
+        .replace("title = \"Nowhere to be found\"", "title = \"Nowhere\"");
+    let mut source = Source::new("loans.toml", toml);
+    source.files.insert("reader.txt".to_owned(), template.to_owned());
+    source.files.insert("any.json".to_owned(), "true".to_owned());
+    let machine = load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)));
+    let told = |story: &Story| {
+        let delivery = deliveries(story).into_iter().find(|delivery| &*delivery.name == "reader").unwrap();
+        delivery.body.value().as_str().unwrap().to_owned()
+    };
+    let mut story = Story::submitted(machine.clone(), PAYLOAD);
+    let token = story.claim_any();
+    story.finish(token, "there", r#"{"shelf":"A 7"}"#).unwrap();
+    assert_eq!(told(&story), "A 7|none\n");
+    let mut story = Story::submitted(machine, PAYLOAD);
+    let reason = Some("sold".to_owned());
+    let drop = model::command::Act { reason, data: Some(support::json("\"now\"")), ..act("drop") };
+    story.tell(&model::Command::Act(drop)).unwrap();
+    assert_eq!(told(&story), "none|now\n");
+}
+
+#[test]
 fn a_place_that_cannot_be_filled_is_left_blank_and_said() {
     let template = "Subject: {{ payload.nickname }}\n\nHello {{ payload.nickname }}!\n";
     let mut story = Story::submitted(with_template(template), PAYLOAD);

@@ -67,7 +67,7 @@ impl Rules {
         let json = Json::parse_bytes(bytes).ok().filter(|json| json.as_str().as_bytes() == bytes);
         let json = json.ok_or_else(|| fault(format!("definition {digest} is no JSON document")))?;
         let source = Source::from_definition(&json).map_err(&fault)?;
-        let pipeline = pipeline::load(&source).map_err(|problems| {
+        let pipeline = pipeline::load_applied(&source).map_err(|problems| {
             let first =
                 problems.iter().next().map_or(String::new(), |problem| format!(": {}", problem.message));
             fault(format!("this version cannot load the definition {digest}{first}"))

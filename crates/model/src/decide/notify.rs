@@ -61,7 +61,7 @@ impl<'a> Walk<'a> {
             return notified;
         }
         let row = Submission { attempt: event.leaf.attempt, ..self.row().clone() };
-        let moment = Moment { error: moment.error, event: Some(event), ..Moment::default() };
+        let moment = Moment { event: Some(event), ..moment };
         let news = News { event, cause: Event::id_of(hash), row, moment };
         let mut budget = Budget::default();
         let mut told: Vec<&Name> = Vec::new();

@@ -18,7 +18,7 @@ mod source;
 mod state;
 mod template;
 
-pub use load::load;
+pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
 pub use problem::{CODES, Problem, Problems, Span};

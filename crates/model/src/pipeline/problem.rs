@@ -149,6 +149,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("bad-expression", "an expression does not compile"),
     ("bad-schema", "a JSON Schema cannot be used"),
     ("bad-template", "a template of a notification cannot be used"),
+    ("empty-value", "a template names what no move that it is sent with has"),
     ("bad-metric", "a metric could not be told apart from others, or would be misread"),
     ("missing-file", "a file that is named is not there"),
     ("duplicate", "something is listed twice"),

@@ -36,6 +36,16 @@ pub(crate) enum Part {
     Place(Range<usize>),
 }
 
+impl Part {
+    /// The range of a place, if it is one.
+    pub(crate) fn place(&self) -> Option<Range<usize>> {
+        match self {
+            Part::Place(range) => Some(range.clone()),
+            Part::Text(_) => None,
+        }
+    }
+}
+
 /// What is wrong with a template, and where.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {

@@ -8,6 +8,7 @@ mod edge_order;
 mod joins;
 mod pass_cycle;
 mod reach;
+mod templates;
 
 use super::problem::Problems;
 use super::read::Draft;
@@ -19,4 +20,5 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     pass_cycle::check(draft, problems);
     joins::check(draft, problems);
     deliveries::check(draft, problems);
+    templates::check(draft, problems);
 }

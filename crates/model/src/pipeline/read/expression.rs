@@ -40,7 +40,7 @@ impl Scope {
             Scope::Outcome => on_a_move!("output"),
             Scope::Act => on_a_move!("data"),
             Scope::ActDone => on_a_move!("output", "data"),
-            Scope::Message => on_a_move!("event", "submission"),
+            Scope::Message => on_a_move!("output", "data", "event", "submission"),
         }
     }
 
@@ -127,8 +127,10 @@ fn wrong(message: &str, span: Span) -> Problem {
 /// A name that exists, but not where it is used.
 fn misplaced(name: &str, span: Span) -> Problem {
     let help = match name {
-        "output" => "only edges of an outcome, and metadata of an action with a task, see `output`",
-        "data" => "only edges of actions see `data`",
+        "output" => {
+            "only edges of an outcome, metadata of an action with a task, and templates of notifications see `output`"
+        }
+        "data" => "only edges of actions and templates of notifications see `data`",
         "event" | "submission" => "only templates of notifications see `event` and `submission`",
         "labels" => "labels are made from `payload` and `params`",
         _ => "before a submission is there, expressions see `payload`, `params` and `labels`",

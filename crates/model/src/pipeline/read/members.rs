@@ -24,6 +24,36 @@ impl Reader<'_> {
     }
 }
 
+/// A name and the members that are asked of it, one inside the other.
+type Path<'t> = Vec<&'t str>;
+
+/// Every name of an expression with the members asked of it, and the place of the last of them.
+pub(in crate::pipeline) fn paths_of(text: &str) -> Vec<(Path<'_>, Span)> {
+    let tokens = tokens(text);
+    let mut paths: Vec<(Path<'_>, Span)> = Vec::new();
+    let mut goes_on = false;
+    for (index, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else {
+            goes_on &= *token == Token::Dot;
+            continue;
+        };
+        let follows_dot = index > 0 && tokens[index - 1] == Token::Dot;
+        match paths.last_mut().filter(|_| follows_dot && goes_on) {
+            Some((path, last)) => {
+                path.push(&text[word.clone()]);
+                *last = word.clone();
+            }
+            // A member of what is no name, such as the answer of a function.
+            None if follows_dot => {}
+            None => {
+                paths.push((vec![&text[word.clone()]], word.clone()));
+                goes_on = true;
+            }
+        }
+    }
+    paths
+}
+
 /// Every `owner.member` of an expression whose owner is itself no member.
 fn members_of(text: &str) -> Vec<(&str, &str, Span)> {
     let tokens = tokens(text);
@@ -99,6 +129,19 @@ mod tests {
             ["labels.owner", "params.trusted", "outputs.A"]
         );
         assert_eq!(members("params . limit[payload.chain]"), ["params.limit", "payload.chain"]);
+    }
+
+    #[test]
+    fn paths_go_as_far_as_members_are_named() {
+        let paths = |text: &str| -> Vec<String> {
+            paths_of(text).into_iter().map(|(path, _)| path.join(".")).collect()
+        };
+        assert_eq!(
+            paths("has(event.metadata.x) ? event . to : 'event.y'"),
+            ["has", "event.metadata.x", "event.to"]
+        );
+        assert_eq!(paths("size(output).error + output[0].error.code"), ["size", "output", "output"]);
+        assert_eq!(paths_of("1 + event.metadata.x").pop().map(|(_, span)| span), Some(19..20));
     }
 
     #[test]

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub(super) use fields::{Place, Taken};
+pub(super) use members::paths_of;
 pub(super) use value::FILE_BYTES_MAX;
 
 use super::file::Table;
@@ -54,6 +55,18 @@ pub(super) struct Draft {
     pub(super) doubtful: BTreeSet<Name>,
     /// The same of the edges that are no state's: the way in, the pipeline's ttl.
     pub(super) doubtful_pipeline: bool,
+    /// Every place of a template that is filled in.
+    pub(super) places: Vec<TemplatePlace>,
+}
+
+/// An expression in the text of a notification.
+#[derive(Debug)]
+pub(super) struct TemplatePlace {
+    pub(super) notification: Name,
+    pub(super) file: String,
+    /// The byte of the file it begins at.
+    pub(super) start: usize,
+    pub(super) text: String,
 }
 
 pub(super) fn read(source: &Source, root: &Table, problems: &mut Problems) -> Draft {
@@ -67,10 +80,11 @@ pub(super) fn read(source: &Source, root: &Table, problems: &mut Problems) -> Dr
         reads: Reads::default(),
         edges: 0,
         lost_edges: false,
+        places: Vec::new(),
     };
     let pipeline = reader.pipeline(root);
-    let Reader { taken, doubtful, lost_edges: doubtful_pipeline, .. } = reader;
-    Draft { pipeline, taken, doubtful, doubtful_pipeline }
+    let Reader { taken, doubtful, places, lost_edges: doubtful_pipeline, .. } = reader;
+    Draft { pipeline, taken, doubtful, doubtful_pipeline, places }
 }
 
 /// The names a file declares, which others refer to.
@@ -114,6 +128,7 @@ struct Reader<'a> {
     edges: usize,
     /// Whether an edge could not be read, so that something may seem unreachable that is not.
     lost_edges: bool,
+    places: Vec<TemplatePlace>,
 }
 
 impl Reader<'_> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Reader;
 use super::expression::{Scope, Written};
 use super::fields::{Fields, Place};
 use super::name::Spelling;
+use super::{Reader, TemplatePlace};
 use crate::Name;
 use crate::pipeline::file::{Entry, Node};
 use crate::pipeline::problem::{Problem, quote};
@@ -113,7 +113,7 @@ impl Reader<'_> {
                     format!("the notification {} needs `mail` or `webhook`", quote(&name)),
                 );
             }
-            let template = fields.node("template").and_then(|node| self.template(node));
+            let template = fields.node("template").and_then(|node| self.template(node, &name));
             if table.has("template") && !table.has("mail") {
                 let message = "a template is the text of a mail; an endpoint gets the event as JSON";
                 self.report("key-not-here", &entry.at, message);
@@ -125,7 +125,7 @@ impl Reader<'_> {
     }
 
     /// The text of a mail. What is wrong in it is reported where it stands: in its own file.
-    fn template(&mut self, node: &Node) -> Option<Template> {
+    fn template(&mut self, node: &Node, notification: &Name) -> Option<Template> {
         let (path, text) = self.attachment(node)?;
         if text.len() > TEMPLATE_BYTES_MAX {
             self.report("too-large", &node.span, format!("the template {} is over 64 KB", quote(&path)));
@@ -139,6 +139,11 @@ impl Reader<'_> {
                 return None;
             }
         };
+        for range in subject.iter().chain(&body).filter_map(Part::place) {
+            let (notification, file) = (notification.clone(), path.clone());
+            let (start, text) = (range.start, text[range].to_owned());
+            self.places.push(TemplatePlace { notification, file, start, text });
+        }
         let subject = subject.iter().map(|part| self.piece(part, &path, &text)).collect();
         let body = body.iter().map(|part| self.piece(part, &path, &text)).collect();
         Some(Template { path, subject, body })
