@@ -6,7 +6,7 @@ mod common;
 use audit::verify::{Fault, Finding, LogOptions, LogReport, verify_log};
 use common::story::{Story, pipeline};
 use common::{Deployment, leaves, trust};
-use model::command::Redrive;
+use model::command::{Acknowledge, Redrive};
 use model::event::Leaf;
 use model::{Caller, Command, Digest, Right, Role};
 
@@ -29,6 +29,7 @@ actions.close = "DONE"
 
 [states.DONE]
 final = "success"
+investigate = "reviewer"
 "#;
 
 /// Worked on, dead, redriven, reviewed, asked to be published, published.
@@ -123,4 +124,36 @@ fn an_action_with_a_task_moves_only_for_whoever_was_granted_it() {
     assert_eq!(fault(|leaves| leaves[4].right = Right::Role(Role::Worker)), (Fault::Right, 5));
     let closed = |leaves: &mut Vec<Leaf>| leaves[5].trigger = "close".into();
     audited(closed).unwrap();
+}
+
+/// The story, and somebody with this role who has looked into its end.
+fn acknowledged(change: impl FnOnce(&mut Vec<Leaf>)) -> Result<LogReport, Finding> {
+    let mut story = story();
+    let caller = Caller::new("rob", Role::Reviewer);
+    story.tell(&Command::Acknowledge(Acknowledge { caller, note: None, if_match: None })).unwrap();
+    let end = story.events.last().unwrap().leaf.clone();
+    audited(|leaves| {
+        leaves.push(end);
+        change(leaves);
+    })
+}
+
+#[test]
+fn an_end_is_acknowledged_once_by_whoever_may() {
+    assert_eq!(acknowledged(|_| {}).unwrap().events, 7);
+    let fault = |change: fn(&mut Vec<Leaf>)| acknowledged(change).unwrap_err().fault;
+    assert_eq!(fault(|leaves| leaves[6].right = Right::Rule), Fault::Right);
+    let worker = |leaves: &mut Vec<Leaf>| {
+        leaves[6].right = Right::Role(Role::Worker);
+        leaves[6].actor.kind = Role::Worker.into();
+    };
+    assert_eq!(fault(worker), Fault::Right);
+    assert_eq!(fault(|leaves| leaves[6].trigger = "close".into()), Fault::Trigger);
+    assert_eq!(fault(|leaves| leaves.push(leaves[6].clone())), Fault::Move, "twice");
+    let early = |leaves: &mut Vec<Leaf>| {
+        let mut early = leaves[6].clone();
+        (early.from, early.to) = (leaves[3].from.clone(), leaves[3].from.clone().unwrap());
+        leaves.insert(3, early);
+    };
+    assert_eq!(fault(early), Fault::Move, "nothing is to be looked into where it works");
 }

@@ -9,7 +9,7 @@ pub(crate) use watch::{Bulk, exit};
 use clap::Args;
 use model::api::OperationBody;
 use model::operation::Filter;
-use model::{Status, SubmissionId, Time};
+use model::{InvestigationStatus, Status, SubmissionId, Time};
 
 use crate::commands::read_label;
 use crate::exit::{Exit, Stop};
@@ -31,6 +31,10 @@ pub(crate) struct BulkArgs {
     /// open, dead, succeeded, failed or cancelled
     #[arg(long, requires = "pipeline")]
     status: Option<Status>,
+
+    /// How far the investigation of their end has come; only set by commands that are about nothing else.
+    #[arg(skip)]
+    investigation: Option<InvestigationStatus>,
 
     /// With this label; may be given several times
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label, requires = "pipeline")]
@@ -79,10 +83,16 @@ impl BulkArgs {
         }
     }
 
+    /// The same for ends whose investigation has come so far.
+    pub(crate) fn investigated(&self, investigation: InvestigationStatus) -> BulkArgs {
+        BulkArgs { investigation: Some(investigation), ..self.clone() }
+    }
+
     fn filter(&self, pipeline: &str) -> Filter {
         Filter {
             state: self.state.as_deref().map(Into::into),
             status: self.status,
+            investigation: self.investigation,
             parent: self.parent,
             labels: self
                 .labels

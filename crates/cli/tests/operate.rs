@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use common::{Said, Server, milepost, run};
-use model::api::{ClaimBody, ErrorBody, FailBody};
+use model::api::{ClaimBody, ErrorBody, FailBody, FinishBody};
 use serde_json::{Value, json};
 
 const LOTS: &str = r#"
@@ -205,4 +205,59 @@ async fn messages_are_listed_and_sent_again() {
     assert_eq!(dead["deliveries"].as_array().expect("a list").len(), 1);
     let again = server.run(&["deliveries", "replay", text(&first["id"]), "--reason", "it is back"]).ends(0);
     assert!(again.stdout.contains("MAILING"), "{}", again.stdout);
+}
+
+#[tokio::test]
+async fn ends_are_listed_and_acknowledged() {
+    let lots = LOTS.replace(
+        "[states.LOST]\nfinal = \"failure\"",
+        "[states.LOST]\nfinal = \"failure\"\ninvestigate = true",
+    );
+    let server = Server::start(&[("lots.toml", &lots)]);
+    let none = server.run(&["investigations"]).ends(0);
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "there is nothing to look into\n"));
+    let mut ids = Vec::new();
+    for reference in ["a", "b", "c"] {
+        ids.push(lot(&server, reference, true));
+        let token = claim(&server).await;
+        let body = FinishBody {
+            token,
+            outcome: "lost".to_owned(),
+            output: None,
+            children: Vec::new(),
+            result: None,
+        };
+        server.client().finish(vec![body]).await.expect("the server answers");
+    }
+    let list = server.run(&["investigations", "list", "--pipeline", "lots"]).ends(0);
+    assert!(ids.iter().all(|id| list.stdout.contains(id)), "{}", list.stdout);
+    let status = server.run(&["status"]).ends(0);
+    assert!(status.stdout.contains("TO INVESTIGATE"), "{}", status.stdout);
+    let doctor = server.run(&["doctor", "-o", "json"]).json();
+    assert!(doctor.to_string().contains("somebody should look into how 3 ended"), "{doctor}");
+
+    let acknowledge = ["investigations", "acknowledge", &ids[0], "--note", "a flood"];
+    server.run(&acknowledge).ends(0);
+    let again = server.run(&acknowledge).ends(4);
+    assert!(again.stderr.contains("nothing-to-acknowledge"), "{}", again.stderr);
+    let shown = server.run(&["show", &ids[0]]).ends(0);
+    assert!(shown.stdout.contains("acknowledged by local at ") && shown.stdout.contains(": a flood"));
+    let done = server.run(&["investigations", "list", "--acknowledged"]).ends(0);
+    assert!(done.stdout.contains("local: a flood") && !done.stdout.contains(&ids[1]), "{}", done.stdout);
+    let rest = [
+        "investigations",
+        "acknowledge",
+        "--pipeline",
+        "lots",
+        "--note",
+        "the same flood",
+        "--yes",
+        "-o",
+        "json",
+    ];
+    let rest = server.run(&rest).ends(0).json();
+    assert_eq!((&rest["found"], &rest["done"]), (&json!(2), &json!(2)), "those that are open");
+    server.run(&["investigations"]).ends(0);
+    let list = server.run(&["list", "--investigation", "acknowledged", "-o", "json"]).ends(0).json();
+    assert_eq!(list["submissions"].as_array().expect("a list").len(), 3);
 }

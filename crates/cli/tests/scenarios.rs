@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::{pipelines, run};
 use model::Pipeline;
-use model::pipeline::{Kind, Source, attachments, load};
+use model::pipeline::{Source, attachments, load};
 use tempfile::TempDir;
 
 fn shipped(name: &str) -> Pipeline {
@@ -193,7 +193,7 @@ fn the_site_list_has_the_nineteen_states_of_its_document() {
         .states
         .iter()
         .map(|state| {
-            let investigate = matches!(state.kind, Kind::Final { investigate: true, .. });
+            let investigate = state.investigate().is_some();
             vec![
                 state.phase.as_deref().unwrap_or_default(),
                 &*state.name,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::api::{
-    ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage, SubmissionView,
-    SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage,
+    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
-use model::{Json, Status, SubmissionId, Time};
+use model::{InvestigationStatus, Json, Status, SubmissionId, Time};
 use reqwest::Url;
 use reqwest::header::IF_MATCH;
 
@@ -20,6 +20,8 @@ pub struct Filter {
     pub pipeline: Option<String>,
     pub state: Option<String>,
     pub status: Option<Status>,
+    /// How far the investigation of their end has come.
+    pub investigation: Option<InvestigationStatus>,
     pub key: Option<String>,
     pub parent: Option<SubmissionId>,
     pub lane: Option<String>,
@@ -138,6 +140,26 @@ impl Client {
         self.json(Call::post(url, &body)?).await
     }
 
+    /// A page of ends that somebody should look into, newest first. What the filter says of investigations is not
+    /// looked at.
+    pub async fn investigations(&self, filter: &Filter, page: &Page) -> Result<SubmissionPage, Error> {
+        let mut url = self.at(["investigations"]);
+        add_query(&mut url, &Filter { investigation: None, ..filter.clone() }, page);
+        self.json(Call::get(url)).await
+    }
+
+    /// Says that somebody has looked into how a submission ended.
+    pub async fn acknowledge(
+        &self,
+        id: SubmissionId,
+        note: Option<&str>,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "acknowledge"]);
+        let body = AcknowledgeBody { note: note.map(str::to_owned) };
+        self.json(options.on(Call::post(url, &body)?)?).await
+    }
+
     /// A page of messages to the outside, newest first.
     pub async fn deliveries(&self, filter: &DeliveryFilter, page: &Page) -> Result<DeliveryPage, Error> {
         let mut url = self.at(["deliveries"]);
@@ -175,6 +197,7 @@ fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
         ("pipeline", filter.pipeline.clone()),
         ("state", filter.state.clone()),
         ("status", filter.status.map(|status| status.as_str().to_owned())),
+        ("investigation", filter.investigation.map(|status| status.as_str().to_owned())),
         ("key", filter.key.clone()),
         ("parent", filter.parent.map(|id| id.to_string())),
         ("lane", filter.lane.clone()),

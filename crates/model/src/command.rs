@@ -27,6 +27,7 @@ pub enum Command {
     Act(Act),
     Amend(Amend),
     Redrive(Redrive),
+    Acknowledge(Acknowledge),
     Migrate(Migrate),
     /// The lane it is first in line for is free.
     Seat,
@@ -111,6 +112,16 @@ pub struct Amend {
 pub struct Redrive {
     pub caller: Caller,
     pub reason: Option<String>,
+}
+
+/// Say that somebody has looked into how it ended.
+#[derive(Debug, Clone)]
+pub struct Acknowledge {
+    pub caller: Caller,
+    /// What came of it.
+    pub note: Option<String>,
+    /// The revision the caller saw.
+    pub if_match: Option<u64>,
 }
 
 /// Follow another version of the pipeline from here on.

@@ -5,7 +5,10 @@
 //! names, metadata, salts and what `evolve` needs. Documents live apart from both, so that erasing them breaks no
 //! proof.
 
+mod kind;
 mod leaf_bytes;
+
+pub use kind::Kind;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -93,74 +96,6 @@ impl Pseudonym {
         // One fixed-length secret before the name: no two (secret, name) pairs give the same input, and SHA-256's
         // length extension is of no use because the digest is the end of the matter.
         Pseudonym { kind: actor.kind, id: Digest::of_parts(&[secret, actor.name.as_bytes()]) }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Submitted,
-    Moved,
-    /// An attempt failed and will be made again.
-    Retried,
-    /// A lease ended without a word from its worker.
-    Crashed,
-    /// It became a dead letter.
-    Died,
-    /// An action was granted; its task runs before the move.
-    Requested,
-    /// A granted action's task failed for good; the submission waits for a person again.
-    Abandoned,
-    /// Its payload was amended.
-    Amended,
-    /// A dead letter was set going again.
-    Redriven,
-    /// Its children are all made.
-    Sealed,
-    /// Its documents were erased; what was proven of them stays.
-    Erased,
-    /// Its row was removed; its events stay.
-    Forgotten,
-    /// A service level was missed.
-    Late,
-    /// Somebody agreed to an action that needs several.
-    Approved,
-    /// It follows another version of its pipeline from here on.
-    Migrated,
-    /// What was sent never became a submission.
-    Refused,
-    /// What was sent never became a submission: one that was there stands for it.
-    Merged,
-}
-
-impl Kind {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Submitted => "submitted",
-            Kind::Moved => "moved",
-            Kind::Retried => "retried",
-            Kind::Crashed => "crashed",
-            Kind::Died => "died",
-            Kind::Requested => "requested",
-            Kind::Abandoned => "abandoned",
-            Kind::Amended => "amended",
-            Kind::Redriven => "redriven",
-            Kind::Sealed => "sealed",
-            Kind::Erased => "erased",
-            Kind::Forgotten => "forgotten",
-            Kind::Late => "late",
-            Kind::Approved => "approved",
-            Kind::Migrated => "migrated",
-            Kind::Refused => "refused",
-            Kind::Merged => "merged",
-        }
-    }
-
-    /// Whether it is the only event there is under its id, because there never was a submission.
-    #[must_use]
-    pub fn is_unborn(self) -> bool {
-        matches!(self, Kind::Refused | Kind::Merged)
     }
 }
 
@@ -254,6 +189,10 @@ pub enum Change {
         clocks: Vec<Option<Name>>,
     },
     Approved(Approval),
+    Acknowledged {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     Migrated(Box<Migrated>),
     Refused {
         /// The one that was named: it may not exist.
@@ -284,6 +223,7 @@ impl Change {
             Change::Forgotten => Kind::Forgotten,
             Change::Late { .. } => Kind::Late,
             Change::Approved(_) => Kind::Approved,
+            Change::Acknowledged { .. } => Kind::Acknowledged,
             Change::Migrated(_) => Kind::Migrated,
             Change::Refused { .. } => Kind::Refused,
             Change::Merged { .. } => Kind::Merged,
@@ -373,6 +313,9 @@ pub struct Entry {
     pub forget_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<SlaClock>,
+    /// Whether somebody should look into it here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub investigate: bool,
 }
 
 /// Where a submission stands under the version it was moved to.

@@ -1,7 +1,7 @@
 //! The row after an event. No pipeline, no decision: the event already says everything.
 
 use crate::event::{Change, Entry, Event, Leaf, Migrated, Moved, Spent, Submitted};
-use crate::submission::{Cause, Documents, Status, Submission, Wait};
+use crate::submission::{Cause, Documents, Investigation, Status, Submission, Wait};
 use crate::{Digest, Right};
 
 /// Applies one event. `row` is `None` exactly for the first.
@@ -53,7 +53,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
     let keeps = match &event.detail.change {
         Change::Amended(amended) => amended.wait.is_none(),
         Change::Migrated(migrated) => migrated.stays,
-        Change::Late { .. } | Change::Approved(_) => true,
+        Change::Late { .. } | Change::Approved(_) | Change::Acknowledged { .. } => true,
         _ => false,
     };
     if let Wait::Lease(lease) = &row.wait
@@ -128,6 +128,10 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             });
         }
         Change::Approved(approval) => row.approvals.push(approval.clone()),
+        Change::Acknowledged { note } => {
+            let (by, at) = (event.detail.actor.clone(), event.leaf.at);
+            row.investigate = Some(Investigation::Acknowledged { by, at, note: note.clone() });
+        }
         Change::Migrated(migrated) => row.migrate(event, migrated),
         Change::Sealed => {
             row.anew();
@@ -182,6 +186,7 @@ impl Submission {
         self.forget_at = entry.forget_at;
         self.clocks = entry.clocks.clone();
         self.approvals.clear();
+        self.investigate = entry.investigate.then_some(Investigation::Open);
         self.wait = entry.wait.clone();
     }
 

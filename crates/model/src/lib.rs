@@ -39,7 +39,7 @@ pub use owed::{Debtor, Delivery, Effect, Owed};
 pub use pipeline::Pipeline;
 pub use refusal::{Code, Refusal};
 pub use role::Role;
-pub use submission::{Documents, Status, Submission, SubmissionId};
+pub use submission::{Documents, Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 pub use time::{Millis, Time};
 pub use token::Token;
 pub use trace::Trace;

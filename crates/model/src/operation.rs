@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Name;
 use crate::actor::Caller;
 use crate::json::Json;
-use crate::submission::{Status, Submission, SubmissionId};
+use crate::submission::{Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 use crate::time::Time;
 
 /// Which submissions. Every condition given must hold.
@@ -21,6 +21,9 @@ pub struct Filter {
     pub state: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
+    /// How far the investigation of its end has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub investigation: Option<InvestigationStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SubmissionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +46,7 @@ impl Filter {
             version: None,
             state: None,
             status: None,
+            investigation: None,
             parent: None,
             lane: None,
             labels: BTreeMap::new(),
@@ -55,10 +59,12 @@ impl Filter {
     pub fn fits(&self, row: &Submission) -> bool {
         let lane = row.seat.as_ref().filter(|seat| !seat.away).map(|seat| &seat.lane);
         let error = row.error.as_ref().map(|error| &error.code);
+        let investigation = row.investigation().map(Investigation::status);
         self.pipeline == row.pipeline
             && self.version.is_none_or(|version| version == row.version)
             && self.state.as_ref().is_none_or(|state| *state == row.state)
             && self.status.is_none_or(|status| status == row.status)
+            && self.investigation.is_none_or(|wanted| Some(wanted) == investigation)
             && self.parent.is_none_or(|parent| Some(parent) == row.parent)
             && self.lane.as_ref().is_none_or(|wanted| Some(wanted) == lane)
             && self.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
@@ -85,6 +91,8 @@ pub enum Deed {
         to: Option<Name>,
     },
     Redrive,
+    /// Somebody has looked into how they ended.
+    Acknowledge,
     Migrate {
         version: u32,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -117,11 +125,14 @@ impl TryFrom<Written> for Deed {
             }
             "resume" => Ok(Deed::Resume { to }),
             "redrive" => Ok(Deed::Redrive),
+            "acknowledge" => Ok(Deed::Acknowledge),
             "migrate" => {
                 let version = version.ok_or("missing field `version`")?;
                 Ok(Deed::Migrate { version, map })
             }
-            other => Err(format!("unknown deed `{other}`; one of act, resume, redrive, migrate")),
+            other => {
+                Err(format!("unknown deed `{other}`; one of act, resume, redrive, acknowledge, migrate"))
+            }
         }
     }
 }
@@ -186,7 +197,13 @@ mod tests {
         let data = Json::parse(r#"{"n":123456789012345678901234567890,"x":[null,1.50]}"#).unwrap();
         let act = Deed::Act { action: "go".into(), data: Some(data), to: Some("THERE".into()) };
         let map: BTreeMap<Name, Name> = [("A".into(), "B".into())].into();
-        for deed in [act, Deed::Resume { to: None }, Deed::Redrive, Deed::Migrate { version: 2, map }] {
+        for deed in [
+            act,
+            Deed::Resume { to: None },
+            Deed::Redrive,
+            Deed::Acknowledge,
+            Deed::Migrate { version: 2, map },
+        ] {
             let text = serde_json::to_string(&deed).unwrap();
             assert_eq!(serde_json::from_str::<Deed>(&text).unwrap(), deed, "{text}");
         }

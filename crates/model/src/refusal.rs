@@ -94,6 +94,7 @@ codes! {
     LaneTaken = "lane-taken", Conflict, "another submission has the lane; try when it has moved on";
     Erased = "erased", Conflict, "the submission's documents were erased";
     NotDead = "not-dead", Conflict, "only a dead letter can be redriven";
+    NothingToAcknowledge = "nothing-to-acknowledge", Conflict, "nothing about the submission waits to be investigated";
     NotAmendable = "not-amendable", Conflict, "the pipeline does not let this be amended";
     NotMigratable = "not-migratable", Conflict, "the submission cannot follow that version as it stands";
     UnknownOperation = "unknown-operation", NotFound, "no such operation";

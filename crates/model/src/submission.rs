@@ -1,9 +1,11 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
 mod failure;
+mod investigation;
 mod wait;
 
 pub use failure::Failure;
+pub use investigation::{Investigation, InvestigationStatus};
 pub use wait::{Cause, Lease, Seat, Slot, Wait};
 
 use std::collections::BTreeMap;
@@ -223,6 +225,9 @@ pub struct Submission {
     /// Who submitted it, for actions that somebody else must take.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub submitter: Name,
+    /// Set while it is where somebody should look into how it ended. See [`Submission::investigation`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub investigate: Option<Investigation>,
     /// What it is part of, as far as its submitter said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
@@ -277,6 +282,7 @@ impl Submission {
             clocks: Vec::new(),
             approvals: Vec::new(),
             submitter: "".into(),
+            investigate: None,
             trace: None,
             leaf: Digest([0; 32]),
         }
@@ -288,6 +294,12 @@ impl Submission {
             Wait::Lease(lease) => Some(lease),
             _ => None,
         }
+    }
+
+    /// The investigation of how it ended. One that an action's task has open again has none, until that is given up.
+    #[must_use]
+    pub fn investigation(&self) -> Option<&Investigation> {
+        self.investigate.as_ref().filter(|_| self.status.is_final())
     }
 
     /// When time alone would change something. A lease in force is awaited before a ttl is.

@@ -12,7 +12,9 @@ use crate::Name;
 use crate::actor::Actor;
 use crate::decide::rank;
 use crate::pipeline::{Holds, Kind, Pipeline, State, Times};
-use crate::submission::{Cause, Documents, Failure, Lease, SlaClock, Status, Submission, SubmissionId, Wait};
+use crate::submission::{
+    Cause, Documents, Failure, Investigation, Lease, SlaClock, Status, Submission, SubmissionId, Wait,
+};
 use crate::time::{Millis, Time};
 
 /// One reason. Decide by `code`, which is stable; `sentence` is for people.
@@ -103,6 +105,7 @@ pub fn why(
     });
     reasons.extend(look.requested());
     reasons.extend(look.late());
+    reasons.extend(look.investigated());
     reasons.extend(look.unsent());
     reasons
 }
@@ -286,6 +289,15 @@ impl Look<'_> {
         let is_late = !missed.is_empty() && !self.row.status.is_final();
         is_late
             .then(|| reason("late", format!("it is late: {}", told.join(", ")), json!({ "missed": details })))
+    }
+
+    /// Nothing stops it, and yet somebody is wanted.
+    fn investigated(&self) -> Option<Reason> {
+        let role = self.state.investigate()?;
+        matches!(self.row.investigation()?, Investigation::Open).then(|| {
+            let sentence = format!("somebody should look into how it ended, and acknowledge it ({role})");
+            reason("investigate", sentence, json!({ "role": role.as_str() }))
+        })
     }
 
     /// Whoever waits for news of it waits for these.

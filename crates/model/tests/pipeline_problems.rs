@@ -538,7 +538,10 @@ fn what_was_meant_is_suggested() {
     };
     assert_eq!(help(with("titel = 'x'", "")), ["did you mean `title`?"]);
     assert_eq!(help(with("key = 'paylaod.x'", "")), ["did you mean `payload`?"]);
-    assert_eq!(help(with("key = 'data.x'", "")), ["only edges of actions and templates of notifications see `data`"]);
+    assert_eq!(
+        help(with("key = 'data.x'", "")),
+        ["only edges of actions and templates of notifications see `data`"]
+    );
     assert_eq!(help(replaced("final = \"failure\"", "final = \"fail\"")), ["did you mean `failure`?"]);
     assert_eq!(
         help(replaced("final = \"failure\"", "final = \"failure\"\npriority = 3")),

@@ -100,6 +100,7 @@ forget = "1h"
 
 [states.LOST]
 final = "failure"
+investigate = "reviewer"
 forget = "1h"
 actions.resume = {{ to = ["WORK", "REVIEW"] }}
 "#,
@@ -217,6 +218,11 @@ impl Game {
                 if_match: None,
             }),
             9 if one.is_multiple_of(2) => Command::Unpark,
+            9 if one.is_multiple_of(3) => Command::Acknowledge(model::command::Acknowledge {
+                caller: caller(two),
+                note: None,
+                if_match: None,
+            }),
             9 => Command::Redrive(model::command::Redrive { caller: caller(two), reason: None }),
             _ => {
                 let names: Vec<_> =

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use model::command::{Amend, Child, Migrate, Redrive};
+use model::command::{Acknowledge, Amend, Child, Migrate, Redrive};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
 use model::submission::{Children, SlaClock, Status, Wait};
-use model::{Caller, Command, Pipeline, Refusal, Role, Token};
+use model::{Caller, Command, Investigation, Pipeline, Refusal, Role, Token};
 use support::{Story, act, all_shipped, fail, finish, json, shipped};
 
 /// What a pipeline is given in its table.
@@ -103,6 +103,7 @@ fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
             Wait::Nothing
         }
     };
+    row.investigate = declared.investigate().map(|_| Investigation::Open);
     row.timer = row.deadline();
     story
 }
@@ -245,7 +246,7 @@ fn action_rows(table: &mut Table, story: &Story, samples: &Samples) {
     }
 }
 
-/// What people may do anywhere: amend the payload, set a dead letter going again.
+/// What people may do anywhere: amend the payload, set a dead letter going again, acknowledge an end.
 fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
     let amend = |role| {
         let caller = Caller::new("someone", role);
@@ -255,6 +256,15 @@ fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
     table.rows("amend, whoever asks", story, amends.to_vec());
     let redrive = |role| Command::Redrive(Redrive { caller: Caller::new("someone", role), reason: None });
     table.row("redrive", story, &redrive(Role::Admin));
+    let acknowledge = |role| {
+        let caller = Caller::new("someone", role);
+        Command::Acknowledge(Acknowledge { caller, note: None, if_match: None })
+    };
+    let asks =
+        [Role::Reviewer, Role::Admin].map(|role| (format!("acknowledge by {role}"), acknowledge(role)));
+    if story.row().investigation().is_some() {
+        table.rows("acknowledge, whoever asks", story, asks.to_vec());
+    }
     if story.row().status != Status::Open {
         return;
     }

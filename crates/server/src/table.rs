@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, acts, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health,
-    holds, log, metrics, operations, overdue, pipelines, reviews, servers, stats, submissions, submit, tasks,
-    tokens, why, workers,
+    holds, investigations, log, metrics, operations, overdue, pipelines, reviews, servers, stats,
+    submissions, submit, tasks, tokens, why, workers,
 };
 
 /// One way in.
@@ -93,6 +93,10 @@ pub const TABLE: &[Route] = &[
     }),
     route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, amend::amend)),
     route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, dead::redrive)),
+    route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
+        on(post, investigations::acknowledge)
+    }),
+    route(Method::GET, "/v1/investigations", AnyRole, Request, |get| on(get, investigations::list)),
     route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
     route(Method::GET, "/v1/deliveries", AnyRole, Request, |get| on(get, deliveries::list)),
     route(Method::POST, "/v1/deliveries/{id}/replay", ADMIN, Request, |post| on(post, deliveries::replay)),

@@ -2,6 +2,7 @@
 //! the others.
 
 use deadpool_postgres::Pool;
+use store::entries::Place;
 use store::{Count, Entries, Page, Query};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -40,20 +41,20 @@ fn first(query: &Query) -> Option<Uuid> {
 
 /// One more than the page has, so that it is known whether more follow.
 async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<Row>> {
-    let placed = query.pipeline.is_some() || query.state.is_some() || query.status.is_some();
+    let placed = query.is_placed();
     let narrow = query.key.as_ref().or(query.lane.as_ref());
     let mut places = Vec::new();
     if placed || narrow.is_some() {
-        places = reading::all_counts(client).await?;
-        places.retain(|place| covers(query, place));
+        places = reading::all_counts(client).await?.iter().map(Count::place).collect();
+        places.retain(|place| query.covers(place));
     }
     let most = limit(query.page_size() + 1);
-    let column = |part: fn(&Count) -> &str| -> Option<Vec<_>> {
+    let column = |part: fn(&Place) -> &str| -> Option<Vec<_>> {
         placed.then(|| places.iter().map(|place| text(part(place)).into_owned()).collect())
     };
     let pipelines = column(|place| &place.pipeline);
     let states = column(|place| &place.state);
-    let statuses = column(|place| place.status.as_str());
+    let statuses = column(|place| place.standing());
     let labels: Vec<_> = query.labels.keys().map(|name| text(name)).collect();
     let values: Vec<_> = query.labels.values().map(|value| text(value)).collect();
     let parent = query.parent.map(|parent| parent.0);
@@ -76,10 +77,4 @@ async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<R
         (sql::FIND_EVERY, 2)
     };
     rows(client, along, &parameters[..count]).await
-}
-
-fn covers(query: &Query, place: &Count) -> bool {
-    query.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
-        && query.state.as_ref().is_none_or(|state| *state == place.state)
-        && query.status.is_none_or(|status| status == place.status)
 }

@@ -2,6 +2,7 @@
 
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Status, Submission, SubmissionId};
+use store::entries::read_standing;
 use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Oldest, Recorded};
 
 use crate::codec::{self, limit, signed, text, unsigned};
@@ -187,10 +188,12 @@ pub(crate) async fn counts(pool: &Pool) -> Result<Vec<Count>> {
 pub(crate) async fn all_counts(client: &Client) -> Result<Vec<Count>> {
     let found = rows(client, sql::COUNTER_ALL, &[]).await?;
     let counts = found.iter().map(|row| {
+        let (status, investigation) = read_standing(row.try_get(2)?).map_err(Fault::Corrupt)?;
         Ok(Count {
             pipeline: codec::name(row.try_get(0)?),
             state: codec::name(row.try_get(1)?),
-            status: row.try_get::<_, &str>(2)?.parse().map_err(Fault::Corrupt)?,
+            status,
+            investigation,
             count: unsigned(row.try_get(3)?)?,
         })
     });

@@ -12,8 +12,8 @@ use model::submission::{Seat, Wait};
 use model::{Event, Status, Submission, SubmissionId, evolve};
 use store::conformance::sample::{Sample, entry, id, lease, moved, names, submitted};
 use store::{
-    Changes, Committed, Count, Error, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready, Recorded, RowChange,
-    Store, Take, Taken,
+    Changes, Committed, Count, Entries, Error, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready, Recorded,
+    RowChange, Store, Take, Taken,
 };
 use store_postgres::PostgresStore;
 
@@ -162,14 +162,20 @@ fn check_books(store: &dyn Store) {
         let page = store.find(&query).unwrap();
         query.after = page.rows.last().map(|row| row.id);
         for row in page.rows {
-            *places.entry((row.pipeline, row.state, row.status)).or_default() += 1;
+            *places.entry(Entries::of(&row).place).or_default() += 1;
         }
         if !page.more {
             break;
         }
     }
     let recount = places.into_iter();
-    let recount = recount.map(|((pipeline, state, status), count)| Count { pipeline, state, status, count });
+    let recount = recount.map(|(place, count)| Count {
+        pipeline: place.pipeline,
+        state: place.state,
+        status: place.status,
+        investigation: place.investigation,
+        count,
+    });
     assert_eq!(store.counts().unwrap(), recount.collect::<Vec<_>>());
     let events = all_events(store);
     let seqs: Vec<_> = events.iter().map(|recorded| recorded.seq).collect();

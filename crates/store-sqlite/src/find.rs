@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 
-use model::{Name, Status, SubmissionId};
+use model::{Name, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};
-use store::{Count, Page, Query};
+use store::entries::Place;
+use store::{Page, Query};
 use uuid::Uuid;
 
 use crate::codec;
@@ -26,7 +27,7 @@ impl Key for Newest {
 /// A list of ids that an index table keeps.
 enum List<'a> {
     Every,
-    Place { pipeline: Name, state: Name, status: Status },
+    Place(Place),
     Label { name: &'a str, value: &'a str },
     Lane { pipeline: Name, lane: &'a str },
     Parent(SubmissionId),
@@ -43,9 +44,9 @@ impl Index for List<'_> {
                 .prepare_cached(sql::SUBMISSION_PAGE)?
                 .query_map((from, limit), newest)?
                 .collect::<rusqlite::Result<_>>(),
-            List::Place { pipeline, state, status } => connection
+            List::Place(place) => connection
                 .prepare_cached(sql::PLACE_PAGE)?
-                .query_map((pipeline, state, status.as_str(), from, limit), newest)?
+                .query_map((&place.pipeline, &place.state, place.standing(), from, limit), newest)?
                 .collect(),
             List::Label { name, value } => connection
                 .prepare_cached(sql::LABEL_PAGE)?
@@ -95,9 +96,12 @@ fn first(query: &Query) -> Option<Newest> {
 
 fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>> {
     let mut parts = Vec::new();
-    let placed = query.pipeline.is_some() || query.state.is_some() || query.status.is_some();
+    let placed = query.is_placed();
     let places: Vec<_> = match placed || query.key.is_some() || query.lane.is_some() {
-        true => reading::counts(connection)?.into_iter().filter(|place| covers(query, place)).collect(),
+        true => {
+            let places = reading::counts(connection)?.into_iter().map(|count| count.place());
+            places.filter(|place| query.covers(place)).collect()
+        }
         false => Vec::new(),
     };
     if let Some(key) = &query.key {
@@ -114,10 +118,7 @@ fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>>
     }
     parts.extend(query.labels.iter().map(|(name, value)| Walk::along(List::Label { name, value })));
     if placed {
-        let lists = places.into_iter().map(|Count { pipeline, state, status, .. }| {
-            Walk::along(List::Place { pipeline, state, status })
-        });
-        parts.push(Walk::Any(lists.collect()));
+        parts.push(Walk::Any(places.into_iter().map(|place| Walk::along(List::Place(place))).collect()));
     }
     if parts.is_empty() {
         parts.push(Walk::along(List::Every));
@@ -125,20 +126,14 @@ fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>>
     Ok(Walk::All(parts))
 }
 
-fn covers(query: &Query, place: &Count) -> bool {
-    query.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
-        && query.state.as_ref().is_none_or(|state| *state == place.state)
-        && query.status.is_none_or(|status| status == place.status)
-}
-
 /// The pipelines that can matter.
-fn pipelines(places: &[Count]) -> impl Iterator<Item = &Name> {
+fn pipelines(places: &[Place]) -> impl Iterator<Item = &Name> {
     let of = places.chunk_by(|one, next| one.pipeline == next.pipeline);
     of.filter_map(|places| places.first()).map(|place| &place.pipeline)
 }
 
 /// Who holds a key or a lane of this name, in each pipeline that can matter.
-fn holders(connection: &Connection, query: &str, name: &str, places: &[Count]) -> Result<Vec<Newest>> {
+fn holders(connection: &Connection, query: &str, name: &str, places: &[Place]) -> Result<Vec<Newest>> {
     let mut holder = connection.prepare_cached(query)?;
     let ids = pipelines(places).filter_map(|pipeline| {
         let id = holder.query_row((pipeline, name), |row| Ok(Reverse(u128::from_be_bytes(row.get(0)?))));

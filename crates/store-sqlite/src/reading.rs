@@ -2,6 +2,7 @@
 
 use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 use rusqlite::{Connection, OptionalExtension};
+use store::entries::read_standing;
 use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Oldest, Recorded};
 
 use crate::codec;
@@ -96,11 +97,13 @@ pub(crate) fn feed(connection: &Connection, feed: &Feed) -> Result<FeedPage> {
 pub(crate) fn counts(connection: &Connection) -> Result<Vec<Count>> {
     let mut all = connection.prepare_cached(sql::COUNTER_ALL)?;
     let counts = all.query_and_then([], |row| {
-        let status = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        let standing = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+        let (status, investigation) = read_standing(standing).map_err(Fault::Corrupt)?;
         Ok(Count {
             pipeline: row.get(0)?,
             state: row.get(1)?,
-            status: status.parse().map_err(Fault::Corrupt)?,
+            status,
+            investigation,
             count: codec::unsigned(row, 3)?,
         })
     })?;

@@ -1,7 +1,7 @@
 //! The index entries of a row: slim, derived, the same in every store.
 
 use model::submission::{Slot, Wait};
-use model::{Name, Status, Submission, Time};
+use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
 
 use crate::take::{LaneKey, LimitKey, OpenKey};
 
@@ -68,6 +68,40 @@ pub struct Place {
     pub pipeline: Name,
     pub state: Name,
     pub status: Status,
+    /// How far the investigation of its end has come, where there is one.
+    pub investigation: Option<InvestigationStatus>,
+}
+
+impl Place {
+    /// Both of what it is listed under beside pipeline and state, as one word: the status, and after a colon how far
+    /// an investigation has come. Few places have one, and those that have none are written as they always were.
+    #[must_use]
+    pub fn standing(&self) -> &'static str {
+        standing(self.status, self.investigation)
+    }
+}
+
+/// See [`Place::standing`].
+#[must_use]
+pub fn standing(status: Status, investigation: Option<InvestigationStatus>) -> &'static str {
+    use InvestigationStatus::{Acknowledged, Open};
+    match (status, investigation) {
+        (status, None) | (status @ (Status::Open | Status::Dead), _) => status.as_str(),
+        (Status::Succeeded, Some(Open)) => "succeeded:open",
+        (Status::Succeeded, Some(Acknowledged)) => "succeeded:acknowledged",
+        (Status::Failed, Some(Open)) => "failed:open",
+        (Status::Failed, Some(Acknowledged)) => "failed:acknowledged",
+        (Status::Cancelled, Some(Open)) => "cancelled:open",
+        (Status::Cancelled, Some(Acknowledged)) => "cancelled:acknowledged",
+    }
+}
+
+/// The inverse of [`standing`].
+pub fn read_standing(text: &str) -> Result<(Status, Option<InvestigationStatus>), String> {
+    match text.split_once(':') {
+        None => Ok((text.parse()?, None)),
+        Some((status, investigation)) => Ok((status.parse()?, Some(investigation.parse()?))),
+    }
 }
 
 /// How it queues for a worker.
@@ -105,7 +139,12 @@ impl Entries {
         let key = row.key.clone().filter(|_| !row.status.is_final());
         let key = key.map(|key| OpenKey { pipeline: row.pipeline.clone(), key });
         Entries {
-            place: Place { pipeline: row.pipeline.clone(), state: row.state.clone(), status: row.status },
+            place: Place {
+                pipeline: row.pipeline.clone(),
+                state: row.state.clone(),
+                status: row.status,
+                investigation: row.investigation().map(Investigation::status),
+            },
             ready: match &row.wait {
                 Wait::Worker { task, rank } if row.parked.is_none() => {
                     Some(ReadyEntry { task: task.clone(), rank: *rank })

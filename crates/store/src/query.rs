@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::event::Event;
-use model::{Name, Status, Submission, SubmissionId, Time};
+use model::{InvestigationStatus, Name, Status, Submission, SubmissionId, Time};
+
+use crate::entries::Place;
 
 /// A filter over submissions and a page of it. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
@@ -11,6 +13,8 @@ pub struct Query {
     pub pipeline: Option<Name>,
     pub state: Option<Name>,
     pub status: Option<Status>,
+    /// How far the investigation of its end has come.
+    pub investigation: Option<InvestigationStatus>,
     /// Finds the submission that holds the key: one that has not ended.
     pub key: Option<Name>,
     pub parent: Option<SubmissionId>,
@@ -26,6 +30,24 @@ pub struct Query {
 }
 
 impl Query {
+    /// Whether it asks for places: lists that rows are kept in.
+    #[must_use]
+    pub fn is_placed(&self) -> bool {
+        self.pipeline.is_some()
+            || self.state.is_some()
+            || self.status.is_some()
+            || self.investigation.is_some()
+    }
+
+    /// Whether what it asks for may be in this place.
+    #[must_use]
+    pub fn covers(&self, place: &Place) -> bool {
+        self.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
+            && self.state.as_ref().is_none_or(|state| *state == place.state)
+            && self.status.is_none_or(|status| status == place.status)
+            && (self.investigation.is_none() || self.investigation == place.investigation)
+    }
+
     /// How many rows a page has at most: what was asked for, brought between 1 and 1,000.
     #[must_use]
     pub fn page_size(&self) -> usize {
@@ -56,7 +78,34 @@ pub struct Count {
     pub pipeline: Name,
     pub state: Name,
     pub status: Status,
+    /// How far the investigation of these ends has come, where there is one.
+    pub investigation: Option<InvestigationStatus>,
     pub count: u64,
+}
+
+impl Count {
+    #[must_use]
+    pub fn place(&self) -> Place {
+        let Count { pipeline, state, status, investigation, .. } = self.clone();
+        Place { pipeline, state, status, investigation }
+    }
+
+    /// The same submissions by pipeline, state and status alone, in that order.
+    #[must_use]
+    pub fn by_status(counts: &[Count]) -> Vec<Count> {
+        let mut sums: BTreeMap<(&Name, &Name, Status), u64> = BTreeMap::new();
+        for Count { pipeline, state, status, count, .. } in counts {
+            *sums.entry((pipeline, state, *status)).or_default() += count;
+        }
+        let count = |((pipeline, state, status), count): ((&Name, &Name, Status), u64)| Count {
+            pipeline: pipeline.clone(),
+            state: state.clone(),
+            status,
+            investigation: None,
+            count,
+        };
+        sums.into_iter().map(count).collect()
+    }
 }
 
 /// The oldest submission that is open in a state.

@@ -67,6 +67,11 @@ def amend(id: str, patch: Any, key: str | None, revision: int | None) -> Call:
     return _fenced(call("POST", "submissions", id, "amend", body=patch).idempotent(key), revision)
 
 
+def acknowledge(id: str, note: str | None, key: str | None, revision: int | None) -> Call:
+    sent = call("POST", "submissions", id, "acknowledge", body=given(note=note))
+    return _fenced(sent.idempotent(key), revision)
+
+
 def _fenced(sent: Call, revision: int | None) -> Call:
     return sent if revision is None else sent.header("if-match", f'"{revision}"')
 

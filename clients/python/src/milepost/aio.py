@@ -107,6 +107,7 @@ class AsyncClient:
         pipeline: str | None = None,
         state: str | None = None,
         status: str | None = None,
+        investigation: str | None = None,
         key: str | None = None,
         parent: str | None = None,
         lane: str | None = None,
@@ -119,6 +120,7 @@ class AsyncClient:
             "pipeline": pipeline,
             "state": state,
             "status": status,
+            "investigation": investigation,
             "key": key,
             "parent": parent,
             "lane": lane,
@@ -132,6 +134,12 @@ class AsyncClient:
     ) -> AsyncIterator[Submission]:
         """Dead letters, newest first."""
         return self._pages("dead", {"pipeline": pipeline, "state": state}, page_size)
+
+    def investigations(
+        self, *, pipeline: str | None = None, state: str | None = None, page_size: int | None = None
+    ) -> AsyncIterator[Submission]:
+        """Ends that somebody should look into and nobody has acknowledged, newest first."""
+        return self._pages("investigations", {"pipeline": pipeline, "state": state}, page_size)
 
     async def page(self, *, limit: int | None = None, after: str | None = None, **filter: Any) -> SubmissionPage:
         """One page of `list`. `after` is the `next` of the page before."""
@@ -188,6 +196,18 @@ class AsyncClient:
     ) -> Submission:
         """Changes the payload by an RFC 7386 merge patch, in the fields the pipeline allows."""
         answer: Submission = await self._send(_routes.amend(id, patch, idempotency_key, revision))
+        return answer
+
+    async def acknowledge(
+        self,
+        id: str,
+        *,
+        note: str | None = None,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submission:
+        """Says that somebody has looked into how a submission ended."""
+        answer: Submission = await self._send(_routes.acknowledge(id, note, idempotency_key, revision))
         return answer
 
     async def redrive(self, id: str, *, reason: str | None = None) -> Submission:

@@ -70,6 +70,7 @@ class Submission(TypedDict, total=False):
     traceparent: str
     tracestate: str
     sla: list[dict[str, Any]]
+    investigation: dict[str, Any]
     created_at: str
     entered_at: str
     finished_at: Optional[str]

@@ -166,6 +166,7 @@ fn kind(text: &str) -> Option<Kind> {
         "forgotten" => Kind::Forgotten,
         "late" => Kind::Late,
         "approved" => Kind::Approved,
+        "acknowledged" => Kind::Acknowledged,
         "migrated" => Kind::Migrated,
         "refused" => Kind::Refused,
         "merged" => Kind::Merged,

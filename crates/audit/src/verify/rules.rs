@@ -235,6 +235,10 @@ impl Rules {
                 let may = several.iter().any(|edge| covers(leaf.right, state.role_of(edge)));
                 (!several.is_empty(), Some("approve"), may)
             }
+            Kind::Acknowledged => {
+                let role = state.investigate();
+                (role.is_some(), Some("acknowledge"), role.is_some_and(|role| covers(leaf.right, role)))
+            }
             Kind::Submitted
             | Kind::Moved
             | Kind::Requested

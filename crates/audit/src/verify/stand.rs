@@ -20,6 +20,8 @@ pub(super) struct Stand {
     entered_at: Time,
     created_at: Time,
     pending: Option<Box<Pending>>,
+    /// Whether somebody has looked into how it ended.
+    acknowledged: bool,
 }
 
 /// An action that was granted and whose task runs.
@@ -59,6 +61,7 @@ impl Stand {
             entered_at: leaf.at,
             created_at: leaf.at,
             pending: None,
+            acknowledged: false,
         };
         stand.known = leaf.kind == Kind::Moved;
         if let Right::Lease(no) = leaf.right {
@@ -113,6 +116,7 @@ impl Stand {
             Kind::Erased | Kind::Forgotten => !self.dead && self.pending.is_none(),
             Kind::Late => !state.is_final() || self.pending.is_some(),
             Kind::Approved => self.pending.is_none(),
+            Kind::Acknowledged => !self.dead && self.pending.is_none() && !self.acknowledged,
             Kind::Died | Kind::Requested | Kind::Moved | Kind::Migrated => true,
         };
         if allowed {
@@ -180,6 +184,7 @@ impl Stand {
             Kind::Submitted | Kind::Moved => {
                 (self.known, self.dead, self.pending, self.attempt) = (true, false, None, 1);
                 (self.state, self.entered_at) = (verdict.to, leaf.at);
+                self.acknowledged = false;
             }
             Kind::Retried => self.attempt = self.attempt.saturating_add(1),
             Kind::Died => (self.dead, self.pending) = (true, None),
@@ -190,6 +195,7 @@ impl Stand {
             Kind::Abandoned => (self.pending, self.attempt) = (None, 1),
             Kind::Redriven => (self.dead, self.attempt) = (false, 1),
             Kind::Sealed => self.attempt = 1,
+            Kind::Acknowledged => self.acknowledged = true,
             Kind::Migrated => {
                 // Whether it goes on waiting as it did is not in the leaf: its next move tells.
                 (self.known, self.pending, self.state) = (false, None, verdict.to);

@@ -1,7 +1,7 @@
 use clap::Args;
 use client::{Filter, Page};
 use model::api::SubmissionView;
-use model::{Status, SubmissionId, Time};
+use model::{InvestigationStatus, Status, SubmissionId, Time};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, say};
@@ -26,6 +26,10 @@ pub(crate) struct List {
     /// open, dead, succeeded, failed or cancelled
     #[arg(long)]
     status: Option<Status>,
+
+    /// That ended where somebody should look into it: open or acknowledged
+    #[arg(long, value_name = "STATUS")]
+    investigation: Option<InvestigationStatus>,
 
     /// The one that holds this key
     #[arg(long)]
@@ -65,6 +69,7 @@ impl List {
             pipeline: self.pipeline.clone(),
             state: self.state.clone(),
             status: self.status,
+            investigation: self.investigation,
             key: self.key.clone(),
             parent: self.parent,
             lane: self.lane.clone(),

@@ -18,6 +18,7 @@ mod endpoints;
 mod evidence;
 mod hold;
 mod holds;
+mod investigations;
 mod list;
 mod migrate;
 mod migrate_store;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Investigations(investigations::Investigations),
     Deliveries(deliveries::Deliveries),
     Overdue(overdue::Overdue),
     Migrate(migrate::Migrate),
@@ -127,6 +129,7 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Investigations(investigations) => investigations.run(format),
             Command::Deliveries(deliveries) => deliveries.run(format),
             Command::Overdue(overdue) => overdue.run(format),
             Command::Migrate(migrate) => migrate.run(format),

@@ -2,7 +2,7 @@ use clap::Args;
 use client::Client;
 use model::SubmissionId;
 use model::api::{EventView, LaneView, SubmissionView};
-use model::submission::{Approval, Children};
+use model::submission::{Approval, Children, Investigation};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -114,12 +114,23 @@ fn about(submission: &SubmissionView) -> String {
     add("created", Some(submission.created_at.to_string()));
     add("entered", Some(submission.entered_at.to_string()));
     add("finished", submission.finished_at.map(|at| at.to_string()));
+    add("investigation", submission.investigation.as_ref().map(investigation));
     add("payload", submission.payload.as_ref().map(|json| json.canonical()));
     for (state, output) in submission.outputs.iter().flatten() {
         add("output", Some(format!("{state} {}", output.canonical())));
     }
     add("result", submission.result.as_ref().map(|json| json.canonical()));
     table.render()
+}
+
+fn investigation(investigation: &Investigation) -> String {
+    match investigation {
+        Investigation::Open => "open: nobody has acknowledged it".to_owned(),
+        Investigation::Acknowledged { by, at, note } => {
+            let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+            format!("acknowledged by {by} at {at}{note}")
+        }
+    }
 }
 
 fn lane(lane: &LaneView) -> String {

@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::{DutyView, StatsView};
+use model::api::{DutyView, InvestigationCount, StatsView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};
@@ -44,6 +44,14 @@ fn told(server: &str, stats: &StatsView) -> String {
             ]);
         }
         text.push_str(&format!("\n{}", counts.render()));
+    }
+    if !stats.investigations.is_empty() {
+        let mut ends = Table::new(["PIPELINE", "STATE", "TO INVESTIGATE", "ACKNOWLEDGED"]);
+        for end in &stats.investigations {
+            let InvestigationCount { pipeline, state, open, acknowledged } = end;
+            ends.row([pipeline.to_string(), state.to_string(), open.to_string(), acknowledged.to_string()]);
+        }
+        text.push_str(&format!("\n{}", ends.render()));
     }
     let mut duties = Table::new(["DUTY", "LAST GOOD", "PASSES", "FAILURES", "NOW"]);
     for duty in &stats.duties {

@@ -25,6 +25,7 @@ pub(crate) async fn server(client: &Client) -> Vec<Check> {
     let mut checks = vec![condition(&stats)];
     checks.extend(duties(&stats));
     checks.push(dead(&stats));
+    checks.push(investigations(&stats));
     checks.push(overdue(client).await);
     checks.extend(log(client).await);
     checks.push(tokens(client).await);
@@ -67,6 +68,18 @@ fn dead(stats: &StatsView) -> Check {
             "dead letters",
             format!("{count} are dead"),
             "see `milepost dead list`, then redrive",
+        ),
+    }
+}
+
+fn investigations(stats: &StatsView) -> Check {
+    const CHECK: &str = "investigations";
+    match stats.investigations.iter().map(|ends| ends.open).sum() {
+        0_u64 => Check::fine(CHECK, "there is nothing to look into"),
+        open => Check::warning(
+            CHECK,
+            format!("somebody should look into how {open} ended"),
+            "see `milepost investigations list`, then acknowledge them",
         ),
     }
 }

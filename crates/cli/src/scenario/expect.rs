@@ -69,6 +69,7 @@ impl Stage<'_> {
             "error" => text(row.error.as_ref().map(|error| &*error.code)),
             "failed_from" => text(row.failed_from.as_deref()),
             "last_good" => text(row.last_good.as_deref()),
+            "investigation" => text(row.investigation().map(|investigation| investigation.status().as_str())),
             other => unreachable!("`{other}` is no expectation"),
         }
     }

@@ -75,6 +75,13 @@ pub(super) fn read(
                 reason: fields.text("reason", problems),
             }
         }
+        "acknowledge" => {
+            affirmed(fields, "acknowledge", problems);
+            Verb::Acknowledge {
+                caller: caller(fields, Role::Admin, problems),
+                note: fields.text("note", problems),
+            }
+        }
         "hold" => Verb::Hold(Box::new(hold(fields, problems)?)),
         "release" => Verb::Release(release(fields, problems)),
         _ => Verb::Pass(fields.span("pass", problems)?),

@@ -124,6 +124,10 @@ impl<'a> Stage<'a> {
                 let (caller, reason) = (caller.clone(), reason.clone());
                 self.tell(Command::Redrive(command::Redrive { caller, reason }))
             }
+            Some(Verb::Acknowledge { caller, note }) => {
+                let (caller, note) = (caller.clone(), note.clone());
+                self.tell(Command::Acknowledge(command::Acknowledge { caller, note, if_match: None }))
+            }
             Some(Verb::Hold(hold)) => self.hold(hold),
             Some(Verb::Release(name)) => self.release(name.as_deref()),
             Some(Verb::Pass(span)) => {

@@ -36,6 +36,10 @@ pub(super) enum Verb {
         caller: Caller,
         reason: Option<String>,
     },
+    Acknowledge {
+        caller: Caller,
+        note: Option<String>,
+    },
     Hold(Box<Hold>),
     Release(Option<String>),
     Pass(Millis),

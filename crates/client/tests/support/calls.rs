@@ -102,6 +102,7 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
             let filter = Filter {
                 pipeline: arguments.maybe("pipeline"),
                 status: arguments.maybe("status"),
+                investigation: arguments.maybe("investigation"),
                 labels: arguments.labels(),
                 ..Filter::default()
             };
@@ -131,6 +132,10 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
             .amend(arguments.id(), &arguments.get::<Json>("patch"), &arguments.options())
             .await
             .map(shown),
+        "acknowledge" => {
+            let note = arguments.maybe::<String>("note");
+            client.acknowledge(arguments.id(), note.as_deref(), &arguments.options()).await.map(shown)
+        }
         "redrive" => {
             client.redrive(arguments.id(), arguments.maybe::<String>("reason").as_deref()).await.map(shown)
         }

@@ -1,7 +1,7 @@
 //! Operations: a filter and a deed, kept in the registry, done chunk by chunk. The chunk's moves, its results and how
 //! far the operation has come are one commit, so a restart neither repeats nor skips anybody.
 
-use model::command::{Act, Migrate, Redrive};
+use model::command::{Acknowledge, Act, Migrate, Redrive};
 use model::{Code, Command, Json, Name, Refusal, Submission, SubmissionId};
 use serde::Serialize;
 use store::{RegistryChange, RegistryKey};
@@ -155,6 +155,7 @@ impl Batch<'_> {
                 }
             }
             Deed::Redrive => Command::Redrive(Redrive { caller, reason }),
+            Deed::Acknowledge => Command::Acknowledge(Acknowledge { caller, note: reason, if_match: None }),
             Deed::Migrate { version, map } => {
                 let target = self.version(&row.pipeline, *version).cloned().ok_or_else(|| {
                     Refusal::new(Code::UnknownVersion, format!("no version {version} of `{}`", row.pipeline))

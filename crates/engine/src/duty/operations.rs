@@ -48,12 +48,13 @@ fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
 }
 
 fn query(operation: &Operation) -> Query {
-    let Filter { pipeline, state, status, parent, lane, labels, created_before, .. } =
+    let Filter { pipeline, state, status, investigation, parent, lane, labels, created_before, .. } =
         operation.filter.clone();
     Query {
         pipeline: Some(pipeline),
         state,
         status,
+        investigation,
         key: None,
         parent,
         lane,

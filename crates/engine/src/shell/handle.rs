@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::admit::{Admission, Application, admit};
-use model::command::{Act, Amend, Redrive};
+use model::command::{Acknowledge, Act, Amend, Redrive};
 use model::pipeline::{Problems, Source};
 use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
@@ -267,6 +267,16 @@ impl Engine {
     /// Sets a dead letter going again.
     pub async fn redrive(&self, id: SubmissionId, redrive: Redrive) -> Result<Answered, Refusal> {
         submission(self.ask(Ask::Tell(id, Command::Redrive(redrive)).into()).await?)
+    }
+
+    /// Says that somebody has looked into how a submission ended.
+    pub async fn acknowledge(
+        &self,
+        id: SubmissionId,
+        acknowledge: Acknowledge,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        submission(self.ask(Input { ask: Ask::Tell(id, Command::Acknowledge(acknowledge)), once }).await?)
     }
 
     pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {

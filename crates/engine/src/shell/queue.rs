@@ -72,7 +72,14 @@ impl Lane {
         match ask {
             Ask::By(_, ask) => Lane::of(ask),
             Ask::Submit(_) => Lane::Submits,
-            Ask::Tell(_, Command::Act(_) | Command::Amend(_) | Command::Redrive(_) | Command::Migrate(_))
+            Ask::Tell(
+                _,
+                Command::Act(_)
+                | Command::Amend(_)
+                | Command::Redrive(_)
+                | Command::Acknowledge(_)
+                | Command::Migrate(_),
+            )
             | Ask::Claim(_)
             | Ask::Apply(_)
             | Ask::Hold(_)

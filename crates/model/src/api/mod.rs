@@ -25,11 +25,12 @@ pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, Resul
 pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
 pub use problem::Problem;
 pub use stats::{
-    DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList, WorkerView,
+    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList,
+    WorkerView,
 };
 pub use submission::{
-    ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody, SlaView,
-    SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    AcknowledgeBody, ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody,
+    SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer,

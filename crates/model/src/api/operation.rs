@@ -11,7 +11,7 @@ use crate::operation::{Deed, Filter, Operation, OperationResult};
 use crate::refusal::{Code, Refusal};
 use crate::submission::SubmissionId;
 
-/// `action` is the name of a declared action, or one of `resume`, `redrive` and `migrate`.
+/// `action` is the name of a declared action, or one of `resume`, `redrive`, `acknowledge` and `migrate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperationBody {
@@ -43,11 +43,12 @@ impl OperationBody {
         }
         match (&**action, version) {
             ("migrate", None) => refuse("a migration needs `version`: which one to follow".to_owned()),
-            ("migrate" | "redrive", _) if data.is_some() || to.is_some() => {
+            ("migrate" | "redrive" | "acknowledge", _) if data.is_some() || to.is_some() => {
                 refuse(format!("`{action}` takes neither `data` nor `to`"))
             }
             ("migrate", Some(version)) => Ok(Deed::Migrate { version: *version, map: map.clone() }),
             ("redrive", _) => Ok(Deed::Redrive),
+            ("acknowledge", _) => Ok(Deed::Acknowledge),
             ("resume", _) if data.is_none() => Ok(Deed::Resume { to: to.clone() }),
             _ => Ok(Deed::Act { action: action.clone(), data: data.clone(), to: to.clone() }),
         }

@@ -16,6 +16,9 @@ pub struct StatsView {
     pub last_event: u64,
     /// As they are kept, by pipeline, state and status; places without any are not listed.
     pub counts: Vec<PlaceCount>,
+    /// Ends that somebody should look into, by pipeline and state.
+    #[serde(default)]
+    pub investigations: Vec<InvestigationCount>,
     pub duties: Vec<DutyView>,
     /// What this server decided of what applications submitted in transactions of their own, since it started.
     #[serde(default)]
@@ -37,6 +40,15 @@ pub struct PlaceCount {
     pub state: Name,
     pub status: Status,
     pub count: u64,
+}
+
+/// How many ends of a state wait for somebody to look into them, and how many were looked into.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct InvestigationCount {
+    pub pipeline: Name,
+    pub state: Name,
+    pub open: u64,
+    pub acknowledged: u64,
 }
 
 /// Who has asked a server for work lately.

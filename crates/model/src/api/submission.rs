@@ -12,7 +12,7 @@ use crate::event::{Event, Kind, Notified};
 use crate::json::Json;
 use crate::pipeline::Pipeline;
 use crate::submission::{
-    Approval, Children, Documents, Failure, SlaClock, Status, Submission, SubmissionId, Wait,
+    Approval, Children, Documents, Failure, Investigation, SlaClock, Status, Submission, SubmissionId, Wait,
 };
 use crate::time::Time;
 use crate::why::Held;
@@ -128,6 +128,9 @@ pub struct SubmissionView {
     /// The service levels it is measured by at present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sla: Vec<SlaView>,
+    /// The investigation of how it ended, where its state asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub investigation: Option<Investigation>,
     /// The trace it is part of, as its submitter gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Name>,
@@ -224,6 +227,7 @@ impl SubmissionView {
                 .collect(),
             approvals: row.approvals.clone(),
             sla: row.clocks.iter().map(|clock| SlaView::new(clock, row)).collect(),
+            investigation: row.investigation().cloned(),
             traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
             tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
             created_at: row.created_at,
@@ -332,4 +336,12 @@ pub struct ActBody {
 pub struct RedriveBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AcknowledgeBody {
+    /// What came of looking into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }

@@ -50,7 +50,8 @@ impl Walk<'_> {
         let erase_at = state.retention.map(|span| now.plus(span));
         let forget_at = state.forget.map(|span| now.plus(span));
         let clocks = self.clocks(state, row, now);
-        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks })
+        let investigate = state.investigate().is_some();
+        Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks, investigate })
     }
 
     /// What it waits for in a state: its key, its lane, and only then what the state waits for.

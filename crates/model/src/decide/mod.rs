@@ -1,5 +1,6 @@
 //! Every decision: a row and a command give events and the new row, or a refusal. Pure and total.
 
+mod acknowledge;
 mod act;
 mod amend;
 mod approve;
@@ -131,6 +132,7 @@ fn tell(
         Command::Act(act) => act::decide(pipeline, current, act, context),
         Command::Amend(amend) => amend::decide(pipeline, current, amend, context),
         Command::Migrate(migrate) => migrate::decide(pipeline, current, migrate, context),
+        Command::Acknowledge(acknowledge) => acknowledge::decide(pipeline, current, acknowledge, context),
         Command::Redrive(redrive) => redrive::decide(pipeline, current, redrive, context),
         Command::Seat => Ok(park::seat(pipeline, current, context)),
         Command::TakeKey => Ok(park::take_key(pipeline, current, context)),

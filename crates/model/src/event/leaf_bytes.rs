@@ -133,7 +133,7 @@ mod tests {
     use crate::submission::SubmissionId;
     use crate::time::Time;
 
-    const KINDS: [Kind; 17] = [
+    const KINDS: [Kind; 18] = [
         Kind::Submitted,
         Kind::Moved,
         Kind::Retried,
@@ -148,6 +148,7 @@ mod tests {
         Kind::Forgotten,
         Kind::Late,
         Kind::Approved,
+        Kind::Acknowledged,
         Kind::Migrated,
         Kind::Refused,
         Kind::Merged,

@@ -49,6 +49,15 @@ impl State {
         }
     }
 
+    /// The role that acknowledges what ended here, where somebody should look into it.
+    #[must_use]
+    pub fn investigate(&self) -> Option<Role> {
+        match self.kind {
+            Kind::Final { investigate, .. } => investigate,
+            _ => None,
+        }
+    }
+
     /// The status of what goes on in it, or has ended there.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -92,7 +101,8 @@ pub enum Kind {
     },
     Final {
         outcome: FinalKind,
-        investigate: bool,
+        /// Who may say that they have looked into it, where somebody should.
+        investigate: Option<Role>,
         on_reopened: Vec<Edge>,
     },
 }

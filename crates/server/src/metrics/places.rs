@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::metrics::OTHER;
 use engine::{Engine, Standing};
-use model::{Name, Status};
+use model::{InvestigationStatus, Name, Status};
+use store::Count;
 
 use super::sheet::{Kind, Sheet, labels};
 use super::stock::Stand;
@@ -15,6 +16,7 @@ const CURSORS_MAX: usize = 50;
 
 pub(super) fn tell(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
     counts(sheet, engine, stand);
+    investigations(sheet, engine, stand);
     ages(sheet, engine, stand);
     sheet
         .gauge("milepost_feed_newest_position", "The position of the newest event")
@@ -64,6 +66,33 @@ fn counts(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
     }
     for (status, count) in others {
         family.value(labels!(pipeline = OTHER, state = OTHER, status = status.as_str()), count as f64);
+    }
+}
+
+/// Every state that asks for it is told, though nothing ended there: an alert on what is not there never fires.
+fn investigations(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
+    let mut open: BTreeMap<(Name, Name), u64> = BTreeMap::new();
+    for pipeline in engine.pipelines().current().all() {
+        for state in pipeline.states.iter().filter(|state| state.investigate().is_some()) {
+            open.insert((pipeline.name.clone(), state.name.clone()), 0);
+        }
+    }
+    let waiting = |count: &&Count| count.investigation == Some(InvestigationStatus::Open);
+    for count in stand.counts.iter().filter(waiting) {
+        *open.entry((count.pipeline.clone(), count.state.clone())).or_default() += count.count;
+    }
+    let help = "Ends that somebody should look into and nobody has acknowledged";
+    let family = sheet.gauge("milepost_investigations_open", help);
+    let mut others = 0;
+    for (index, ((pipeline, state), count)) in open.into_iter().enumerate() {
+        if index < PLACES_MAX {
+            family.value(labels!(pipeline = pipeline, state = state), count as f64);
+        } else {
+            others += count;
+        }
+    }
+    if others > 0 {
+        family.value(labels!(pipeline = OTHER, state = OTHER), others as f64);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Pieces of JSON Schema: the words that more than one document is made of.
 
 use model::admit::{KEY_BYTES_MAX, PRIORITY_MAX, REASON_BYTES_MAX};
-use model::{Role, Status};
+use model::{InvestigationStatus, Role, Status};
 use serde_json::Value;
 
 use super::tree::{Tree, object as members};
@@ -133,6 +133,10 @@ pub(super) fn priority() -> Piece {
 
 pub(super) fn status() -> Piece {
     one_of(&Status::ALL.map(Status::as_str))
+}
+
+pub(super) fn investigation() -> Piece {
+    one_of(&InvestigationStatus::ALL.map(InvestigationStatus::as_str))
 }
 
 pub(super) fn role() -> Piece {

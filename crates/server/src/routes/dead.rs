@@ -9,14 +9,14 @@ use model::api::{RedriveBody, SubmissionPage};
 use model::command::Redrive;
 
 use super::actions::check_sees;
-use super::submissions::{self, view};
+use super::submissions::{self, Only, view};
 use super::{Asking, At, etag, id};
 use crate::app::App;
 use crate::problem::Answer;
 use crate::{body, conditions};
 
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
-    Ok(Json(submissions::page(&app, &asking, &uri, Some(Status::Dead)).await?))
+    Ok(Json(submissions::page(&app, &asking, &uri, Only::Of(Status::Dead)).await?))
 }
 
 pub(crate) async fn redrive(

@@ -13,6 +13,7 @@ pub(crate) mod evidence;
 pub(crate) mod feed;
 pub(crate) mod health;
 pub(crate) mod holds;
+pub(crate) mod investigations;
 pub(crate) mod log;
 pub(crate) mod metrics;
 mod operation_checks;

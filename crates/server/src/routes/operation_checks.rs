@@ -27,7 +27,7 @@ pub(super) fn check(versions: &Versions, filter: &Filter, deed: &Deed) -> Result
             known.state("`to`", to.as_ref())
         }
         Deed::Resume { to } => known.state("`to`", to.as_ref()),
-        Deed::Redrive => Ok(()),
+        Deed::Redrive | Deed::Acknowledge => Ok(()),
         Deed::Migrate { version, map } => known.map(known.version(*version)?, map),
     }
 }
@@ -70,7 +70,7 @@ impl<'a> Known<'a> {
     fn action(&self, action: &Name) -> Result<(), Refusal> {
         let states = self.all.iter().flat_map(|pipeline| &pipeline.states);
         let actions: Vec<_> = states.flat_map(|state| &state.actions).map(|action| &action.name).collect();
-        let all = ["resume", "redrive", "migrate"].map(Name::from);
+        let all = ["resume", "redrive", "acknowledge", "migrate"].map(Name::from);
         self.one_of("`action`", action, actions.into_iter().chain(&all))
     }
 

@@ -118,7 +118,7 @@ async fn kept(app: &App, pipelines: Vec<Arc<Pipeline>>) -> Result<Kept, Refusal>
         for pipeline in pipelines.iter().filter(|pipeline| !pipeline.schedules.is_empty()) {
             served.extend(schedules::served(store, &pipeline.name)?);
         }
-        Ok(Kept { counts: store.counts()?, served, now })
+        Ok(Kept { counts: Count::by_status(&store.counts()?), served, now })
     });
     read.await
 }

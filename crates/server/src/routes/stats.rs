@@ -1,5 +1,6 @@
 //! `GET /v1/stats`: how much is where, and how the engine's own chores are doing.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::Json;
@@ -7,8 +8,8 @@ use axum::extract::State;
 use axum::http::Uri;
 use engine::core::Tally;
 use engine::{Condition, DutyReport};
-use model::Millis;
-use model::api::{DutyView, PlaceCount, ReceivedView, StatsView};
+use model::api::{DutyView, InvestigationCount, PlaceCount, ReceivedView, StatsView};
+use model::{InvestigationStatus, Millis, Name};
 use store::Count;
 
 use super::{Asking, feed};
@@ -21,17 +22,15 @@ pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let hint = *app.engine.recorded().borrow();
     let read = app.engine.read(move |store| Ok((store.counts()?, feed::newest(store, hint)?)));
     let (counts, last_event) = read.await?;
-    let mut counts: Vec<_> = counts
-        .into_iter()
-        .filter(|count| asking.labels.is_empty() && asking.sees(&count.pipeline))
-        .map(place)
-        .collect();
-    counts.sort();
+    let seen = |count: &Count| asking.labels.is_empty() && asking.sees(&count.pipeline);
+    let counts: Vec<_> = counts.into_iter().filter(seen).collect();
+    let investigations = investigations(&counts);
+    let counts = Count::by_status(&counts).into_iter().map(place).collect();
     let duties = app.engine.duties().into_iter().map(duty).collect();
     let condition = condition(&app.engine.condition().borrow()).to_owned();
     let Tally { submitted, merged, refused } = app.engine.received();
     let received = ReceivedView { submitted, merged, refused };
-    Ok(Json(StatsView { condition, last_event, counts, duties, received }))
+    Ok(Json(StatsView { condition, last_event, counts, investigations, duties, received }))
 }
 
 fn condition(condition: &Condition) -> &'static str {
@@ -43,8 +42,27 @@ fn condition(condition: &Condition) -> &'static str {
     }
 }
 
+fn investigations(counts: &[Count]) -> Vec<InvestigationCount> {
+    let mut places: BTreeMap<(Name, Name), (u64, u64)> = BTreeMap::new();
+    for Count { pipeline, state, investigation, count, .. } in counts {
+        let Some(investigation) = investigation else { continue };
+        let (open, acknowledged) = places.entry((pipeline.clone(), state.clone())).or_default();
+        match investigation {
+            InvestigationStatus::Open => *open += count,
+            InvestigationStatus::Acknowledged => *acknowledged += count,
+        }
+    }
+    let view = |((pipeline, state), (open, acknowledged))| InvestigationCount {
+        pipeline,
+        state,
+        open,
+        acknowledged,
+    };
+    places.into_iter().map(view).collect()
+}
+
 fn place(count: Count) -> PlaceCount {
-    let Count { pipeline, state, status, count } = count;
+    let Count { pipeline, state, status, count, .. } = count;
     PlaceCount { pipeline, state, status, count }
 }
 

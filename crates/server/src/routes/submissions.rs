@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
 use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
 use model::event::Change;
-use model::{Code, Documents, Event, Refusal, Status, Submission, SubmissionId};
+use model::{Code, Documents, Event, InvestigationStatus, Refusal, Status, Submission, SubmissionId};
 use serde_json::json;
 use store::{Query, Store};
 
@@ -76,24 +76,58 @@ pub(super) fn view(app: &App, row: &Submission) -> SubmissionView {
     SubmissionView::new(row, pipeline.map(|pipeline| &**pipeline)).with_holds(super::holds::over(app, row))
 }
 
-const FILTERS: &[&str] =
-    &["pipeline", "state", "key", "parent", "lane", "label.", "created_before", "after", "limit", "status"];
+const FILTERS: [&str; 11] = [
+    "pipeline",
+    "state",
+    "status",
+    "investigation",
+    "key",
+    "parent",
+    "lane",
+    "label.",
+    "created_before",
+    "after",
+    "limit",
+];
 
-pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
-    Ok(Json(page(&app, &asking, &uri, None).await?))
+/// What a list is of, whatever else is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Only {
+    Anything,
+    Of(Status),
+    Investigated(InvestigationStatus),
 }
 
-/// A page of submissions: those of one status, or of the one that is asked for.
+impl Only {
+    /// The filters that are left to whoever asks.
+    fn filters(self) -> Vec<&'static str> {
+        let settled = |filter: &&str| match self {
+            Only::Anything => false,
+            Only::Of(_) => matches!(*filter, "status" | "investigation"),
+            Only::Investigated(_) => *filter == "investigation",
+        };
+        FILTERS.into_iter().filter(|filter| !settled(filter)).collect()
+    }
+}
+
+pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
+    Ok(Json(page(&app, &asking, &uri, Only::Anything).await?))
+}
+
+/// A page of submissions that fit what is asked for.
 pub(super) async fn page(
     app: &App,
     visitor: &Visitor,
     uri: &Uri,
-    status: Option<Status>,
+    only: Only,
 ) -> Result<SubmissionPage, Refusal> {
-    let known = if status.is_some() { &FILTERS[..FILTERS.len() - 1] } else { FILTERS };
-    let params = Params::read(uri, known)?;
+    let params = Params::read(uri, &only.filters())?;
     let mut query = query(&params)?;
-    query.status = status.or(query.status);
+    match only {
+        Only::Anything => {}
+        Only::Of(status) => query.status = Some(status),
+        Only::Investigated(status) => query.investigation = Some(status),
+    }
     query.pipeline = pipeline(visitor, query.pipeline)?;
     visitor.narrow_labels(&mut query.labels)?;
     check_names(&app.engine.pipelines().current(), &query)?;
@@ -107,6 +141,7 @@ fn query(params: &Params) -> Result<Query, Refusal> {
         pipeline: params.name("pipeline"),
         state: params.name("state"),
         status: params.parse("status")?,
+        investigation: params.parse("investigation")?,
         key: params.name("key"),
         parent: params.parse("parent")?,
         lane: params.name("lane"),

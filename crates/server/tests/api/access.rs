@@ -67,7 +67,11 @@ async fn the_table_has_no_public_route_but_the_known_ones() {
     let changing = TABLE.iter().filter(|route| !route.method.is_safe());
     let any_role: Vec<_> =
         changing.filter(|route| route.need == Need::AnyRole).map(|route| route.path).collect();
-    let known = ["/v1/submissions/{id}/actions/{action}", "/v1/submissions/{id}/amend"];
+    let known = [
+        "/v1/submissions/{id}/actions/{action}",
+        "/v1/submissions/{id}/amend",
+        "/v1/submissions/{id}/acknowledge",
+    ];
     assert_eq!(any_role, known, "there the pipeline says which role");
 }
 

@@ -17,6 +17,7 @@ mod health;
 mod holds;
 mod hostile;
 mod inbox;
+mod investigations;
 mod limits;
 mod log;
 mod look;

@@ -26,14 +26,14 @@ on.done = "DONE"
 final = "success"
 "#;
 
-async fn scrape(server: &Server) -> Scrape {
+pub(crate) async fn scrape(server: &Server) -> Scrape {
     let answer = server.get("/metrics").await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     Scrape::parse(&answer.text)
 }
 
 /// Scrapes until what is looked for is there: counters follow the answer, and what the store knows may be a second old.
-async fn scrape_until(server: &Server, there: impl Fn(&Scrape) -> bool) -> Scrape {
+pub(crate) async fn scrape_until(server: &Server, there: impl Fn(&Scrape) -> bool) -> Scrape {
     let look = async {
         loop {
             let scrape = scrape(server).await;

@@ -36,7 +36,7 @@ async fn cards(server: &Server, numbers: std::ops::Range<u32>, label: &str) -> V
 }
 
 /// Starts an operation and gives it as it is once it has ended.
-async fn done(server: &Server, body: Value) -> Value {
+pub(crate) async fn done(server: &Server, body: Value) -> Value {
     let started = server.post("/v1/operations", &body).await;
     assert_eq!(started.status, 201, "{}", started.text);
     let operation = started.json();

@@ -39,7 +39,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("POST", "/v1/audit/keys" | "/v1/audit/fork") | ("GET", "/v1/audit/acts") => (FORBIDDEN, FORBIDDEN),
         ("PUT", "/v1/pipelines/{pipeline}") => (FORBIDDEN, FORBIDDEN),
         ("POST", "/v1/pipelines/{pipeline}/submissions") => (FORBIDDEN, FORBIDDEN),
-        ("GET", "/v1/submissions" | "/v1/dead" | "/v1/overdue" | "/v1/reviews") => {
+        ("GET", "/v1/submissions" | "/v1/dead" | "/v1/investigations" | "/v1/overdue" | "/v1/reviews") => {
             (Without("submissions"), Without("submissions"))
         }
         (_, path) if path.starts_with("/v1/submissions/{id}") => (NO_SUBMISSION, NO_SUBMISSION),
@@ -206,9 +206,11 @@ async fn every_route_keeps_a_token_to_its_scope() {
         check(&theirs, &theirs.ask(route, "notes").await, pipeline, &format!("{what} for another pipeline"));
         check(&theirs, &theirs.ask(route, "bobs").await, label, &format!("{what} for another label"));
         // Where whoever may see all sees nothing either, the lines above would say nothing.
-        if let (Without(list), false) =
-            (label, ["/v1/dead", "/v1/overdue", "/v1/reviews", "/v1/deliveries"].contains(&route.path))
-        {
+        if let (Without(list), false) = (
+            label,
+            ["/v1/dead", "/v1/investigations", "/v1/overdue", "/v1/reviews", "/v1/deliveries"]
+                .contains(&route.path),
+        ) {
             let answered = theirs.ask(route, "root").await.json();
             assert!(theirs.is_in(answered[list].as_array().unwrap()), "{what} for all: {answered}");
         }

@@ -78,6 +78,7 @@ final = "success"
 
 [states.LOST]
 final = "failure"
+investigate = true
 "#;
 
 pub(crate) fn parcels() -> Source {

@@ -1,7 +1,7 @@
 //! Somebody who acts: with and without the role, the reason, the data, and a fresh look at the submission.
 
 use engine::core::{Ask, Input};
-use model::command::{Act, Amend, Migrate, Redrive};
+use model::command::{Acknowledge, Act, Amend, Migrate, Redrive};
 use model::{Caller, Command, Name, Role, Status, Submission, SubmissionId, Time};
 
 use super::{Heard, Sent, View, once};
@@ -50,7 +50,7 @@ impl Person {
         Some(Input { ask: Ask::Tell(row.id, Command::Act(act)), once })
     }
 
-    /// Redrives a dead letter, amends a payload or migrates, and now and then one that cannot be.
+    /// Redrives a dead letter, acknowledges an end, amends a payload or migrates, and now and then one that cannot be.
     fn set_right(&self, row: &Submission, view: &mut View<'_>) -> Option<Command> {
         let chance = &mut *view.chance;
         let caller = Caller::new(self.name.as_str(), self.role);
@@ -58,6 +58,11 @@ impl Person {
         if chance.percent(redrives) {
             let reason = chance.percent(50).then(|| "once more".to_owned());
             return Some(Command::Redrive(Redrive { caller, reason }));
+        }
+        if row.investigate.is_some() && chance.percent(60) {
+            let note = chance.percent(50).then(|| "the stone was cracked".to_owned());
+            let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
+            return Some(Command::Acknowledge(Acknowledge { caller, note, if_match }));
         }
         if matches!(&*row.pipeline, "dock" | "studio") && chance.percent(8) {
             return self.migrate(row, view);

@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, ensure, migrated, right};
+use super::{Checked, Seen, ensure, investigated, migrated, right};
 use crate::actors::{Heard, token};
 use crate::report::Report;
 
@@ -250,6 +250,7 @@ fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome
         Command::Act(act) => act,
         Command::Amend(amend) => return right::amended(ledger, before, amend, outcome),
         Command::Redrive(redrive) => return right::redriven(before, redrive, outcome),
+        Command::Acknowledge(asked) => return investigated::answered(&ledger.law, before, asked, outcome),
         Command::Migrate(migrate) => return migrated::answered(ledger, before, migrate, outcome),
         _ => return Err("a command that no client sends".to_owned()),
     };

@@ -8,7 +8,7 @@ use store::Recorded;
 use super::ledger::{Known, Ledger};
 use super::timing::{self, Moment};
 use super::visit::Visit;
-use super::{Checked, Seen, approved, clocks, ensure, going_on, migrated, operations};
+use super::{Checked, Seen, approved, clocks, ensure, going_on, investigated, migrated, operations};
 use crate::faults::Commit;
 use crate::report::Report;
 
@@ -99,6 +99,7 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
     timing::check(&moment, report)?;
     approved::check(&moment)?;
     going_on::check(&moment)?;
+    investigated::check(&moment)?;
     clocks::missed(&moment, report)?;
     migrated::check(&moment, &ledger.law)?;
     let visit = known.visit.after(&moment, report)?;

@@ -11,6 +11,7 @@ mod comparable;
 mod events;
 mod explained;
 mod going_on;
+mod investigated;
 mod law;
 mod ledger;
 mod limits;

@@ -2,7 +2,7 @@
 
 use model::submission::{Cause, Wait};
 use model::why::{Held, Holder, Line, Reason, Surroundings, why};
-use model::{Submission, Time};
+use model::{Investigation, Submission, Time};
 use store::entries::{Stand, unheld_key, unheld_lane};
 use store::{Entries, LaneKey};
 
@@ -90,6 +90,9 @@ impl Told<'_> {
                 ensure!(around.key_holder.is_some() || ledger.debts.to_key(&key), "the key is free");
             }
             "children" => ensure!(row.children.open > 0 || row.seat.is_some(), "no child is open"),
+            "investigate" => {
+                ensure!(row.investigation() == Some(&Investigation::Open), "nobody needs to look into it");
+            }
             "late" => {
                 let late = row.clocks.iter().any(|clock| clock.due_at <= around.now);
                 ensure!(late && !row.status.is_final(), "it is not late");

@@ -106,6 +106,7 @@ fn counts(ledger: &Ledger, store: &dyn Store) -> Checked {
             pipeline: place.pipeline.clone(),
             state: place.state.clone(),
             status: place.status,
+            investigation: place.investigation,
             count: *count,
         })
         .collect();

@@ -69,6 +69,7 @@ impl Visit {
             | Change::Forgotten
             | Change::Late { .. }
             | Change::Approved(_)
+            | Change::Acknowledged { .. }
             | Change::Migrated(_)
             | Change::Refused { .. }
             | Change::Merged { .. } => {}

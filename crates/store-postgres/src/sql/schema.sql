@@ -119,6 +119,7 @@ CREATE TABLE late (
   PRIMARY KEY (pipeline, at, id)
 );
 
+-- `status` also says how far the investigation of an end has come: `failed:open`, `failed:acknowledged`.
 CREATE TABLE place (
   pipeline text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,

@@ -43,8 +43,9 @@ pub(super) fn count<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         .collect();
     for (before, after) in &places {
         for (place, step) in [(before, -1), (after, 1)] {
-            if let Some(Place { pipeline, state, status }) = place {
-                *counts.entry((pipeline, state, status.as_str())).or_default() += step;
+            if let Some(place) = place {
+                let key = (&*place.pipeline, &*place.state, place.standing());
+                *counts.entry(key).or_default() += step;
             }
         }
     }
@@ -114,8 +115,8 @@ pub(super) fn sides<'a, T: PartialEq>(
 type PlaceRow = (String, String, &'static str, Uuid);
 
 fn place(side: &Side<'_>, id: Uuid) -> Option<PlaceRow> {
-    let Place { pipeline, state, status } = &side.entries.place;
-    Some((text(pipeline).into_owned(), text(state).into_owned(), status.as_str(), id))
+    let place = &side.entries.place;
+    Some((text(&place.pipeline).into_owned(), text(&place.state).into_owned(), place.standing(), id))
 }
 
 fn places<'a>() -> Table<'a, PlaceRow> {

@@ -80,6 +80,7 @@ CREATE TABLE timer (
   PRIMARY KEY (idle, at, id)
 ) STRICT, WITHOUT ROWID;
 
+-- `status` also says how far the investigation of an end has come: `failed:open`, `failed:acknowledged`.
 CREATE TABLE place (
   pipeline TEXT NOT NULL,
   state TEXT NOT NULL,

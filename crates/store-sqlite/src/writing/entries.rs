@@ -97,11 +97,11 @@ fn write_places(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     for change in changes {
         let (before, after) = change.differing(|side| Some(&side.entries.place));
         if let Some(place) = before {
-            remove(&mut delete, change, (&place.pipeline, &place.state, place.status.as_str(), change.id()))?;
+            remove(&mut delete, change, (&place.pipeline, &place.state, place.standing(), change.id()))?;
             *counts.entry(place).or_default() -= 1;
         }
         if let Some(place) = after {
-            insert.execute((&place.pipeline, &place.state, place.status.as_str(), change.id()))?;
+            insert.execute((&place.pipeline, &place.state, place.standing(), change.id()))?;
             *counts.entry(place).or_default() += 1;
         }
     }
@@ -111,7 +111,7 @@ fn write_places(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
 fn write_counts(connection: &Connection, counts: BTreeMap<&Place, i64>) -> Result<()> {
     let mut add = connection.prepare_cached(sql::COUNTER_ADD)?;
     for (place, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
-        let values = (&place.pipeline, &place.state, place.status.as_str(), count);
+        let values = (&place.pipeline, &place.state, place.standing(), count);
         if add.execute(values)? == 0 {
             connection.prepare_cached(sql::COUNTER_INSERT)?.execute(values)?;
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::Status;
+use model::{Investigation, InvestigationStatus, Status};
 
 use super::chance::Chance;
-use super::sample::{PIPELINES, Sample, id};
+use super::sample::{PIPELINES, Sample, at, id};
 use super::steps::{assert_conflict, change, commit, find_all, insert, try_commit, update};
 use super::{Fixture, Promise, promise};
 use crate::{Changes, Count, Query, Store};
@@ -14,6 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("counts follow a row from place to place", counts_follow),
     promise("a place without submissions is not listed, nor a place twice", no_empty_places),
     promise("the oldest of each place is the open one that was made first", oldest_of_each_place),
+    promise("ends that somebody should look into are counted apart, as they are acknowledged", investigated),
     promise("counts equal a recount after any number of moves", counts_equal_a_recount),
 ];
 
@@ -24,17 +25,24 @@ fn counts(store: &dyn Store) -> Vec<Count> {
 }
 
 fn count(pipeline: &str, state: &str, status: Status, count: u64) -> Count {
-    Count { pipeline: pipeline.into(), state: state.into(), status, count }
+    Count { pipeline: pipeline.into(), state: state.into(), status, investigation: None, count }
 }
 
 /// Counted by looking at every row.
 pub(super) fn recount(store: &dyn Store) -> Vec<Count> {
     let mut places = BTreeMap::new();
     for row in find_all(store, &Query { limit: 1_000, ..Query::default() }) {
-        *places.entry((row.pipeline, row.state, row.status)).or_insert(0) += 1;
+        let investigation = row.investigation().map(Investigation::status);
+        *places.entry((row.pipeline, row.state, row.status, investigation)).or_insert(0) += 1;
     }
-    let counts = places.into_iter();
-    counts.map(|((pipeline, state, status), count)| Count { pipeline, state, status, count }).collect()
+    let count = |((pipeline, state, status, investigation), count)| Count {
+        pipeline,
+        state,
+        status,
+        investigation,
+        count,
+    };
+    places.into_iter().map(count).collect()
 }
 
 fn counts_follow(fixture: &dyn Fixture) {
@@ -85,6 +93,28 @@ fn oldest_of_each_place(fixture: &dyn Fixture) {
     assert_eq!(oldest(), expected[..2], "what has ended is no longer old");
 }
 
+fn investigated(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let ended = |n| Sample::row(n).state("A").status(Status::Failed);
+    insert(&*store, [ended(1).build()]);
+    insert(&*store, (2..=3).map(|n| ended(n).investigated(Investigation::Open).build()));
+    let of = |investigation, number| Count { investigation, ..count("alpha", "A", Status::Failed, number) };
+    let (open, acknowledged) = (Some(InvestigationStatus::Open), Some(InvestigationStatus::Acknowledged));
+    assert_eq!(counts(&*store), [of(None, 1), of(open, 2)]);
+    update(&*store, id(2), |row| {
+        row.investigate = Some(Investigation::Acknowledged { by: "ada".into(), at: at(7), note: None });
+    });
+    assert_eq!(counts(&*store), [of(None, 1), of(open, 1), of(acknowledged, 1)]);
+    update(&*store, id(3), |row| row.status = Status::Open);
+    let expected = [count("alpha", "A", Status::Open, 1), of(None, 1), of(acknowledged, 1)];
+    assert_eq!(counts(&*store), expected, "what is open again has not ended");
+    update(&*store, id(3), |row| row.status = Status::Failed);
+    assert_eq!(counts(&*store), [of(None, 1), of(open, 1), of(acknowledged, 1)]);
+    update(&*store, id(3), |row| row.investigate = None);
+    assert_eq!(counts(&*store), [of(None, 2), of(acknowledged, 1)]);
+    assert_eq!(Count::by_status(&counts(&*store)), [count("alpha", "A", Status::Failed, 3)]);
+}
+
 fn counts_equal_a_recount(fixture: &dyn Fixture) {
     let store = fixture.open();
     let mut chance = Chance::new(7);
@@ -95,6 +125,7 @@ fn counts_equal_a_recount(fixture: &dyn Fixture) {
             change(&*store, id(n), |row| {
                 row.state = chance.pick(&["A", "B", "C"]).into();
                 row.status = chance.pick(&Status::ALL);
+                row.investigate = chance.pick(&[None, Some(Investigation::Open)]);
             })
         });
         let rows = rows.collect();

@@ -1,6 +1,7 @@
 //! Pages of rows.
 
-use model::{Status, Submission, SubmissionId};
+use model::submission::Wait;
+use model::{Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 
 use super::sample::{Sample, at, id, labels};
 use super::steps::{find_all, found, insert, read, update};
@@ -10,6 +11,7 @@ use crate::{Query, Store};
 pub(super) const PROMISES: &[Promise] = &[
     promise("rows are found newest first, whole", newest_first),
     promise("rows are found by pipeline, state and status", by_place),
+    promise("rows are found by how far the investigation of their end has come", by_investigation),
     promise("rows are found by every label asked for", by_label),
     promise("rows are found by parent", by_parent),
     promise("a key finds its holder and nothing else", by_key),
@@ -71,6 +73,36 @@ fn by_place(fixture: &dyn Fixture) {
     update(&*store, id(3), |row| row.status = Status::Failed);
     assert_found(&*store, &in_a, &[4, 3]);
     assert_found(&*store, &Query { status: Some(Status::Dead), ..any() }, &[]);
+}
+
+fn by_investigation(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let acknowledged = || Investigation::Acknowledged { by: "ada".into(), at: at(5), note: None };
+    insert(
+        &*store,
+        [
+            Sample::row(1).state("A").status(Status::Failed).build(),
+            Sample::row(2).state("A").status(Status::Failed).investigated(Investigation::Open).build(),
+            Sample::row(3).state("A").status(Status::Failed).investigated(acknowledged()).build(),
+            Sample::row(4).state("B").status(Status::Succeeded).investigated(Investigation::Open).build(),
+            Sample::row(5).state("B").investigated(Investigation::Open).build(),
+            Sample::row(6).pipeline("beta").label("owner", "ada").build(),
+        ],
+    );
+    let open = Query { investigation: Some(InvestigationStatus::Open), ..any() };
+    let seen = Query { investigation: Some(InvestigationStatus::Acknowledged), ..any() };
+    assert_found(&*store, &open, &[4, 2]);
+    assert_found(&*store, &seen, &[3]);
+    assert_found(&*store, &Query { status: Some(Status::Failed), ..any() }, &[3, 2, 1]);
+    assert_found(&*store, &Query { status: Some(Status::Failed), ..open.clone() }, &[2]);
+    assert_found(&*store, &Query { state: Some("B".into()), ..open.clone() }, &[4]);
+    assert_found(&*store, &Query { labels: labels(&[("owner", "ada")]), ..open.clone() }, &[]);
+    update(&*store, id(2), |row| row.investigate = Some(acknowledged()));
+    update(&*store, id(5), |row| (row.status, row.wait) = (Status::Cancelled, Wait::Nothing));
+    assert_found(&*store, &open, &[5, 4]);
+    assert_found(&*store, &seen, &[3, 2]);
+    update(&*store, id(4), |row| (row.status, row.investigate) = (Status::Open, None));
+    assert_found(&*store, &open, &[5]);
 }
 
 fn by_label(fixture: &dyn Fixture) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::event::Entry;
 use model::submission::{Cause, Seat, SlaClock, Wait};
-use model::{Status, Submission, SubmissionId, Time, evolve};
+use model::{Investigation, InvestigationStatus, Status, Submission, SubmissionId, Time, evolve};
 
 use super::TestClock;
 use super::chance::Chance;
@@ -162,7 +162,8 @@ impl<'a> Random<'a> {
         let mut before = row.clone();
         let after = if self.chance.one_in(2) {
             let (status, wait) = self.situation();
-            let entry = Entry { clocks: self.clocks(), ..entry(wait, status) };
+            let investigate = status.is_final() && self.chance.one_in(2);
+            let entry = Entry { clocks: self.clocks(), investigate, ..entry(wait, status) };
             let event = moved(row, self.chance.pick(&STATES), entry);
             let after = evolve(Some(row.clone()), &event);
             changes.events.push(event);
@@ -177,7 +178,7 @@ impl<'a> Random<'a> {
     }
 
     fn edited(&mut self, mut row: Submission) -> Submission {
-        match self.chance.below(14) {
+        match self.chance.below(15) {
             0..3 => row.wait = self.lease(&row),
             3 | 4 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
             5 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
@@ -186,9 +187,15 @@ impl<'a> Random<'a> {
             9 => row.key_waits = self.chance.one_in(2),
             10 => row.clocks = self.clocks(),
             11 | 12 => (row.status, row.timer) = (self.chance.pick(&ENDS), Some(self.time())),
+            13 => row.investigate = self.investigation(),
             _ => row.attempt += 1,
         }
         row
+    }
+
+    fn investigation(&mut self) -> Option<Investigation> {
+        let acknowledged = || Investigation::Acknowledged { by: "ada".into(), at: at(1), note: None };
+        self.chance.pick(&[None, Some(Investigation::Open), Some(acknowledged())])
     }
 
     fn lease(&mut self, row: &Submission) -> Wait {
@@ -266,6 +273,9 @@ impl<'a> Random<'a> {
         }
         if self.chance.one_in(6) {
             row = row.status(self.chance.pick(&ENDS)).timer(self.time());
+            if let Some(investigation) = self.investigation() {
+                row = row.investigated(investigation);
+            }
         }
         if self.chance.one_in(4) {
             row = row.clocks(&[self.time(), self.time()]);
@@ -344,6 +354,7 @@ impl<'a> Random<'a> {
             key: if self.chance.one_in(3) { key } else { None },
             lane,
             status: self.chance.one_in(3).then(|| self.chance.pick(&Status::ALL)),
+            investigation: self.chance.one_in(6).then(|| self.chance.pick(&InvestigationStatus::ALL)),
             parent: self.chance.one_in(5).then(|| self.known_id()),
             labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
             created_before: self.chance.one_in(5).then(|| at(self.chance.below(self.rows + 1))),

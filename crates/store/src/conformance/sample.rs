@@ -6,8 +6,8 @@ use model::event::{Change, Detail, Entry, Kind, Leaf, Moved, NewDocuments, Pseud
 use model::submission::{Lease, Seat, SlaClock, Slot, Wait};
 use model::token::Bits;
 use model::{
-    Actor, ActorKind, Digest, Event, Json, Millis, Name, Right, Role, Status, Submission, SubmissionId, Time,
-    evolve,
+    Actor, ActorKind, Digest, Event, Investigation, Json, Millis, Name, Right, Role, Status, Submission,
+    SubmissionId, Time, evolve,
 };
 
 use crate::RowChange;
@@ -62,6 +62,13 @@ impl Sample {
     #[must_use]
     pub fn state(mut self, state: &str) -> Self {
         self.row.state = state.into();
+        self
+    }
+
+    /// One that ended where somebody should look into it.
+    #[must_use]
+    pub fn investigated(mut self, investigation: Investigation) -> Self {
+        self.row.investigate = Some(investigation);
         self
     }
 
@@ -250,6 +257,7 @@ pub fn entry(wait: Wait, status: Status) -> Entry {
         erase_at: None,
         forget_at: None,
         clocks: Vec::new(),
+        investigate: false,
     }
 }
 

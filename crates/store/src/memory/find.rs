@@ -6,7 +6,7 @@ use model::{Submission, SubmissionId};
 
 use super::Tables;
 use super::merge::merge;
-use crate::entries::{Entries, Place};
+use crate::entries::Entries;
 use crate::{Page, Query};
 
 type Newest<'a> = Box<dyn Iterator<Item = SubmissionId> + 'a>;
@@ -33,20 +33,14 @@ impl Tables {
             let ids = ids.into_iter().flat_map(move |ids| ids.range((Unbounded, before)).rev());
             return Box::new(ids.copied());
         }
-        let places = self.index.places.iter().filter(|(place, _)| covers(query, place));
+        let places = self.index.places.iter().filter(|(place, _)| query.covers(place));
         Box::new(merge(places.map(move |(_, ids)| ids.range((Unbounded, before)).rev().copied())))
     }
 }
 
-fn covers(query: &Query, place: &Place) -> bool {
-    query.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
-        && query.state.as_ref().is_none_or(|state| *state == place.state)
-        && query.status.is_none_or(|status| status == place.status)
-}
-
 fn matches(row: &Submission, query: &Query) -> bool {
     let entries = Entries::of(row);
-    covers(query, &entries.place)
+    query.covers(&entries.place)
         && query.key.as_ref().is_none_or(|key| entries.key.as_ref().is_some_and(|open| open.key == *key))
         && query.lane.as_ref().is_none_or(|lane| entries.lane.as_ref().is_some_and(|at| at.key.lane == *lane))
         && query.parent.is_none_or(|parent| row.parent == Some(parent))

@@ -136,6 +136,7 @@ impl Store for MemoryStore {
             pipeline: place.pipeline.clone(),
             state: place.state.clone(),
             status: place.status,
+            investigation: place.investigation,
             count: ids.len() as u64,
         });
         Ok(counts.collect())

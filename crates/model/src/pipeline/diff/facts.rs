@@ -188,7 +188,7 @@ fn state(state: &State) -> Vec<Fact> {
                     FinalKind::Cancelled => "cancelled",
                 },
             );
-            all.add("investigate", investigate.to_string());
+            all.maybe("investigate", investigate.as_ref());
         }
     }
     if let Some(task) = state.task() {

@@ -111,7 +111,7 @@ pub(super) fn kind_line(kind: &Kind) -> String {
                 FinalKind::Failure => "failure",
                 FinalKind::Cancelled => "cancelled",
             };
-            format!("final · {outcome}{}", if *investigate { " · investigate" } else { "" })
+            format!("final · {outcome}{}", if investigate.is_some() { " · investigate" } else { "" })
         }
     }
 }

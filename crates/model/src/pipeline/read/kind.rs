@@ -9,10 +9,11 @@ use super::name::Spelling;
 use super::state_keys::{Shape, outcome_is_legal};
 use super::task::TaskRules;
 use crate::Name;
-use crate::pipeline::file::{Entry, Table};
+use crate::pipeline::file::{Entry, Node, Table, Value};
 use crate::pipeline::moves::By;
 use crate::pipeline::problem::{Span, quote};
 use crate::pipeline::{Clock, Edge, FinalKind, Kind};
+use crate::role::Role;
 use crate::time::Millis;
 
 const ENDS: [(&str, FinalKind); 3] =
@@ -66,11 +67,22 @@ impl Reader<'_> {
             Shape::Join => self.join(fields, subject, rules),
             Shape::Final => {
                 let outcome = fields.node("final").and_then(|node| self.word(node, &ENDS));
-                let investigate =
-                    fields.node("investigate").and_then(|node| self.flag(node)).unwrap_or(false);
+                let investigate = fields.node("investigate").and_then(|node| self.investigate(node));
                 let on = self.on(fields.take("on"), subject);
                 let outcome = outcome.unwrap_or(FinalKind::Failure);
                 Some(Kind::Final { outcome, investigate, on_reopened: on.reopened })
+            }
+        }
+    }
+
+    /// `true`, or who may acknowledge what ended there.
+    fn investigate(&mut self, node: &Node) -> Option<Role> {
+        match node.value {
+            Value::Bool(wanted) => wanted.then_some(Role::Admin),
+            Value::Text(_) => self.role(node),
+            _ => {
+                self.wrong_type(node, "true, false or a role");
+                None
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::openapi::words::{self, Piece, any, list, list_of, or_null};
 const ID: &str = "01a1e148-25d3-7c36-9f16-9d3a7fedad24";
 
 /// What an event can be; a test compares them with the type.
-pub(in crate::openapi) const KINDS: [&str; 17] = [
+pub(in crate::openapi) const KINDS: [&str; 18] = [
     "submitted",
     "moved",
     "retried",
@@ -27,6 +27,7 @@ pub(in crate::openapi) const KINDS: [&str; 17] = [
     "forgotten",
     "late",
     "approved",
+    "acknowledged",
     "migrated",
     "refused",
     "merged",

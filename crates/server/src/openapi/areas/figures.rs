@@ -1,5 +1,6 @@
 use model::api::{
-    DutyView, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList, WorkerView,
+    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList,
+    WorkerView,
 };
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ pub(super) fn shapes() -> Vec<Named> {
     vec![
         named::<StatsView>(),
         named::<PlaceCount>(),
+        named::<InvestigationCount>(),
         named::<DutyView>(),
         named::<ReceivedView>(),
         named::<ServerList>(),
@@ -38,9 +40,22 @@ impl Shape for StatsView {
     fn schema() -> Piece {
         let conditions = words::one_of(&["running", "unreachable", "drained", "broken"]);
         given("")
-            .has("condition", conditions, "`unreachable` while the store is; `drained`, `broken`: the engine has ended.")
+            .has(
+                "condition",
+                conditions,
+                "`unreachable` while the store is; `drained`, `broken`: the engine has ended.",
+            )
             .has("last_event", words::count(), "The position of the newest event.")
-            .has("counts", list(refer::<PlaceCount>()), "As they are kept; places without any are not listed.")
+            .has(
+                "counts",
+                list(refer::<PlaceCount>()),
+                "As they are kept; places without any are not listed.",
+            )
+            .has(
+                "investigations",
+                list(refer::<InvestigationCount>()),
+                "Ends that somebody should look into, by pipeline and state.",
+            )
             .has("duties", list(refer::<DutyView>()), "")
             .has(
                 "received",
@@ -50,7 +65,8 @@ impl Shape for StatsView {
             .like(json!({
                 "condition": "running", "last_event": 14,
                 "counts": [{ "pipeline": "report", "state": "REVIEW", "status": "open", "count": 12 }],
-                "duties": [], "received": { "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }
+                "investigations": [investigations()], "duties": [],
+                "received": { "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }
             }))
     }
 }
@@ -63,6 +79,21 @@ impl Shape for PlaceCount {
             .has("status", words::status(), "")
             .has("count", words::count(), "")
             .like(json!({ "pipeline": "report", "state": "REVIEW", "status": "open", "count": 12 }))
+    }
+}
+
+fn investigations() -> Value {
+    json!({ "pipeline": "report", "state": "LOST", "open": 2, "acknowledged": 5 })
+}
+
+impl Shape for InvestigationCount {
+    fn schema() -> Piece {
+        given("Ends of a state that asks for somebody to look into them.")
+            .has("pipeline", words::text(), "")
+            .has("state", words::text(), "")
+            .has("open", words::count(), "Those that nobody has acknowledged.")
+            .has("acknowledged", words::count(), "")
+            .like(investigations())
     }
 }
 

@@ -55,7 +55,7 @@ impl Shape for OperationBody {
     fn schema() -> Piece {
         taken("One deed for many.")
             .has("filter", refer::<Filter>(), "")
-            .has("action", words::word(), "An action some state declares, or `resume`, `redrive` or `migrate`.")
+            .has("action", words::word(), "An action some state declares, or `resume`, `redrive`, `acknowledge` or `migrate`.")
             .may("reason", or_null(words::reason()), "")
             .may("data", words::any(), "What the action's schema asks for.")
             .may("to", or_null(words::state()), "The state to go to, where one may pick.")
@@ -76,6 +76,11 @@ impl Shape for Filter {
             .may("version", or_null(words::version()), "")
             .may("state", or_null(words::state()), "")
             .may("status", or_null(words::status()), "")
+            .may(
+                "investigation",
+                or_null(words::investigation()),
+                "How far the investigation of its end has come.",
+            )
             .may("parent", or_null(words::id()), "")
             .may("lane", or_null(words::text()), "")
             .may("labels", words::labels(16), "")
@@ -98,10 +103,11 @@ impl Shape for Deed {
         });
         let resume = deed("resume", |fields| fields.may("to", words::text(), ""));
         let redrive = deed("redrive", |fields| fields);
+        let acknowledge = deed("acknowledge", |fields| fields);
         let migrate = deed("migrate", |fields| {
             fields.has("version", words::version(), "").may("map", map(words::text()), "")
         });
-        either([act, resume, redrive, migrate])
+        either([act, resume, redrive, acknowledge, migrate])
     }
 }
 

@@ -1,9 +1,9 @@
 use model::Actor;
 use model::api::{
-    ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem, RedriveBody, SlaView,
-    SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    AcknowledgeBody, ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem,
+    RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
-use model::submission::{Approval, Children, Failure};
+use model::submission::{Approval, Children, Failure, Investigation};
 use serde_json::{Value, json};
 
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
@@ -24,6 +24,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<LeaseView>(),
         named::<Held>(),
         named::<SlaView>(),
+        named::<Investigation>(),
         named::<Children>(),
         named::<Failure>(),
         named::<Approval>(),
@@ -31,6 +32,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<OverduePage>(),
         named::<ActBody>(),
         named::<RedriveBody>(),
+        named::<AcknowledgeBody>(),
     ]
 }
 
@@ -158,6 +160,11 @@ impl Shape for SubmissionView {
                 "Who has agreed so far to an action that needs several.",
             )
             .may("sla", list(refer::<SlaView>()), "The service levels it is measured by at present.")
+            .may(
+                "investigation",
+                refer::<Investigation>(),
+                "The investigation of how it ended, where its state asks for one.",
+            )
             .may("traceparent", words::text(), "The trace it is part of, as its submitter gave it.")
             .may("tracestate", words::text(), "")
             .has("created_at", words::time(), "")
@@ -211,6 +218,19 @@ impl Shape for SlaView {
             .has("due_at", words::time(), "")
             .has("late", words::flag(), "")
             .like(json!({ "name": "REVIEW", "due_at": "2026-11-16T02:11:23.173Z", "late": true }))
+    }
+}
+
+impl Shape for Investigation {
+    fn schema() -> Piece {
+        given("An end that somebody should look into, and who has.")
+            .has("status", words::investigation(), "")
+            .may("by", words::text(), "Who acknowledged it.")
+            .may("at", words::time(), "")
+            .may("note", words::text(), "What came of it.")
+            .like(json!({
+                "status": "acknowledged", "by": "ada", "at": "2026-11-16T02:11:23.173Z", "note": "a bad batch of keys"
+            }))
     }
 }
 
@@ -278,5 +298,13 @@ impl Shape for RedriveBody {
         taken("")
             .may("reason", or_null(words::reason()), "Up to 4,000 bytes.")
             .like(json!({ "reason": "the mail server is back" }))
+    }
+}
+
+impl Shape for AcknowledgeBody {
+    fn schema() -> Piece {
+        taken("")
+            .may("note", or_null(words::reason()), "What came of it: up to 4,000 bytes.")
+            .like(json!({ "note": "a bad batch of keys" }))
     }
 }

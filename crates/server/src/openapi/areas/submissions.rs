@@ -1,7 +1,7 @@
 use model::Code;
 use model::api::{
-    ActBody, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage, SubmissionView, SubmitAnswer,
-    SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage,
+    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
 
 use crate::openapi::call::{Call, JSON, get, post};
@@ -33,6 +33,16 @@ fn looking() -> Vec<Call> {
         filters(
             get("/v1/submissions", "list_submissions", "Submissions, newest first")
                 .details("Every filter that is given must hold. A pipeline or state that does not exist is refused.")
+                .query("status", words::status(), "")
+                .query(
+                    "investigation",
+                    words::investigation(),
+                    "That ended where somebody should look into it, and how far that has come.",
+                ),
+        ),
+        filters(
+            get("/v1/investigations", "list_investigations", "Ends that somebody should look into, newest first")
+                .details("Those that nobody has acknowledged; the others are submissions with `investigation=acknowledged`.")
                 .query("status", words::status(), ""),
         ),
         filters(get("/v1/dead", "list_dead", "Dead letters, newest first")),
@@ -129,6 +139,19 @@ fn changing() -> Vec<Call> {
             .etag()
             .refuses(&[Code::UnknownSubmission, Code::NotAmendable, Code::Erased])
             .refuses(&[Code::SchemaViolation, Code::GuardError]),
+        post(
+            "/v1/submissions/{id}/acknowledge",
+            "acknowledge",
+            "Say that somebody has looked into how it ended",
+        )
+        .details("The state says who may do it: an admin where it names no other role.")
+        .may_take::<AcknowledgeBody>()
+        .once()
+        .if_match()
+        .proof()
+        .gives::<SubmissionView>(200, "The submission, without its documents.")
+        .etag()
+        .refuses(&[Code::UnknownSubmission, Code::NothingToAcknowledge]),
         post("/v1/submissions/{id}/redrive", "redrive", "Set a dead letter going again")
             .may_take::<RedriveBody>()
             .gives::<SubmissionView>(200, "The submission, without its documents.")

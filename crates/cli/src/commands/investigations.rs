@@ -1,0 +1,170 @@
+use clap::{Args, Subcommand};
+use client::{ActOptions, Client, Filter, Page};
+use model::api::SubmissionPage;
+use model::{InvestigationStatus, SubmissionId};
+
+use super::act;
+use super::list::read_label;
+use crate::bulk::{BulkArgs, Deed};
+use crate::exit::Exit;
+use crate::output::{self, Format, Table, say};
+use crate::remote::{ServerArgs, block_on, program, read_id};
+
+/// Look after ends that somebody should look into, until somebody acknowledges them
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  milepost investigations
+  milepost investigations list --pipeline site-list
+  milepost investigations list --acknowledged
+  milepost investigations acknowledge ID --note 'the member\'s DNS was down'
+  milepost investigations acknowledge --pipeline site-list --state VALIDATION_MISMATCH --dry-run"
+)]
+pub(crate) struct Investigations {
+    #[command(subcommand)]
+    what: Option<What>,
+
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    List(List),
+    Acknowledge(Acknowledge),
+}
+
+/// List them, newest first
+#[derive(Debug, Args)]
+struct List {
+    /// Of this pipeline
+    #[arg(long, value_name = "NAME")]
+    pipeline: Option<String>,
+
+    /// In this state
+    #[arg(long, value_name = "NAME")]
+    state: Option<String>,
+
+    /// With this label; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
+    labels: Vec<(String, String)>,
+
+    /// Those that were acknowledged, instead of those that were not
+    #[arg(long)]
+    acknowledged: bool,
+
+    /// How many at most, up to 1000
+    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
+    limit: usize,
+
+    /// Those after this one: the last of the page before
+    #[arg(long, value_name = "ID", value_parser = read_id)]
+    after: Option<SubmissionId>,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Say that one was looked into, or all that fit
+#[derive(Debug, Args)]
+struct Acknowledge {
+    /// The submission's id
+    #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
+    id: Option<SubmissionId>,
+
+    /// What came of it, for the record
+    #[arg(long)]
+    note: Option<String>,
+
+    #[command(flatten)]
+    bulk: BulkArgs,
+
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+impl Investigations {
+    pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        match &self.what {
+            None => self.list.run(format),
+            Some(What::List(list)) => list.run(format),
+            Some(What::Acknowledge(acknowledge)) => acknowledge.run(format),
+        }
+    }
+}
+
+impl List {
+    fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let client = self.server.client()?;
+        let page = block_on(self.page(&client))?;
+        match format {
+            Format::Json => output::print_json(&page)?,
+            Format::Table if page.submissions.is_empty() => say!("there is nothing to look into"),
+            Format::Table => output::print(&table(&page))?,
+        }
+        if let Some(next) = page.next {
+            say!(
+                "there are more: `{} investigations ... --after {next}{}`",
+                program(),
+                self.server.same_server()
+            );
+        }
+        Ok(Exit::Fine)
+    }
+
+    async fn page(&self, client: &Client) -> anyhow::Result<SubmissionPage> {
+        let filter = Filter {
+            pipeline: self.pipeline.clone(),
+            state: self.state.clone(),
+            labels: self.labels.iter().cloned().collect(),
+            investigation: Some(InvestigationStatus::Acknowledged),
+            ..Filter::default()
+        };
+        let page = Page { limit: Some(self.limit), after: self.after };
+        Ok(match self.acknowledged {
+            true => client.submissions(&filter, &page).await?,
+            false => client.investigations(&filter, &page).await?,
+        })
+    }
+}
+
+fn table(page: &SubmissionPage) -> String {
+    use model::Investigation::Acknowledged;
+    let mut table = Table::new(["ID", "PIPELINE", "STATE", "KEY", "ENDED", "ERROR", "ACKNOWLEDGED"]);
+    for submission in &page.submissions {
+        let error = submission.error.as_ref();
+        let acknowledged = match &submission.investigation {
+            Some(Acknowledged { by, note: Some(note), .. }) => format!("{by}: {note}"),
+            Some(Acknowledged { by, note: None, .. }) => by.to_string(),
+            _ => "-".to_owned(),
+        };
+        table.row([
+            submission.id.to_string(),
+            submission.pipeline.to_string(),
+            submission.state.to_string(),
+            submission.key.as_deref().unwrap_or("-").to_owned(),
+            submission.finished_at.map_or_else(String::new, |at| at.to_string()),
+            error.map_or_else(String::new, |error| error.message.clone()),
+            acknowledged,
+        ]);
+    }
+    table.render()
+}
+
+impl Acknowledge {
+    fn run(&self, format: Format) -> anyhow::Result<Exit> {
+        let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
+            let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
+            let deed = Deed { action: "acknowledge", reason: self.note.as_deref(), ..Deed::default() };
+            let open = self.bulk.investigated(InvestigationStatus::Open);
+            return block_on(open.run(pipeline, deed, &self.server, format));
+        };
+        let client = self.server.client()?;
+        let options = ActOptions::default();
+        let acknowledged = async { Ok(client.acknowledge(id, self.note.as_deref(), &options).await?) };
+        act::print(&block_on(acknowledged)?, format)?;
+        Ok(Exit::Fine)
+    }
+}
