@@ -25,7 +25,7 @@ start = "WORK"
 amend = { fields = ["note"] }
 [states.WORK]
 task = "test.work"
-lease = "1s"
+lease = "30s"
 retry = { times = 1, delay = "1ms" }
 on.done = { to = "DONE", metadata = { n = "payload.n" } }
 actions.cancel = "CANCELLED"
@@ -68,7 +68,16 @@ impl Working {
 
 impl Scene {
     fn new() -> Scene {
-        let server = Server::start(&[("work.toml", PIPELINE)]);
+        Scene::of(PIPELINE)
+    }
+
+    /// Leases that are renewed soon, but not so soon that a busy machine could not.
+    fn with_short_leases() -> Scene {
+        Scene::of(&PIPELINE.replace("30s", "9s"))
+    }
+
+    fn of(pipeline: &str) -> Scene {
+        let server = Server::start(&[("work.toml", pipeline)]);
         let client = server.client();
         Scene { server, client, folder: TempDir::new().unwrap() }
     }
@@ -255,7 +264,7 @@ async fn a_program_finds_the_trace_in_its_environment() {
 
 #[tokio::test]
 async fn a_lost_lease_ends_the_program_and_all_it_started() {
-    let scene = Scene::new();
+    let scene = Scene::with_short_leases();
     let alive = scene.fifo("alive");
     // The pipe is open as long as the program or its child lives.
     let script = r#"exec 3> "$FOLDER/alive"; echo begun >&3; sleep 1000 & wait"#;
@@ -372,9 +381,10 @@ async fn an_answer_that_cannot_be_understood_fails_its_task_only() {
 
 #[tokio::test]
 async fn a_process_is_told_of_amendments_and_of_lost_leases() {
-    let scene = Scene::new();
+    let scene = Scene::with_short_leases();
     let heard = scene.fifo("heard");
-    let _working = scene.work(&["--mode", "lines"], r#"exec cat > "$FOLDER/heard""#);
+    // The shell stays: a program that closes its stdout has nothing more to say, and is not waited for long.
+    let _working = scene.work(&["--mode", "lines"], r#"cat > "$FOLDER/heard"; exit"#);
     let id = scene.submit().await;
     let (task, lines) = next_line(opened(heard).await).await;
     let task: Value = serde_json::from_str(&task).unwrap();

@@ -56,11 +56,12 @@ impl Fault {
         }
     }
 
-    /// The meaning of a failure once the commit was sent. After an error the server says that nothing was committed;
-    /// of a lost connection, its own shutdown included, nobody here can know.
+    /// The meaning of a failure once the commit was sent. After an error the server says that nothing was committed, and so
+    /// it does by ending a connection whose transaction stood idle; of a connection lost in any other way, its own shutdown
+    /// included, nobody here can know.
     pub(crate) fn while_committing(self) -> Error {
         match self {
-            Fault::Postgres(error) if !is_refused(&error) => Error::Unavailable {
+            Fault::Postgres(error) if !is_refused(&error) && !stood_idle(&error) => Error::Unavailable {
                 message: format!("the connection was lost while committing: {}", words(&error)),
                 outcome_unknown: true,
             },
@@ -87,6 +88,12 @@ impl Fault {
 /// Whether the server refused a statement and goes on: then the transaction is rolled back.
 fn is_refused(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|answer| answer.parsed_severity() == Some(Severity::Error))
+}
+
+/// Whether the server ended the connection because it had waited too long for a statement within a transaction: the commit
+/// never reached it.
+fn stood_idle(error: &tokio_postgres::Error) -> bool {
+    error.code() == Some(&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT)
 }
 
 /// The error with its causes: on its own it only says which layer failed.

@@ -64,7 +64,7 @@ async fn two_hundred_hostile_connections_do_not_stop_a_good_one() {
     let grown = resident_kib().saturating_sub(before);
     assert!(grown < 400 << 10, "{grown} KiB more");
     server.stop();
-    let ended = tokio::time::timeout(Duration::from_secs(20), &mut server.task).await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), &mut server.task).await;
     ended.expect("it does not wait for them").unwrap().unwrap();
     going_on.abort();
 }
