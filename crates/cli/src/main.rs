@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod exit;
 mod first_token;
+mod folder;
 mod limits;
 mod logging;
 mod node;

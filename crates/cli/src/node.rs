@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use engine::pipelines::{Apply, Brought};
 use engine::{ApplyError, Condition, Engine};
-use model::Pipeline;
-use model::pipeline::Source;
+use model::Refusal;
+use model::pipeline::{Problems, Source};
 use notify::{Mail, Senders};
 use server::Doors;
 use tokio::net::TcpListener;
@@ -28,16 +29,18 @@ impl Node {
         Ok(Node { engine })
     }
 
-    /// Brings a definition into force; true if that changed something.
-    pub(crate) async fn apply(&self, source: &Source) -> anyhow::Result<(Arc<Pipeline>, bool)> {
-        self.engine.apply(source).await.map_err(|error| match error {
-            ApplyError::Problems(problems) => {
-                Stop::new(Exit::Negative, problems.render(source).trim_end()).into()
-            }
-            ApplyError::Refused(refusal) => {
-                anyhow!("{} cannot be applied: {} ({})", source.file, refusal.message, refusal.code.as_str())
-            }
-        })
+    /// Goes on to a definition.
+    pub(crate) async fn apply(&self, source: &Source) -> anyhow::Result<()> {
+        match self.engine.apply(source).await {
+            Ok(_) => Ok(()),
+            Err(ApplyError::Problems(problems)) => Err(problematic(source, &problems)),
+            Err(ApplyError::Refused(refusal)) => Err(refused(source, &refusal)),
+        }
+    }
+
+    /// Brings a definition that was loaded into force as it is meant.
+    pub(crate) async fn bring(&self, apply: Apply) -> Result<Brought, Refusal> {
+        self.engine.bring_loaded(apply).await
     }
 
     /// Applies the pipeline that notifications go through, where there is none.
@@ -120,4 +123,14 @@ impl Node {
         // The sender ends with the engine's thread: then, too, there is nothing left to serve.
         let _ = condition.wait_for(|seen| matches!(seen, Condition::Broken(_) | Condition::Drained)).await;
     }
+}
+
+/// A file that cannot be loaded.
+pub(crate) fn problematic(source: &Source, problems: &Problems) -> anyhow::Error {
+    Stop::new(Exit::Negative, problems.render(source).trim_end()).into()
+}
+
+/// A file that may not come into force.
+pub(crate) fn refused(source: &Source, refusal: &Refusal) -> anyhow::Error {
+    anyhow!("{} cannot be applied: {} ({})", source.file, refusal.message, refusal.code.as_str())
 }

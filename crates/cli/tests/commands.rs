@@ -268,11 +268,28 @@ fn files_are_applied_with_parameters_and_versions() {
     };
     let same = write(PLAIN.to_owned());
     assert_eq!(server.run(&["apply", &same, "-o", "json"]).ends(0).json()["changed"], false);
-    let refused = server.run(&["apply", &same, "--param", "greeting=hi"]).ends(4);
+    let set = server.run(&["apply", &same, "--param", "greeting=hi", "-o", "json"]).ends(0).json();
+    assert_eq!(
+        (&set["version"], &set["revision"], &set["params"]["greeting"]),
+        (&1.into(), &2.into(), &"hi".into())
+    );
+    let altered = write(PLAIN.replace("\"hello\"", "\"hallo\""));
+    let refused = server.run(&["apply", &altered]).ends(4);
     assert!(refused.stderr.contains("version-exists"), "{}", refused.stderr);
     let next = write(PLAIN.replace("version = 1", "version = 2"));
-    let applied = server.run(&["apply", &next, "--param", "greeting=hi", "-o", "json"]).ends(0).json();
+    let applied = server.run(&["apply", &next, "-o", "json"]).ends(0).json();
     assert_eq!((&applied["version"], &applied["changed"]), (&2.into(), &true.into()));
+    assert_eq!(applied["params"]["greeting"], "hi", "what was set stays set");
+    let old = write(PLAIN.to_owned());
+    let refused = server.run(&["apply", &old]).ends(4);
+    assert!(refused.stderr.contains("version 2 of `plain` is in force"), "{}", refused.stderr);
+    let back = server.run(&["apply", &old, "--rollback"]).ends(0);
+    assert!(back.stderr.contains("rolled back"), "{}", back.stderr);
+    let shown = server.run(&["pipelines", "-o", "json"]).ends(0).json();
+    let plain = shown["pipelines"].as_array().unwrap().iter().find(|view| view["name"] == "plain").unwrap();
+    assert_eq!((&plain["in_force"], &plain["versions"]), (&1.into(), &serde_json::json!([1, 2])));
+    let shown = server.run(&["pipelines", "plain"]).ends(0).stdout;
+    assert!(shown.contains("in force") && shown.contains("greeting=\"hi\""), "{shown}");
     let bad = write(PLAIN.replace("start = \"OPEN\"", "start = \"OPN\""));
     let refused = server.run(&["apply", &bad]).ends(4);
     assert!(

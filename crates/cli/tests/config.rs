@@ -66,6 +66,111 @@ fn a_file_with_faults_is_refused_with_line_and_hint() {
     run(&["config", "check", concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/milepost.toml")]).ends(0);
 }
 
+const NOTE: &str = "name = \"note\"\nversion = 1\nstart = [{ to = \"DONE\", when = \"params.open\" }, \"LOST\"]\n\
+    [params]\nopen = true\nbar = 1\n[states.DONE]\nfinal = \"success\"\n[states.LOST]\nfinal = \"failure\"\n";
+
+/// A server with settings and a folder of pipelines.
+struct Deployed {
+    folder: TempDir,
+}
+
+impl Deployed {
+    fn new(params: &str) -> Deployed {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("pipelines")).unwrap();
+        let deployed = Deployed { folder };
+        deployed.write("pipelines/note.toml", NOTE);
+        deployed.set(params);
+        deployed
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    fn set(&self, params: &str) {
+        let at = |name: &str| self.folder.path().join(name).display().to_string();
+        let (data, pipelines) = (at("data"), at("pipelines"));
+        let text =
+            format!("data = \"{data}\"\nlisten = \"127.0.0.1:0\"\npipelines = \"{pipelines}\"\n{params}");
+        self.write("milepost.toml", &text);
+    }
+
+    fn file(&self) -> String {
+        self.folder.path().join("milepost.toml").display().to_string()
+    }
+
+    /// Starts the server, runs a command on it, and tells what it said, and what the server did.
+    fn serving(&self, command: &[&str]) -> (Value, String) {
+        let log = std::sync::Arc::default();
+        let (mut child, url) = common::listening(milepost(&["serve", "--config", &self.file()]), &log);
+        let run = |command: &[&str]| {
+            let said: common::Said =
+                milepost(command).args(["--server", &url, "-o", "json"]).output().unwrap().into();
+            said.ends(0).json()
+        };
+        let said = run(command);
+        child.kill().and_then(|()| child.wait()).unwrap();
+        let log = log.lock().unwrap().join("\n");
+        (said, log)
+    }
+}
+
+const SHOW: &[&str] = &["pipelines", "note"];
+
+#[test]
+fn parameters_of_pipelines_are_set_by_the_file_and_by_people() {
+    let deployed = Deployed::new("[params.note]\nbar = 5\n");
+    let (note, _) = deployed.serving(SHOW);
+    assert_eq!(note["definitions"][0]["params"], serde_json::json!({ "bar": 5 }));
+    let path = deployed.folder.path().join("pipelines/note.toml").display().to_string();
+    deployed.serving(&["apply", &path, "--param", "open=false", "--param", "bar=6"]);
+    let (note, log) = deployed.serving(SHOW);
+    assert_eq!(note["definitions"][0]["params"], serde_json::json!({ "bar": 5, "open": false }), "{log}");
+    assert_eq!(note["revision"], 3, "the file wins where it names a parameter, and the rest stays: {log}");
+    deployed.set("");
+    let (note, _) = deployed.serving(SHOW);
+    assert_eq!((&note["revision"], &note["definitions"][0]["params"]["bar"]), (&3.into(), &5.into()));
+}
+
+#[test]
+fn an_old_file_is_told_and_changes_nothing() {
+    let deployed = Deployed::new("");
+    deployed.serving(SHOW);
+    let path = deployed.write("pipelines/note.toml", &NOTE.replace("version = 1", "version = 2"));
+    let (note, _) = deployed.serving(SHOW);
+    assert_eq!(note["in_force"], 2);
+    deployed.write("pipelines/note.toml", NOTE);
+    let (note, log) = deployed.serving(SHOW);
+    assert_eq!(note["in_force"], 2);
+    assert!(log.contains("version 2 of `note` is in force") && log.contains("WARN"), "{log}");
+    deployed.serving(&["apply", &path, "--rollback"]);
+    deployed.write("pipelines/note.toml", &NOTE.replace("version = 1", "version = 2"));
+    let (note, log) = deployed.serving(SHOW);
+    assert_eq!(note["in_force"], 1, "a restart undoes no rollback: {log}");
+    assert!(log.contains("went back to it"), "{log}");
+}
+
+#[test]
+fn parameters_nobody_has_are_refused_with_their_line() {
+    let deployed = Deployed::new("[params.note]\nbra = 5\nopen = \"yes\"\n[params.notes]\nbar = 5\n");
+    let said = run(&["config", "check", &deployed.file()]).ends(1).stdout;
+    assert!(
+        said.contains("milepost.toml:5: the pipeline `note` has no parameter `bra`; there is bar, open"),
+        "{said}"
+    );
+    assert!(said.contains("milepost.toml:6: the parameter `open` of `note` is of type"), "{said}");
+    assert!(said.contains("milepost.toml:7: the folder has no pipeline `notes`"), "{said}");
+    let said = run(&["serve", "--config", &deployed.file()]).ends(2).stderr;
+    assert!(said.contains("milepost.toml:5:"), "{said}");
+    deployed.set("[params.note]\nbar = 5\n");
+    run(&["config", "check", &deployed.file()]).ends(0);
+    let settings = shown(Path::new(&deployed.file()), &[], &[]);
+    assert_eq!(setting(&settings, "params.note.bar").0, "5");
+}
+
 #[test]
 fn a_server_and_its_commands_are_set_up_by_a_file() {
     let folder = TempDir::new().unwrap();

@@ -58,6 +58,7 @@ pub use error::Error;
 pub use feed::{FeedFilter, Position};
 pub use follow::Follow;
 pub use operations::ResultFilter;
+pub use pipelines::ApplyOptions;
 pub use retries::Retries;
 pub use submissions::{ActOptions, DeliveryFilter, Filter, Page};
 pub use wait::{Rest, Waited};

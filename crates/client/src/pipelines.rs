@@ -7,13 +7,22 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 
+/// How a definition is applied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ApplyOptions {
+    /// Only says what it would change.
+    pub dry_run: bool,
+    /// Goes back to an older version than the one in force.
+    pub rollback: bool,
+}
+
 impl Client {
-    /// The newest version of every pipeline, with counts.
+    /// The version in force of every pipeline, with counts.
     pub async fn pipelines(&self) -> Result<PipelineList, Error> {
         self.json(Call::get(self.at(["pipelines"]))).await
     }
 
-    /// The newest version of one pipeline, with counts.
+    /// The version in force of one pipeline, with counts.
     pub async fn pipeline(&self, name: &str) -> Result<PipelineView, Error> {
         self.json(Call::get(self.at(["pipelines", name]))).await
     }
@@ -25,17 +34,17 @@ impl Client {
         self.json(Call::get(url)).await
     }
 
-    /// The file of a pipeline's newest version.
+    /// The file of a pipeline's version in force.
     pub async fn pipeline_toml(&self, name: &str) -> Result<String, Error> {
         self.send(Call::get(self.at(["pipelines", name])).accepting("application/toml")?).await?.text()
     }
 
-    /// The diagram of a pipeline's newest version, as Mermaid reads it.
+    /// The diagram of a pipeline's version in force, as Mermaid reads it.
     pub async fn pipeline_mermaid(&self, name: &str) -> Result<String, Error> {
         self.send(Call::get(self.at(["pipelines", name])).accepting("text/vnd.mermaid")?).await?.text()
     }
 
-    /// The drawing of a pipeline's newest version, as SVG.
+    /// The drawing of a pipeline's version in force, as SVG.
     pub async fn pipeline_svg(&self, name: &str) -> Result<String, Error> {
         self.send(Call::get(self.at(["pipelines", name])).accepting("image/svg+xml")?).await?.text()
     }
@@ -54,8 +63,22 @@ impl Client {
 
     /// Checks a definition and says what it would change, without applying it.
     pub async fn apply_dry_run(&self, name: &str, body: &ApplyBody) -> Result<ApplyAnswer, Error> {
+        self.apply_with(name, body, ApplyOptions { dry_run: true, ..ApplyOptions::default() }).await
+    }
+
+    /// Brings a definition into force as the options say.
+    pub async fn apply_with(
+        &self,
+        name: &str,
+        body: &ApplyBody,
+        options: ApplyOptions,
+    ) -> Result<ApplyAnswer, Error> {
         let mut url = self.at(["pipelines", name]);
-        url.query_pairs_mut().append_pair("dry_run", "true");
+        for (name, _) in
+            [("dry_run", options.dry_run), ("rollback", options.rollback)].iter().filter(|(_, on)| *on)
+        {
+            url.query_pairs_mut().append_pair(name, "true");
+        }
         self.json(Call::put(url, body)?.repeatable()).await
     }
 }

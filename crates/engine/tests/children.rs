@@ -73,7 +73,7 @@ final = "cancelled"
 "#;
 
 fn children(bench: &Bench, parent: SubmissionId, names: &[&str]) -> Vec<Admission> {
-    let child = bench.machine.pipelines.current().latest("child").unwrap().clone();
+    let child = bench.machine.pipelines.current().in_force("child").unwrap().clone();
     let children = names.iter().map(|name| {
         let mut application = support::application("");
         application.payload = Json::parse(&format!(r#"{{"n":"{name}"}}"#)).unwrap();

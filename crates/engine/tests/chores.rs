@@ -160,7 +160,7 @@ fn a_limit_that_was_raised_is_used_in_full(open: Open<'_>) {
     assert_eq!(bench.machine.claim_task("t.work").len(), 2);
     let raised =
         LIMITED.replace("version = 1", "version = 2").replace("limits.owner = 2", "limits.owner = 4");
-    bench.machine.one(Ask::Apply(std::sync::Arc::new(support::loaded(&raised)))).unwrap();
+    bench.machine.one(Ask::apply(std::sync::Arc::new(support::loaded(&raised)))).unwrap();
     let newest = submit_owned(&mut bench, "ada", false);
     assert_eq!(bench.machine.claim_task("t.work")[0].row.id, newest, "the first to follow the new version");
     assert!(bench.machine.claim_task("t.work").is_empty(), "the others follow the old one");

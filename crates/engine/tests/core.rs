@@ -176,17 +176,17 @@ fn a_repeat_with_the_same_idempotency_key_gets_the_first_answer() {
 #[test]
 fn a_version_is_applied_once_and_never_changed() {
     let (store, _) = memory();
-    let mut machine = Machine::over(store);
+    let mut machine = Machine::with(store, &[]);
     let apply = |toml: &str| {
         let pipeline = model::pipeline::load(&model::pipeline::Source::new("work.toml", toml)).unwrap();
-        Ask::Apply(Arc::new(pipeline))
+        Ask::apply(Arc::new(pipeline))
     };
-    assert!(matches!(machine.one(apply(support::WORK)), Ok(Output::Applied { changed: true })));
-    assert!(matches!(machine.one(apply(support::WORK)), Ok(Output::Applied { changed: false })));
+    assert!(matches!(machine.one(apply(support::WORK)), Ok(Output::Applied(brought)) if brought.changed));
+    assert!(matches!(machine.one(apply(support::WORK)), Ok(Output::Applied(brought)) if !brought.changed));
     let other = support::WORK.replace("30s", "31s");
     assert_eq!(machine.one(apply(&other)).unwrap_err().code, Code::VersionExists);
     let newer = other.replace("version = 1", "version = 3");
-    assert!(matches!(machine.one(apply(&newer)), Ok(Output::Applied { changed: true })));
+    assert!(matches!(machine.one(apply(&newer)), Ok(Output::Applied(brought)) if brought.changed));
     let between = other.replace("version = 1", "version = 2");
     assert_eq!(machine.one(apply(&between)).unwrap_err().code, Code::VersionOutdated);
 }

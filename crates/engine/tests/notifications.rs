@@ -167,7 +167,7 @@ fn same_key(open: Open<'_>) {
         r#"{{"cause":"{}","name":"hook","channel":"webhook","to":"https://hooks.example/1","body":{{}}}}"#,
         moved.id()
     );
-    let pipeline = bench.machine.pipelines.current().latest(DELIVERY).unwrap().clone();
+    let pipeline = bench.machine.pipelines.current().in_force(DELIVERY).unwrap().clone();
     let mut application = support::application("");
     application.payload = model::Json::parse(&twin).unwrap();
     let admission = model::admit::admit(&pipeline, application).unwrap().into();
@@ -219,10 +219,14 @@ fn a_pipeline_that_notifies_needs_somewhere_for_it_to_go() {
     let mut machine = Machine::with(store, &[]);
     let (loud, delivery) =
         (Arc::new(loaded(LOUD)), Arc::new(model::pipeline::load(&engine::delivery::source()).unwrap()));
-    let refusal = machine.one(Ask::Apply(loud.clone())).unwrap_err();
+    let refusal = machine.one(Ask::apply(loud.clone())).unwrap_err();
     assert_eq!(refusal.code, Code::InvalidDefinition);
-    let step = machine.step(&[Ask::Apply(delivery).into(), Ask::Apply(loud).into()]);
-    assert!(step.outcomes.iter().all(|outcome| matches!(outcome, Ok(Output::Applied { changed: true }))));
+    let step = machine.step(&[Ask::apply(delivery).into(), Ask::apply(loud).into()]);
+    assert!(
+        step.outcomes
+            .iter()
+            .all(|outcome| matches!(outcome, Ok(Output::Applied(brought)) if brought.changed))
+    );
     let again = |core: &mut Core| core.step(&[], DUE_MAX, &mut || [0; 32]);
     assert!(again(&mut machine.core).unreachable.is_none());
 }

@@ -149,7 +149,7 @@ fn a_migration_maps_states(open: Open<'_>) {
         .replace("REST", "LOUNGE")
         .replace("team = \"payload.team\"", "team = \"payload.team + '!'\"")
         .replace("task = \"t.work\"", "task = \"t.new\"");
-    bench.machine.one(Ask::Apply(Arc::new(loaded(&v2)))).unwrap();
+    bench.machine.one(Ask::apply(Arc::new(loaded(&v2)))).unwrap();
     let map = BTreeMap::from([("REST".into(), "LOUNGE".into())]);
     let wanted = operation(&bench, Deed::Migrate { version: 2, map }, false);
     let id = wanted.id.clone();

@@ -151,7 +151,7 @@ fn a_lane_goes_to_the_next_in_the_commit_that_leaves_it(bench: Open<'_>) {
 fn a_lane_is_owed_where_its_line_changes(bench: Open<'_>) {
     let mut bench = bench(&[LANES]);
     let ([_, second, _], done) = three_in_a_lane(&mut bench);
-    let pipeline = bench.machine.pipelines.current().latest("lanes").unwrap().clone();
+    let pipeline = bench.machine.pipelines.current().in_force("lanes").unwrap().clone();
     let mut application = support::application("");
     application.payload = Json::parse(&lane("a", "0")).unwrap();
     let joins = Ask::Submit(model::admit::admit(&pipeline, application).unwrap().into()).into();

@@ -51,7 +51,7 @@ async fn work_submitted_to_one_server_wakes_the_worker_who_waits_at_another() {
     let (one, two) = (trusting(&settings), trusting(&settings));
     one.apply(&source()).await.unwrap();
     until("the definition is in force at the other server", || {
-        two.pipelines().current().latest("work").is_some()
+        two.pipelines().current().in_force("work").is_some()
     })
     .await;
     let mut no = 0;

@@ -3,9 +3,10 @@
 mod common;
 
 use common::{FILES, source};
+use model::json::Value;
 use model::pipeline::{
     After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline, SlaSpan,
-    State, Times, load,
+    State, Times, load, merged,
 };
 use model::{Digest, Millis, Role};
 
@@ -201,6 +202,42 @@ fn deployment_sets_parameters() {
     assert_eq!(pipeline.params.get("approve_min").and_then(|min| min.as_i64()), Some(90));
     assert_eq!(pipeline.params.get("review_min").and_then(|min| min.as_i64()), Some(60));
     assert_ne!(pipeline.digest, loaded("skill-review").digest);
+}
+
+#[test]
+fn parameters_set_later_make_the_same_pipeline_as_a_file_loaded_with_them() {
+    let mut source = source("skill-review");
+    let plain = load(&source).expect("it has no problems");
+    source.params = [("approve_min", 90)].into_iter().collect();
+    let set = load(&source).expect("it has no problems");
+    let later = plain.with_params(&set.set_params);
+    assert_eq!((later.digest, &later.params), (set.digest, &set.params));
+    assert!(later.is_revision_of(&plain) && later.digest != plain.digest);
+    assert_eq!(later.with_params(&Default::default()).digest, plain.digest);
+}
+
+#[test]
+fn null_sets_a_parameter_back_and_what_another_version_had_is_left_out() {
+    let mut source = source("skill-review");
+    source.params = [("approve_min", 90)].into_iter().collect();
+    let set = load(&source).expect("it has no problems");
+    source.params = [("approve_min", Value::Null)].into_iter().collect();
+    let back = load(&source).expect("null is the default");
+    assert!(back.set_params.is_empty());
+    let now = [("approve_min".to_owned(), Value::Null), ("review_min".to_owned(), Value::from(50))];
+    let merged = merged(&set.set_params, &now.into_iter().collect());
+    assert_eq!(merged.keys().collect::<Vec<_>>(), ["review_min"]);
+    let foreign = [("gone".to_owned(), Value::from(1)), ("approve_min".to_owned(), Value::from("high"))];
+    assert_eq!(set.with_params(&foreign.into_iter().collect()).digest, back.digest);
+}
+
+#[test]
+fn another_file_is_another_machine() {
+    let plain = source("skill-review");
+    let mut other = plain.clone();
+    other.toml.push_str("# a comment\n");
+    let load = |source| load(source).expect("it has no problems");
+    assert!(!load(&plain).is_revision_of(&load(&other)));
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn play(options: Options, step: &mut usize) -> Result<Report, String> {
     let mut world = World::new(options.seed, options.kind, cast())?;
     let weather = Weather::of(&mut world.chance, options.faults);
     for pipeline in crate::pipelines::first() {
-        world.commit(&[engine::core::Ask::Apply(pipeline).into()], 0)?;
+        world.commit(&[engine::core::Ask::apply(pipeline).into()], 0)?;
     }
     world.replace(1)?;
     world.loss = weather.loss;

@@ -28,11 +28,7 @@ impl Server {
     /// It knows which definitions there are, for reading them takes long; and nothing else.
     pub(crate) fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, String> {
         let pipelines = Pipelines::default();
-        let definitions =
-            store::registry_all(store.truth(), "pipeline").map_err(|error| error.to_string())?;
-        for (_, definition) in definitions {
-            pipelines.insert(pipelines::stored(&definition)?);
-        }
+        pipelines.catch_up_by(store.truth(), &pipelines::stored).map_err(|error| error.to_string())?;
         let core = Core::new(store.clone(), pipelines.clone(), Holds::default(), secret);
         Ok(Server { core, pipelines })
     }

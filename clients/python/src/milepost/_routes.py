@@ -118,7 +118,10 @@ def settle(verb: str, tasks: Sequence[Mapping[str, Any]]) -> Call:
     return call("POST", f"tasks:{verb}", body={"tasks": list(tasks)}, repeatable=True)
 
 
-def apply(name: str, toml: str, files: Mapping[str, str] | None, params: Mapping[str, Any] | None) -> Call:
+def apply(
+    name: str, toml: str, files: Mapping[str, str] | None, params: Mapping[str, Any] | None, rollback: bool
+) -> Call:
     """Applying what is in force already changes nothing, so this is safe to repeat."""
     body = given(toml=toml, files=files, params=params)
-    return call("PUT", "pipelines", name, body=body, repeatable=True)
+    query = {"rollback": "true"} if rollback else {}
+    return call("PUT", "pipelines", name, query=query, body=body, repeatable=True)

@@ -344,10 +344,16 @@ class AsyncClient:
         return answer
 
     async def apply(
-        self, name: str, toml: str, *, files: Mapping[str, str] | None = None, params: Mapping[str, Json] | None = None
+        self,
+        name: str,
+        toml: str,
+        *,
+        files: Mapping[str, str] | None = None,
+        params: Mapping[str, Json] | None = None,
+        rollback: bool = False,
     ) -> Dict[str, Any]:
-        """Brings a pipeline file into force."""
-        answer: Dict[str, Any] = await self._send(_routes.apply(name, toml, files, params))
+        """Brings a pipeline file into force; an older one than what is in force only as a `rollback`."""
+        answer: Dict[str, Any] = await self._send(_routes.apply(name, toml, files, params, rollback))
         return answer
 
     # The way to the server and back

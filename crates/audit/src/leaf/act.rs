@@ -38,6 +38,9 @@ pub enum Act {
 pub struct Applied {
     pub pipeline: Name,
     pub version: u32,
+    /// The revision of the version: its parameters may change while its machine stays.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub revision: u32,
     /// SHA-256 of the exact bytes that were applied. They may be larger than a leaf and are served by this name.
     pub definition: Digest,
     pub at: Time,
@@ -81,6 +84,14 @@ pub struct Administered {
     pub role: Option<Role>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub detail: BTreeMap<Name, Name>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+fn is_first(revision: &u32) -> bool {
+    *revision == 1
 }
 
 impl Act {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use model::event::Kind;
-use model::{ActorKind, Digest, Right};
+use model::{ActorKind, Digest, Millis, Right, Time};
 
 use super::finding::{Fault, Finding};
 use super::rules::{Rules, Verdict, Way};
@@ -27,6 +27,8 @@ pub(super) struct Tip {
 #[derive(Debug)]
 pub(super) struct Judge {
     pub(super) rules: Rules,
+    /// When another revision of the same version took its place.
+    pub(super) replaced_at: Option<Time>,
     verdicts: HashMap<Vec<u8>, Rc<Verdict>>,
     key: Vec<u8>,
 }
@@ -34,9 +36,31 @@ pub(super) struct Judge {
 /// Kinds of events are few; a log that asks for more verdicts than this is answered afresh each time.
 const VERDICTS_MAX: usize = 100_000;
 
+/// What is being decided while a revision is replaced may be logged after it: by another server, or in the same commit.
+const UNDER_WAY: Millis = Millis::from_secs(60);
+
 impl Judge {
     pub(super) fn new(rules: Rules) -> Self {
-        Judge { rules, verdicts: HashMap::new(), key: Vec::new() }
+        Judge { rules, replaced_at: None, verdicts: HashMap::new(), key: Vec::new() }
+    }
+
+    /// Whether a submission may go on from one to the other without being migrated: nothing but parameters differs.
+    fn revises(&self, other: &Judge) -> bool {
+        self.rules.pipeline.is_revision_of(&other.rules.pipeline)
+    }
+
+    /// A revision decides until the next one takes its place.
+    pub(super) fn check_in_force(&self, leaf: &EventLeaf<'_>) -> Result<(), Finding> {
+        match self.replaced_at {
+            Some(at) if leaf.at > at.plus(UNDER_WAY) => {
+                let message = format!(
+                    "it was decided by definition {} at {}, whose parameters were replaced at {at}",
+                    leaf.definition, leaf.at
+                );
+                Err(Finding::new(Fault::Definition, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn verdict(&mut self, leaf: &EventLeaf<'_>) -> Result<Rc<Verdict>, Finding> {
@@ -99,11 +123,11 @@ impl Step {
 pub(super) fn follow(
     tip: &mut Option<Tip>,
     (leaf, hash): (&EventLeaf<'_>, Digest),
-    (judge, rules): (&mut Judge, usize),
+    (judges, rules): (&mut [Judge], usize),
     began: bool,
 ) -> Result<Step, Finding> {
     let Some(tip) = tip else {
-        let (first, step) = begin((leaf, hash), (judge, rules), began)?;
+        let (first, step) = begin((leaf, hash), (&mut judges[rules], rules), began)?;
         *tip = Some(first);
         return Ok(step);
     };
@@ -117,15 +141,14 @@ pub(super) fn follow(
         return Err(Finding::new(Fault::Chain, message));
     }
     let migrates = leaf.kind == Kind::Migrated;
-    if migrates && (tip.rules == rules || named(leaf.from.as_deref().unwrap_or("")) != tip.stood) {
+    let revises = tip.rules == rules || judges[rules].revises(&judges[tip.rules]);
+    if migrates && (revises || named(leaf.from.as_deref().unwrap_or("")) != tip.stood) {
         return Err(super::rules::illegal("a migration leads from where it stood to another definition"));
     }
-    if tip.rules != rules && !migrates {
-        return Err(Finding::new(
-            Fault::Definition,
-            "a submission stays with the definition it came in under",
-        ));
+    if !revises && !migrates {
+        return Err(Finding::new(Fault::Definition, "a submission stays with the version it came in under"));
     }
+    let judge = &mut judges[rules];
     let verdict = judge.verdict(leaf)?;
     let taken = match migrates {
         true => Taken::Any,

@@ -248,7 +248,7 @@ impl<'a> Verifier<'a> {
         if leaf.kind.is_unborn() {
             return self.never((leaf, hash), Some(judge), index, event);
         }
-        let step = follow(&mut self.tip, (leaf, hash), (&mut self.judges[judge], judge), false)?;
+        let step = follow(&mut self.tip, (leaf, hash), (&mut self.judges, judge), false)?;
         self.last_index = Some(index);
         self.state = leaf.to.clone().into_owned();
         let shown = self.shown(leaf, event)?;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{Digest, SubmissionId};
+use model::{Digest, Name, SubmissionId};
 
 use super::chain::{Judge, Tip, follow};
 use super::evidence::{load, open};
@@ -118,6 +118,8 @@ struct Audit<'a> {
     definitions: &'a dyn Definitions,
     judges: Vec<Judge>,
     logged: HashMap<Digest, usize>,
+    /// Which of the definitions decides for each version of each pipeline.
+    in_force: HashMap<(Name, u32), usize>,
     /// The definition of the event before: mostly it is this one's too.
     recent: Option<(Digest, usize)>,
     tips: HashMap<SubmissionId, Option<Tip>>,
@@ -138,6 +140,7 @@ impl<'a> Audit<'a> {
             definitions,
             judges: Vec::new(),
             logged: HashMap::new(),
+            in_force: HashMap::new(),
             recent: None,
             tips: HashMap::new(),
             unborn: HashSet::new(),
@@ -189,7 +192,8 @@ impl<'a> Audit<'a> {
         };
         self.recent = Some((leaf.definition, judge));
         let tip = self.tips.entry(leaf.submission).or_default();
-        follow(tip, (leaf, hash), (&mut self.judges[judge], judge), self.gone > 0)?;
+        self.judges[judge].check_in_force(leaf)?;
+        follow(tip, (leaf, hash), (&mut self.judges, judge), self.gone > 0)?;
         self.events += 1;
         Ok(())
     }
@@ -264,10 +268,18 @@ impl<'a> Audit<'a> {
     }
 
     fn applied(&mut self, applied: &Applied) -> Result<(), Finding> {
-        // Applying the same again changes nothing.
-        if !self.logged.contains_key(&applied.definition) {
-            let rules = load(&self.bytes_of(&applied.definition)?, applied)?;
-            self.judge(applied.definition, rules);
+        // Going back to a definition loads nothing new.
+        let judge = match self.logged.get(&applied.definition) {
+            Some(judge) => *judge,
+            None => {
+                let rules = load(&self.bytes_of(&applied.definition)?, applied)?;
+                self.judge(applied.definition, rules)
+            }
+        };
+        self.judges[judge].replaced_at = None;
+        let of = (applied.pipeline.clone(), applied.version);
+        if let Some(before) = self.in_force.insert(of, judge).filter(|before| *before != judge) {
+            self.judges[before].replaced_at = Some(applied.at);
         }
         Ok(())
     }

@@ -147,6 +147,7 @@ pub(crate) fn applied(pipeline: &Pipeline) -> Vec<u8> {
     let applied = Applied {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
+        revision: pipeline.revision,
         definition: pipeline.digest,
         at: Time::from_millis(1_000_000_000_000),
     };
@@ -157,7 +158,7 @@ pub(crate) fn leaves(events: &[Event]) -> Vec<Vec<u8>> {
     events.iter().map(|event| event.leaf.bytes()).collect()
 }
 
-fn documents(event: &Event) -> Documents {
+pub(crate) fn documents(event: &Event) -> Documents {
     let shown = |salt: Option<model::token::Bits>, document: Option<&model::Json>| {
         let (salt, text) = (salt?, document?.as_str().to_owned());
         Some(Document { salt, text })

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use client::ApplyOptions;
 use model::Json;
 use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
@@ -16,10 +17,14 @@ use crate::source;
 Examples:
   milepost apply pipelines/skill-review.toml
   milepost apply pipelines/skill-review.toml --param approve_min=90
+  milepost apply pipelines/skill-review.toml --param approve_min=null
   milepost apply pipelines/skill-review.toml --dry-run
+  milepost apply old/skill-review.toml --rollback
 
 Schemas and templates that the file names are sent along. Applying what is in force already changes nothing; a changed
-file needs a higher `version`, and submissions stay with the version they were made under: `milepost migrate` moves them.")]
+file needs a higher `version`, and submissions stay with the version they were made under: `milepost migrate` moves them.
+A changed parameter needs none: it is a new revision of the version and decides from then on for all that follow it. Those
+that are not named stay as they were set before; null sets one back to its default.")]
 pub(crate) struct Apply {
     /// The pipeline file
     #[arg(value_name = "FILE")]
@@ -28,6 +33,10 @@ pub(crate) struct Apply {
     /// Set a parameter of the pipeline in place of its default; the value is JSON, or else text
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = source::param)]
     params: Vec<(String, Value)>,
+
+    /// Go back to an older version than the one in force: new submissions get it from now on
+    #[arg(long)]
+    rollback: bool,
 
     /// Only check it and say what it would change
     #[arg(long)]
@@ -47,16 +56,19 @@ impl Apply {
         let body = ApplyBody { toml: source.toml, files: source.files, params };
         let client = self.server.client()?;
         let answer = block_on(async {
-            Ok(match self.dry_run {
-                true => client.apply_dry_run(&pipeline.name, &body).await?,
-                false => client.apply(&pipeline.name, &body).await?,
-            })
+            let options = ApplyOptions { dry_run: self.dry_run, rollback: self.rollback };
+            Ok(client.apply_with(&pipeline.name, &body, options).await?)
         })?;
         match format {
             Format::Json => output::print_json(&answer)?,
             Format::Table => {
-                let mut table = Table::new(["PIPELINE", "VERSION", "DIGEST"]);
-                table.row([answer.name.to_string(), answer.version.to_string(), answer.digest.to_string()]);
+                let mut table = Table::new(["PIPELINE", "VERSION", "REVISION", "DIGEST"]);
+                table.row([
+                    answer.name.to_string(),
+                    answer.version.to_string(),
+                    answer.revision.to_string(),
+                    answer.digest.to_string(),
+                ]);
                 output::print(&format!("{}{}", table.render(), differences(&answer)))?;
             }
         }
@@ -75,6 +87,7 @@ fn summary(answer: &ApplyAnswer) -> String {
     let what = match (answer.changed, answer.dry_run) {
         (false, _) => return "it is in force already; nothing has changed".to_owned(),
         (true, true) => "it can be applied; nothing was",
+        (true, false) if answer.rolled_back => "rolled back",
         (true, false) => "applied",
     };
     let against = match answer.compared_to {

@@ -88,7 +88,8 @@ impl Show {
 
 impl Check {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let file = ConfigFile::read(&self.file)?;
+        let mut file = ConfigFile::read(&self.file)?;
+        file.check_params()?;
         if format == Format::Json {
             let fault =
                 |fault: &crate::settings::Fault| json!({ "line": fault.line, "message": fault.message });
@@ -102,7 +103,7 @@ impl Check {
         if !file.faults.is_empty() {
             return Ok(Exit::Negative);
         }
-        say!("{} is fine: {} settings", self.file.display(), file.serve.len() + file.client.len());
+        say!("{} is fine: {} settings", self.file.display(), file.count());
         Ok(Exit::Fine)
     }
 }

@@ -26,6 +26,7 @@ mod monitor;
 mod new;
 mod operations;
 mod overdue;
+mod pipelines;
 mod release;
 mod restore;
 mod resume;
@@ -69,6 +70,7 @@ pub(crate) enum Command {
     Torture(torture::Torture),
     Bench(bench::Bench),
     Apply(apply::Apply),
+    Pipelines(pipelines::Pipelines),
     Submit(submit::Submit),
     List(list::List),
     Show(show::Show),
@@ -110,13 +112,14 @@ impl Command {
             Command::Restore(restore) => restore.run(format),
             Command::Config(config) => config.run(file, format),
             Command::Demo(demo) => demo.run(format),
-            Command::Serve(serve) => serve.run(),
+            Command::Serve(serve) => serve.run(file),
             Command::Check(check) => check.run(format),
             Command::Draw(draw) => draw.run(format),
             Command::Test(test) => test.run(format),
             Command::Torture(torture) => torture.run(format),
             Command::Bench(bench) => bench.run(format),
             Command::Apply(apply) => apply.run(format),
+            Command::Pipelines(pipelines) => pipelines.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
             Command::Show(show) => show.run(format),

@@ -1,9 +1,8 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use clap::Args;
 use model::Millis;
 use server::{Doors, Tls};
@@ -11,6 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
+use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
@@ -18,8 +18,8 @@ use crate::output::say;
 use crate::place::Place;
 use crate::report;
 use crate::sending::Sending;
+use crate::settings::ConfigFile;
 use crate::signals::{self, Signals};
-use crate::source;
 use crate::systemd::Notify;
 
 /// Run a server
@@ -92,21 +92,22 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        match (self.run_logged(), self.log_format) {
+    /// `file` holds the settings, and parameters of pipelines.
+    pub(crate) fn run(&self, file: Option<&ConfigFile>) -> anyhow::Result<Exit> {
+        match (self.run_logged(file), self.log_format) {
             (Err(error), LogFormat::Json) => Ok(report::report_as_log(&error)),
             (ended, _) => ended.map(|()| Exit::Fine),
         }
     }
 
-    fn run_logged(&self) -> anyhow::Result<()> {
+    fn run_logged(&self, file: Option<&ConfigFile>) -> anyhow::Result<()> {
         logging::start(self.log_format, "info")?;
-        let served = tokio::runtime::Runtime::new()?.block_on(self.serve());
+        let served = tokio::runtime::Runtime::new()?.block_on(self.serve(file));
         logging::end();
         served
     }
 
-    async fn serve(&self) -> anyhow::Result<()> {
+    async fn serve(&self, settings: Option<&ConfigFile>) -> anyhow::Result<()> {
         let signals = Signals::listen()?;
         if let Some(file) = &self.config {
             tracing::info!(file = %file.display(), "settings were read");
@@ -122,7 +123,7 @@ impl Serve {
         tracing::info!("the data is in {place}");
         node.apply_delivery().await?;
         if let Some(folder) = &self.pipelines {
-            apply_all(&node, folder).await?;
+            Folder::read(folder)?.apply(&node, settings).await?;
         }
         if let Some(file) = &self.first_token {
             node.first_token(file).await?;
@@ -221,26 +222,4 @@ fn reload(tls: Option<Tls>, notify: Arc<Notify>) -> impl Fn() + Send + 'static {
         }
         notify.ready("the certificate was read again");
     }
-}
-
-/// Applies the folder's pipelines in the order of their names.
-async fn apply_all(node: &Node, folder: &Path) -> anyhow::Result<()> {
-    let read = || format!("cannot read the folder {}", folder.display());
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(read)? {
-        let path = entry.with_context(read)?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        tracing::warn!(folder = %folder.display(), "there is no pipeline file (*.toml) here");
-    }
-    for path in files {
-        let (pipeline, changed) = node.apply(&source::read(&path)?).await?;
-        let what = if changed { "applied" } else { "in force already" };
-        tracing::info!(pipeline = &*pipeline.name, version = pipeline.version, "{what}");
-    }
-    Ok(())
 }

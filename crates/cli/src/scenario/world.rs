@@ -30,7 +30,7 @@ impl World {
             known.insert(pipeline.clone());
         }
         let notifies = pipelines.iter().any(|pipeline| !pipeline.notify.is_empty());
-        if notifies && known.current().latest(DELIVERY).is_none() {
+        if notifies && known.current().in_force(DELIVERY).is_none() {
             let built_in = model::pipeline::load(&engine::delivery::source());
             known.insert(Arc::new(built_in.expect("what is carried was checked by a test")));
         }

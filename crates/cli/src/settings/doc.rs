@@ -91,8 +91,10 @@ mod tests {
 # Paths are seen from where the server is started.
 ";
         let client = "\n# For commands that ask a server, where MILEPOST_CONFIG names this file.\n";
-        let body =
-            format!("{}{client}[{CLIENT}]\n{}", example(&serve_settings()), example(&client_settings()));
+        let params = "\n# Parameters of a pipeline of the folder `pipelines`, in place of the defaults in its file.\n\
+            #[params.skill-review]\n#approve_min = 90\n";
+        let (serve, asking) = (example(&serve_settings()), example(&client_settings()));
+        let body = format!("{serve}{params}{client}[{CLIENT}]\n{asking}");
         compare("packaging/milepost.toml", &format!("{head}{body}"));
     }
 }

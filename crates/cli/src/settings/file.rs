@@ -8,8 +8,10 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use toml::de::{DeTable, DeValue};
 
+use super::params::{PARAMS, Params};
 use super::{CLIENT, client_settings, serve_settings, settings};
 use crate::exit::Stop;
+use crate::folder::Folder;
 
 /// More than every setting with a comment of its own needs.
 const BYTES_MAX: u64 = 256 << 10;
@@ -20,6 +22,7 @@ pub(crate) struct ConfigFile {
     /// By the name of the flag.
     pub(crate) serve: BTreeMap<String, Entry>,
     pub(crate) client: BTreeMap<String, Entry>,
+    pub(crate) params: Params,
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -58,7 +61,7 @@ impl ConfigFile {
         Ok(file)
     }
 
-    fn parse(text: &str) -> ConfigFile {
+    pub(super) fn parse(text: &str) -> ConfigFile {
         let mut file = ConfigFile::default();
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
@@ -79,6 +82,11 @@ impl ConfigFile {
                         keep(&mut file.client, &mut file.faults, key.get_ref(), read);
                     }
                 }
+                value if key.get_ref() == PARAMS => {
+                    let (params, faults) = Params::read(text, value, &key.span());
+                    file.params = params;
+                    file.faults.extend(faults);
+                }
                 value => {
                     let read = reader.entry(key.get_ref(), &key.span(), value);
                     keep(&mut file.serve, &mut file.faults, key.get_ref(), read);
@@ -88,6 +96,27 @@ impl ConfigFile {
         file.check_rivals(&serve);
         file.faults.sort_by_key(|fault| fault.line);
         file
+    }
+
+    /// How many settings it has.
+    pub(crate) fn count(&self) -> usize {
+        self.serve.len() + self.client.len() + self.params.count()
+    }
+
+    /// Looks for the pipelines and parameters that are named, in the folder that is named.
+    pub(crate) fn check_params(&mut self) -> anyhow::Result<()> {
+        if self.params.is_empty() || !self.faults.is_empty() {
+            return Ok(());
+        }
+        match self.serve.get("pipelines").and_then(|entry| entry.values.first()) {
+            Some(folder) => self.faults = Folder::read(Path::new(folder))?.faults(&self.params),
+            None => self.faults.extend(self.params.each().next().map(|(name, line, _)| {
+                let message =
+                    format!("`{name}` is set for a pipeline of `pipelines`, and no folder is named");
+                Fault { line, message }
+            })),
+        }
+        Ok(())
     }
 
     /// Settings that exclude each other must not both be here.
@@ -188,7 +217,7 @@ fn scalar(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-fn line_of(text: &str, span: &Range<usize>) -> usize {
+pub(super) fn line_of(text: &str, span: &Range<usize>) -> usize {
     text.as_bytes().iter().take(span.start).filter(|byte| **byte == b'\n').count() + 1
 }
 

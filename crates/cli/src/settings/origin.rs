@@ -21,6 +21,14 @@ pub(crate) fn rows(matches: &ArgMatches, file: Option<&ConfigFile>) -> Vec<Row> 
     if let Ok(matches) = client.clone().try_get_matches_from([""; 0]) {
         rows.extend(of_command(&client, &matches, file, true));
     }
+    let params = file.into_iter().flat_map(|file| {
+        file.params.each().map(|(name, line, value)| Row {
+            name,
+            value: Some(value.canonical()),
+            origin: format!("{}:{line}", file.path.display()),
+        })
+    });
+    rows.extend(params);
     rows
 }
 

@@ -53,7 +53,7 @@ impl Queues {
     }
 
     pub(crate) fn fill(&mut self, pipeline: &str, size: usize, payload: impl Fn(usize) -> String) {
-        let pipeline = self.pipelines.current().latest(pipeline).expect("it was loaded").clone();
+        let pipeline = self.pipelines.current().in_force(pipeline).expect("it was loaded").clone();
         let submit = |n: usize| {
             let payload = Json::parse(&payload(n)).expect("payloads are JSON");
             let (caller, key, priority) = (Caller::new("scale", Role::Submitter), None, None);

@@ -63,6 +63,8 @@ pub(super) struct Batch<'a> {
     pub(super) changes: Changes,
     pub(super) tally: Tally,
     notes: Notes,
+    /// The definitions once this batch is committed, if it changes them.
+    pub(super) brought: Option<Versions>,
     /// In whose name something is asked at the moment.
     pub(super) by: Option<Caller>,
 }
@@ -74,6 +76,8 @@ pub(super) struct News {
     pub(super) next_timer: Option<Time>,
     /// Set when holds were placed or ended.
     pub(super) holds: Option<InForce>,
+    /// Set when definitions came into force.
+    pub(super) definitions: Option<Versions>,
     pub(super) epoch: u64,
     pub(super) received: Tally,
     pub(super) notes: Notes,
@@ -104,6 +108,7 @@ impl<'a> Batch<'a> {
             changes: Changes { events, ..Changes::default() },
             tally: Tally::default(),
             notes: Notes::default(),
+            brought: None,
             by: None,
         }
     }
@@ -137,7 +142,7 @@ impl<'a> Batch<'a> {
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
-            Ask::Apply(pipeline) => self.apply(pipeline),
+            Ask::Apply(apply) => self.apply(apply),
             Ask::Hold(hold) => Ok(self.place(hold)),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
@@ -242,19 +247,14 @@ impl<'a> Batch<'a> {
         if !self.changes.is_empty() {
             notes.committed();
         }
-        (self.changes, News { now: self.now, ready, next_timer, holds, epoch, received: self.tally, notes })
+        let definitions = self.brought;
+        let received = self.tally;
+        let news = News { now: self.now, ready, next_timer, holds, definitions, epoch, received, notes };
+        (self.changes, news)
     }
 
     pub(super) fn pipeline_of(&self, row: &Submission) -> Option<&'a Arc<Pipeline>> {
         self.rules.versions.version(&row.pipeline, row.version)
-    }
-
-    pub(super) fn version(&self, name: &str, version: u32) -> Option<&'a Arc<Pipeline>> {
-        self.rules.versions.version(name, version)
-    }
-
-    pub(super) fn latest(&self, name: &str) -> Option<&'a Pipeline> {
-        self.rules.versions.latest(name).map(|pipeline| &**pipeline)
     }
 
     pub(super) fn versions(&self) -> &'a Versions {

@@ -71,7 +71,7 @@ impl<'a> Door<'a> {
 }
 
 fn admitted(versions: &Versions, received: &Received) -> Result<Admission, Refusal> {
-    let pipeline = versions.latest_or_refuse(&received.pipeline)?;
+    let pipeline = versions.in_force_or_refuse(&received.pipeline)?;
     let payload = Json::parse(&received.payload).map_err(|error| {
         Refusal::new(Code::InvalidJson, format!("the payload is not strict JSON: {error}"))
     })?;
@@ -122,7 +122,7 @@ impl Batch<'_> {
             id: received.id,
             caller: &sender(received),
             pipeline: &received.pipeline,
-            definition: self.latest(&received.pipeline),
+            definition: self.in_force(&received.pipeline),
             payload: &received.payload,
         };
         self.changes.events.push(unborn(sent, fate, &context));

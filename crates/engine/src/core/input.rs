@@ -21,6 +21,7 @@ use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
 use crate::holds::Hold;
+use crate::pipelines::{Apply, Brought};
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
 #[derive(Debug, Clone)]
@@ -52,7 +53,8 @@ pub enum Ask {
     /// A command to one submission: a settlement, a renewal, an action.
     Tell(SubmissionId, Command),
     Claim(ClaimMany),
-    Apply(Arc<Pipeline>),
+    /// Brings a definition into force.
+    Apply(Box<Apply>),
     /// Stops what the hold covers, from this commit on.
     Hold(Box<Hold>),
     Release(Name),
@@ -102,6 +104,12 @@ pub enum Ask {
 }
 
 impl Ask {
+    /// Goes on to a pipeline.
+    #[must_use]
+    pub fn apply(pipeline: Arc<Pipeline>) -> Ask {
+        Ask::Apply(Box::new(Apply::new(pipeline)))
+    }
+
     /// What is asked, whoever asks.
     pub(crate) fn itself(&self) -> &Ask {
         match self {
@@ -153,9 +161,7 @@ pub enum Output {
         payload_revision: u64,
     },
     Tasks(Vec<Granted>),
-    Applied {
-        changed: bool,
-    },
+    Applied(Box<Brought>),
     Hold(Box<Hold>),
     Cursor(Cursor),
     Scheduled(Box<Scheduled>),

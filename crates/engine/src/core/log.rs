@@ -1,20 +1,23 @@
 //! What is logged besides events: definitions that come into force, and what is done to the log itself. Each is an act of
 //! a series, committed with what it tells of.
 
-use audit::leaf::{Act, Applied, Forked, KeyChange, Pruned};
+use audit::leaf::{Act, Applied, Entry, Forked, KeyChange, Pruned};
 use audit::tiles::{LEAF_BYTES_MAX, check_leaf};
 use model::event::Leaf;
 use model::{Code, Digest, Json, Pipeline, Refusal, SubmissionId};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
+use store::{RegistryChange, RegistryKey, Store};
 
 use super::batch::Batch;
-use super::{Outcome, Output};
+use super::{LoggedAct, Outcome, Output};
+use crate::pipelines::{AppliedVersion, history_key, read_history};
 
 /// Where the log keeps what it needs to know.
 pub const LOG: &str = "log";
 /// The entry that counts its acts.
 pub const ACTS: &str = "acts";
+/// Where acts are kept whose place in the sequence of events is gone.
+const KEPT: &str = "applied-act";
 
 /// Something done to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,22 +62,24 @@ pub struct LoggedPrune {
     pub revision: u64,
 }
 
-/// The series of a pipeline's definitions: the n-th act of it is the n-th version of the entry `applied_key` names.
+/// The series of a pipeline's definitions: the n-th act of it is the n-th of what was applied.
 #[must_use]
 pub fn applied_series(pipeline: &str) -> SubmissionId {
     SubmissionId::of_series(&format!("pipeline/{pipeline}"))
 }
 
-/// The versions of a pipeline, in the order they were applied.
+/// Where the first act that applied a definition is kept once its place in the sequence of events is gone.
 #[must_use]
-pub fn applied_key(pipeline: &str) -> RegistryKey {
-    RegistryKey { kind: "applied".to_owned(), name: pipeline.to_owned() }
+pub fn kept_key(applied: &Applied) -> RegistryKey {
+    RegistryKey { kind: KEPT.to_owned(), name: format!("{}@{}", applied.pipeline, applied.definition) }
 }
 
-/// Where the act that applied a version is kept once its place in the sequence of events is gone.
-#[must_use]
-pub fn kept_key(pipeline: &str, version: u32) -> RegistryKey {
-    RegistryKey { kind: "applied-act".to_owned(), name: format!("{pipeline}@{version}") }
+/// The act that is kept of a definition.
+pub fn kept_act(store: &dyn Store, definition: &Digest) -> Result<Option<LoggedAct>, store::Error> {
+    let kept = store::registry_all(store, KEPT)?.into_iter();
+    let acts = kept.filter_map(|(_, body)| serde_json::from_str::<LoggedAct>(body.as_str()).ok());
+    let is_of = |act: &LoggedAct| matches!(Entry::read(act.leaf.as_bytes()), Ok(Entry::Act(Act::Applied(applied))) if applied.definition == *definition);
+    Ok(acts.into_iter().find(is_of))
 }
 
 #[must_use]
@@ -101,19 +106,18 @@ fn fits(leaf: &[u8]) -> Result<(), Refusal> {
 impl Batch<'_> {
     /// Logs that a definition is in force from here on.
     pub(super) fn log_applied(&mut self, pipeline: &Pipeline) -> Result<(), Refusal> {
-        let key = applied_key(&pipeline.name);
-        let known = self.taken.registry.get(&key);
-        let mut versions: Vec<u32> =
-            known.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default();
-        versions.push(pipeline.version);
+        let key = history_key(&pipeline.name);
+        let mut history = read_history(self.taken.registry.get(&key));
+        history.push(AppliedVersion::from(pipeline));
         let act = Act::Applied(Applied {
             pipeline: pipeline.name.clone(),
             version: pipeline.version,
+            revision: pipeline.revision,
             definition: pipeline.digest,
             at: self.now,
         });
-        self.push_act(applied_series(&pipeline.name), versions.len() as u64, &act)?;
-        self.put(key, &versions);
+        self.push_act(applied_series(&pipeline.name), history.len() as u64, &act)?;
+        self.put(key, &history);
         Ok(())
     }
 
@@ -182,7 +186,13 @@ impl Batch<'_> {
 
     /// Writes an entry; what follows in the batch sees it.
     pub(super) fn put(&mut self, key: RegistryKey, value: &impl Serialize) {
-        let body = Json::from_stored(&serde_json::to_string(value).expect("it has only string keys"));
+        self.put_json(
+            key,
+            Json::from_stored(&serde_json::to_string(value).expect("it has only string keys")),
+        );
+    }
+
+    pub(super) fn put_json(&mut self, key: RegistryKey, body: Json) {
         self.taken.registry.insert(key.clone(), body.clone());
         self.changes.registry.retain(|change| change.key != key);
         self.changes.registry.push(RegistryChange { key, body: Some(body) });

@@ -25,7 +25,7 @@ pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
 pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
 pub use log::{
-    ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_key, applied_series, kept_key, log_series,
+    ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_series, kept_act, kept_key, log_series,
 };
 pub use operations::{
     CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,
@@ -200,7 +200,7 @@ impl Core {
                 Decided::Outdated { epoch } => self.catch_up(epoch)?,
                 Decided::Crowded => return Ok(false),
                 Decided::Done { outcomes, news, last_seq } => {
-                    self.keep(inputs, &outcomes, &news);
+                    self.keep(&news);
                     self.scarce = scarcity(inputs, &outcomes).unwrap_or(self.scarce);
                     if due > 0 {
                         // Not by parts of a batch that was too much, or what is due would never have its turn.
@@ -284,26 +284,16 @@ impl Core {
     }
 
     /// Remembers what a commit made true.
-    fn keep(&mut self, inputs: &[Input], outcomes: &[Outcome], news: &News) {
+    fn keep(&mut self, news: &News) {
         self.reachable_since.get_or_insert(news.now);
-        self.applied(inputs, outcomes);
+        if let Some(definitions) = &news.definitions {
+            // They come into force once they are on disk.
+            self.pipelines.replace(definitions.clone());
+        }
         if let Some(holds) = &news.holds {
             self.holds.replace(holds.clone());
         }
         self.epoch = Some(news.epoch);
-    }
-
-    /// Definitions come into force once they are on disk. One that was there already may not be in force yet: the
-    /// commit that brought it was lost, and this is its repeat.
-    fn applied(&self, inputs: &[Input], outcomes: &[Outcome]) {
-        for (input, outcome) in inputs.iter().zip(outcomes) {
-            let (Ask::Apply(pipeline), Ok(Output::Applied { .. })) = (input.ask.itself(), outcome) else {
-                continue;
-            };
-            if self.pipelines.current().version(&pipeline.name, pipeline.version).is_none() {
-                self.pipelines.insert(pipeline.clone());
-            }
-        }
     }
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {

@@ -85,9 +85,7 @@ impl Batch<'_> {
 
     /// Definitions stay for ever: what notifies somebody once its messages have somewhere to go always can.
     pub(super) fn check_delivery(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
-        let is_delivery = |change: &RegistryChange| change.key.name.starts_with("delivery@");
-        let there = || self.latest(DELIVERY).is_some() || self.changes.registry.iter().any(is_delivery);
-        if pipeline.notify.is_empty() || there() {
+        if pipeline.notify.is_empty() || self.definitions().in_force(DELIVERY).is_some() {
             return Ok(());
         }
         let message = format!(

@@ -12,7 +12,7 @@ use super::{
     Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, cursors, epoch,
     fleet, lane_key, log, open_key, operations,
 };
-use crate::pipelines::definition_key;
+use crate::pipelines::{definition_key, history_key};
 
 /// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
 const CLAIMS_MAX: usize = 1_000;
@@ -88,9 +88,9 @@ impl Plan {
                     }
                 }
                 Ask::Claim(claim) => group = (!claim.arriving).then(|| plan.group(claim)),
-                Ask::Apply(pipeline) => {
-                    plan.registry.push(definition_key(&pipeline.name, pipeline.version));
-                    plan.registry.push(log::applied_key(&pipeline.name));
+                Ask::Apply(apply) => {
+                    plan.registry.push(definition_key(&apply.pipeline.name, apply.pipeline.version));
+                    plan.registry.push(history_key(&apply.pipeline.name));
                 }
             }
             plan.group_of.push(group);

@@ -7,7 +7,7 @@ use model::Millis;
 use store::{Feed, RETIRED_MAX};
 
 use super::{Look, Pass};
-use crate::core::{Ask, LogDeed, LoggedAct, kept_key, log_series};
+use crate::core::{Ask, LogDeed, LoggedAct, kept_act, kept_key, log_series};
 use crate::log::{acts, checkpoint, size_of};
 
 pub(super) fn old_entries(look: Look<'_>, keep: Millis, pass: &mut Pass) -> Result<(), store::Error> {
@@ -57,8 +57,14 @@ fn retire(look: Look<'_>, oldest: u64, minimum_index: u64, pass: &mut Pass) -> R
     let mut kept = Vec::new();
     for (seq, leaf) in (page.first..).zip(&page.leaves) {
         if let Ok(Entry::Act(Act::Applied(applied))) = Entry::read(leaf) {
-            let act = LoggedAct { index: seq - 1, leaf: String::from_utf8_lossy(leaf).into_owned() };
-            kept.push((kept_key(&applied.pipeline, applied.version), act));
+            // Going back to a definition logs it again: everything under it comes after the first time.
+            let key = kept_key(&applied);
+            if kept.iter().any(|(known, _)| *known == key)
+                || kept_act(look.store, &applied.definition)?.is_some()
+            {
+                continue;
+            }
+            kept.push((key, LoggedAct { index: seq - 1, leaf: String::from_utf8_lossy(leaf).into_owned() }));
         }
     }
     pass.again |= oldest + count <= minimum_index;

@@ -5,7 +5,8 @@ use model::SubmissionId;
 use store::{Error, Store};
 
 use super::publish;
-use crate::core::{administered_count, administered_series, applied_key, applied_series, log_series};
+use crate::core::{administered_count, administered_series, applied_series, log_series};
+use crate::pipelines::histories;
 
 /// A series and the number of the newest of its acts that is still to be shown.
 struct Line {
@@ -42,9 +43,8 @@ fn series(store: &dyn Store) -> Result<Vec<(SubmissionId, u64)>, Error> {
         (administered_series(), administered_count(store)?),
         (log_series(), publish::acts(store)?.revision),
     ];
-    for (pipeline, body) in store::registry_all(store, &applied_key("").kind)? {
-        let versions: Vec<u32> = serde_json::from_str(body.as_str()).unwrap_or_default();
-        all.push((applied_series(&pipeline), versions.len() as u64));
+    for (pipeline, history) in histories(store)? {
+        all.push((applied_series(&pipeline), history.len() as u64));
     }
     Ok(all)
 }

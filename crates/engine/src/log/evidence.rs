@@ -1,5 +1,6 @@
 //! What happened to one submission, for somebody who believes only the log's key.
 
+use audit::leaf::{Act, Entry};
 use audit::proof::{
     Document, Documents, Evidence, EvidenceRequest, LoggedDefinition, LoggedEvent, ProveError, assemble,
 };
@@ -10,8 +11,8 @@ use store::{Recorded, Store};
 use thiserror::Error;
 
 use super::tiles::{StoreTiles, checkpoint, size_of};
-use crate::core::{LoggedAct, applied_key, applied_series, kept_key};
-use crate::pipelines::Versions;
+use crate::core::{LoggedAct, applied_series, kept_act};
+use crate::pipelines::{Versions, histories, pipeline_of};
 
 #[derive(Debug, Error)]
 pub enum EvidenceError {
@@ -92,26 +93,27 @@ fn definition(
     digest: &Digest,
 ) -> Result<LoggedDefinition, EvidenceError> {
     let unknown = || EvidenceError::Definition(*digest);
-    let pipeline = versions.by_digest(digest).ok_or_else(unknown)?;
-    let applied = entry(store, &applied_key(&pipeline.name))?.ok_or_else(unknown)?;
-    let applied: Vec<u32> = serde_json::from_str(applied.as_str()).unwrap_or_default();
-    let place = applied.iter().position(|version| *version == pipeline.version).ok_or_else(unknown)?;
-    let revision = place as u64 + 1;
-    let act = match store.act(applied_series(&pipeline.name), revision)? {
-        Some((seq, leaf)) => LoggedAct { index: seq - 1, leaf: text(leaf) },
-        None => {
-            let kept = entry(store, &kept_key(&pipeline.name, pipeline.version))?.ok_or_else(unknown)?;
-            serde_json::from_str(kept.as_str()).map_err(|_| unknown())?
-        }
+    let pipeline = pipeline_of(store, versions, digest)?.ok_or_else(unknown)?;
+    let act = match kept_act(store, digest)? {
+        Some(act) => act,
+        None => first_act(store, &pipeline.name, digest)?.ok_or_else(unknown)?,
     };
     let definition = pipeline.definition.as_str().to_owned();
     Ok(LoggedDefinition { index: act.index, leaf: act.leaf, definition })
 }
 
-/// One entry of a registry with few.
-fn entry(store: &dyn Store, key: &store::RegistryKey) -> Result<Option<Json>, store::Error> {
-    let found = store::registry_all(store, &key.kind)?.into_iter().find(|(name, _)| *name == key.name);
-    Ok(found.map(|(_, body)| body))
+/// The act that applied a definition for the first time, among those that are still there.
+fn first_act(store: &dyn Store, pipeline: &str, digest: &Digest) -> Result<Option<LoggedAct>, store::Error> {
+    let count = histories(store)?.get(pipeline).map_or(0, Vec::len) as u64;
+    for revision in 1..=count {
+        let Some((seq, leaf)) = store.act(applied_series(pipeline), revision)? else { continue };
+        if let Ok(Entry::Act(Act::Applied(applied))) = Entry::read(&leaf)
+            && applied.definition == *digest
+        {
+            return Ok(Some(LoggedAct { index: seq - 1, leaf: text(leaf) }));
+        }
+    }
+    Ok(None)
 }
 
 /// The documents of an event that are still those it was made with, with what their digests were salted with.

@@ -99,7 +99,7 @@ impl Engine {
                 }
             },
         };
-        versions.latest(&name).cloned().ok_or_else(|| {
+        versions.in_force(&name).cloned().ok_or_else(|| {
             let message = format!("no pipeline `{name}`, of which the children would be; apply it first");
             Refusal::new(Code::UnknownPipeline, message)
         })

@@ -16,7 +16,7 @@ impl Engine {
         if !claim.pipelines.is_empty() {
             // Names nobody applied have no work, and looking for it would hold up everyone.
             let versions = self.pipelines().current();
-            claim.pipelines.retain(|name| versions.latest(name).is_some());
+            claim.pipelines.retain(|name| versions.in_force(name).is_some());
             if claim.pipelines.is_empty() {
                 return Ok(Vec::new());
             }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use model::admit::{Admission, Application, admit};
 use model::command::{Acknowledge, Act, Amend, Redrive};
-use model::pipeline::{Problems, Source};
 use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
@@ -219,7 +218,7 @@ impl Engine {
         application: Application,
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
-        let pipeline = self.latest(pipeline)?;
+        let pipeline = self.in_force(pipeline)?;
         let admission = self.admit(&pipeline, application)?;
         submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
     }
@@ -232,7 +231,7 @@ impl Engine {
         once: Option<Once>,
         within: Within<'_>,
     ) -> Result<Answered, Refusal> {
-        let pipeline = self.latest(pipeline)?;
+        let pipeline = self.in_force(pipeline)?;
         let admission = self.admit(&pipeline, application)?.traced(within.trace.cloned());
         if !(within.covers)(admission.labels()) {
             return Err((within.outside)());
@@ -300,15 +299,6 @@ impl Engine {
         self.ask(Ask::Tell(token.submission, command).into()).await
     }
 
-    /// Brings a definition into force.
-    pub async fn apply(&self, source: &Source) -> Result<(Arc<Pipeline>, bool), ApplyError> {
-        let pipeline = Arc::new(model::pipeline::load(source).map_err(ApplyError::Problems)?);
-        match self.ask(Ask::Apply(pipeline.clone()).into()).await? {
-            Output::Applied { changed } => Ok((pipeline, changed)),
-            _ => Err(unexpected().into()),
-        }
-    }
-
     /// A receiver of the newest event's position: a hint that something happened.
     #[must_use]
     pub fn recorded(&self) -> watch::Receiver<u64> {
@@ -356,8 +346,8 @@ impl Engine {
         outcome.inspect_err(|refusal| self.metrics.refused(refusal.code))
     }
 
-    pub(super) fn latest(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
-        self.pipelines.current().latest_or_refuse(name).cloned()
+    pub(super) fn in_force(&self, name: &str) -> Result<Arc<Pipeline>, Refusal> {
+        self.pipelines.current().in_force_or_refuse(name).cloned()
     }
 }
 
@@ -386,14 +376,6 @@ impl std::fmt::Debug for Within<'_> {
 }
 
 type Labels = std::collections::BTreeMap<Name, Name>;
-
-#[derive(Debug, Error)]
-pub enum ApplyError {
-    #[error("the definition has problems")]
-    Problems(Problems),
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
 
 fn submission(output: Output) -> Result<Answered, Refusal> {
     match output {

@@ -50,12 +50,6 @@ impl Engine {
         .await
     }
 
-    /// The exact bytes of a definition that was applied.
-    #[must_use]
-    pub fn definition(&self, digest: &model::Digest) -> Option<Json> {
-        self.pipelines().current().by_digest(digest).map(|pipeline| pipeline.definition.clone())
-    }
-
     /// The log's keys, one line each, as verifiers are given them.
     pub fn log_keys(&self) -> Result<Vec<String>, Refusal> {
         let keys = self.logged()?.keys.verifiers().map_err(|error| key_refusal(&error))?;

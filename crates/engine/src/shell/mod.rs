@@ -2,6 +2,7 @@
 
 mod children;
 mod claims;
+mod definitions;
 mod deliveries;
 mod duties;
 mod endpoints;
@@ -15,10 +16,11 @@ mod thread;
 mod tokens;
 
 pub use children::Child;
+pub use definitions::ApplyError;
 pub use duties::DutyReport;
 pub use endpoints::Posting;
 pub use fleet::ServerReport;
-pub use handle::{ApplyError, Engine, Options, StartError, Within};
+pub use handle::{Engine, Options, StartError, Within};
 pub use hints::WorkerReport;
 pub use operations::NewOperation;
 pub use queue::QueueReport;

@@ -21,7 +21,7 @@ impl Engine {
     /// Begins an operation; it goes on by itself until it is done or stopped, over restarts.
     pub async fn start_operation(&self, new: NewOperation) -> Result<Operation, Refusal> {
         model::admit::check_reason(new.reason.as_deref())?;
-        self.latest(&new.filter.pipeline)?;
+        self.in_force(&new.filter.pipeline)?;
         let operation = Operation {
             id: self.fresh_id().to_string().into(),
             filter: new.filter,

@@ -108,7 +108,7 @@ impl Machine {
     }
 
     pub(crate) fn submit_to(&mut self, pipeline: &str, payload: &str) -> SubmissionId {
-        let pipeline = self.pipelines.current().latest(pipeline).unwrap().clone();
+        let pipeline = self.pipelines.current().in_force(pipeline).unwrap().clone();
         let mut application = application("");
         application.payload = Json::parse(payload).unwrap();
         id_of(&self.one(Ask::Submit(admit(&pipeline, application).unwrap().into())))

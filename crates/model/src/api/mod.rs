@@ -22,7 +22,9 @@ pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
-pub use pipeline::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
+pub use pipeline::{
+    ApplyAnswer, ApplyBody, DefinitionView, PipelineList, PipelineView, ScheduleView, StateCount, StateView,
+};
 pub use problem::Problem;
 pub use stats::{
     DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList,

@@ -19,7 +19,8 @@ pub struct ApplyBody {
     /// The files it names, by the path it names them with.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// This deployment's values for the file's parameters.
+    /// This deployment's values for the file's parameters; null sets one back to its default, and those that are not
+    /// named stay as they were set before.
     #[serde(default)]
     pub params: Option<Json>,
 }
@@ -28,13 +29,22 @@ pub struct ApplyBody {
 pub struct ApplyAnswer {
     pub name: Name,
     pub version: u32,
+    /// One more with every change of the version's parameters.
+    #[serde(default = "first")]
+    pub revision: u32,
     pub digest: Digest,
+    /// The parameters that are set in place of their defaults.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, Json>,
     /// False: exactly this was in force already.
     pub changed: bool,
     /// True: nothing was applied; this is what would have come of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// The version that was the newest before, where there was one.
+    /// True: an older version is in force again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolled_back: bool,
+    /// The version that was in force before, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared_to: Option<u32>,
     /// What is different from it.
@@ -55,12 +65,37 @@ pub struct PipelineView {
     pub name: Name,
     pub title: String,
     pub version: u32,
+    /// One more with every change of the version's parameters.
+    #[serde(default = "first")]
+    pub revision: u32,
+    /// The version that new submissions get.
+    #[serde(default)]
+    pub in_force: u32,
     pub versions: Vec<u32>,
+    /// The same, each with what is in force of it.
+    #[serde(default)]
+    pub definitions: Vec<DefinitionView>,
     pub digest: Digest,
     pub states: Vec<StateView>,
     /// What it submits by the clock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<ScheduleView>,
+}
+
+/// A version as it decides for the submissions that follow it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DefinitionView {
+    pub version: u32,
+    #[serde(default = "first")]
+    pub revision: u32,
+    pub digest: Digest,
+    /// The parameters that are set in place of their defaults.
+    #[serde(default)]
+    pub params: BTreeMap<String, Json>,
+}
+
+fn first() -> u32 {
+    1
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ mod load;
 pub mod metric;
 mod moves;
 mod nearest;
+mod params;
 mod problem;
 mod read;
 mod render;
@@ -21,6 +22,7 @@ mod template;
 pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
+pub use params::{ParamSet, merged};
 pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
 pub use source::{Source, attachments};
@@ -46,18 +48,27 @@ use crate::{Digest, Name};
 pub struct Pipeline {
     pub name: Name,
     pub version: u32,
+    /// The number of this set of parameters among those the version has had, from 1. No part of the file: whoever keeps
+    /// definitions counts them.
+    pub revision: u32,
     pub title: String,
     /// The exact bytes that were applied: definition, the files it names, and the deployment's parameters.
     pub definition: Json,
     /// SHA-256 of `definition`; every event names it, so a history says which rules it followed.
     pub digest: Digest,
+    /// SHA-256 of the definition without its parameters: revisions of one version have it in common.
+    pub machine: Digest,
     pub payload: Option<Schema>,
     pub key: Option<Expr>,
     pub on_duplicate: OnDuplicate,
     pub labels: Vec<(Name, Expr)>,
     /// The way in: edges like any other, tried in order.
     pub start: Vec<Edge>,
+    /// The parameters as expressions see them: the file's defaults, and what the deployment sets in their place.
     pub params: Arc<json::Value>,
+    pub(crate) default_params: Arc<json::Value>,
+    /// The parameters the deployment sets.
+    pub set_params: ParamSet,
     pub priority: Option<Expr>,
     pub ttl: Option<Ttl>,
     pub lane: Option<Lane>,

@@ -17,7 +17,8 @@ pub struct Source {
     pub toml: String,
     /// Schemas and templates, under the paths that are written in the file.
     pub files: BTreeMap<String, String>,
-    /// An object: parameters the deployment sets in place of their defaults.
+    /// An object: parameters the deployment sets in place of their defaults. Null is the default, and no part of the
+    /// definition.
     pub params: Value,
 }
 
@@ -42,10 +43,22 @@ impl Source {
         let members = [
             ("files", files),
             ("format", Value::from(FORMAT)),
-            ("params", self.params.clone()),
+            ("params", self.set_params()),
             ("toml", Value::from(self.toml.as_str())),
         ];
         Json::from_value(&members.into_iter().collect())
+    }
+
+    /// The same file with every parameter as it is written there.
+    #[must_use]
+    pub fn without_params(&self) -> Self {
+        Source { params: Value::Object(BTreeMap::new()), ..self.clone() }
+    }
+
+    fn set_params(&self) -> Value {
+        let Some(params) = self.params.as_object() else { return self.params.clone() };
+        let set = params.iter().filter(|(_, value)| **value != Value::Null);
+        set.map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
     /// Reads what [`Source::to_definition`] wrote.

@@ -1,13 +1,13 @@
-//! `PUT /v1/pipelines/{pipeline}`: brings a new version into force, or says what that would change.
+//! `PUT /v1/pipelines/{pipeline}`: brings a definition into force, or says what that would change.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use engine::ApplyError;
-use engine::pipelines::Versions;
+use engine::pipelines::{Apply, Brought, Intent};
 use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
 use model::pipeline::diff::diff;
@@ -30,32 +30,46 @@ pub(crate) async fn apply(
 ) -> Answer<Response> {
     asking.check_sees(&name)?;
     asking.check_all_labels()?;
-    let params = Params::read(request.uri(), &["dry_run"])?;
+    let params = Params::read(request.uri(), &["dry_run", "rollback"])?;
     let dry_run = params.parse("dry_run")?.unwrap_or(false);
+    let rollback = params.parse("rollback")?.unwrap_or(false);
     let source = source(&app, &name, request).await?;
-    let pipeline = checked(&name, &source).await?;
-    let versions = app.engine.pipelines().current();
-    let changed = match dry_run {
-        true => would_change(&versions, &pipeline)?,
-        false => {
-            let applied = app.engine.by(&asking.caller).apply(&source).await;
-            applied.map_err(|error| refused(error, &source))?.1
-        }
+    let apply = Apply {
+        pipeline: checked(&name, &source).await?,
+        params: source.params.as_object().cloned().unwrap_or_default(),
+        intent: if rollback { Intent::Rollback } else { Intent::Forward },
     };
-    let before = versions.latest(&name).filter(|before| changed && before.version < pipeline.version);
-    let diff = before.map(|before| diff(before, &pipeline)).unwrap_or_default();
-    let answer = ApplyAnswer {
+    let brought = match dry_run {
+        true => app.engine.pipelines().current().bring(&apply)?,
+        false => app.engine.by(&asking.caller).bring_loaded(apply).await?,
+    };
+    let status = if brought.changed && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Json(answer(&brought, dry_run))).into_response())
+}
+
+fn answer(brought: &Brought, dry_run: bool) -> ApplyAnswer {
+    let pipeline = &brought.pipeline;
+    let before = brought.before.as_ref().filter(|_| brought.changed);
+    let diff = before.map(|before| diff(before, pipeline)).unwrap_or_default();
+    ApplyAnswer {
         name: pipeline.name.clone(),
         version: pipeline.version,
+        revision: pipeline.revision,
         digest: pipeline.digest,
-        changed,
+        params: set_params(pipeline),
+        changed: brought.changed,
         dry_run,
+        rolled_back: brought.is_rollback(),
         compared_to: before.map(|before| before.version),
         lost_states: diff.lost_states().to_vec(),
         diff: diff.differences,
-    };
-    let status = if changed && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(answer)).into_response())
+    }
+}
+
+/// The parameters that are set in place of their defaults.
+pub(super) fn set_params(pipeline: &Pipeline) -> BTreeMap<String, model::Json> {
+    let set = pipeline.set_params.iter();
+    set.map(|(name, value)| (name.clone(), model::Json::from_value(value))).collect()
 }
 
 async fn source(app: &App, name: &str, request: Request) -> Result<Source, Refusal> {
@@ -91,36 +105,6 @@ async fn checked(name: &str, source: &Source) -> Result<Arc<Pipeline>, Refusal> 
         )));
     }
     Ok(Arc::new(pipeline))
-}
-
-/// What the engine would say, by the versions it has now.
-fn would_change(versions: &Versions, pipeline: &Pipeline) -> Result<bool, Refusal> {
-    let Pipeline { name, version, .. } = pipeline;
-    if let Some(known) = versions.version(name, *version) {
-        return match known.definition.as_str() == pipeline.definition.as_str() {
-            true => Ok(false),
-            false => {
-                let message =
-                    format!("version {version} of `{name}` was applied with other contents; raise `version`");
-                Err(Refusal::new(Code::VersionExists, message))
-            }
-        };
-    }
-    match versions.latest(name).filter(|latest| latest.version > *version) {
-        None => Ok(true),
-        Some(latest) => {
-            let message =
-                format!("version {} of `{name}` is in force; raise `version` above it", latest.version);
-            Err(Refusal::new(Code::VersionOutdated, message))
-        }
-    }
-}
-
-fn refused(error: ApplyError, source: &Source) -> Refusal {
-    match error {
-        ApplyError::Problems(problems) => bad_definition(&problems, source),
-        ApplyError::Refused(refusal) => refusal,
-    }
 }
 
 fn bad_definition(problems: &Problems, source: &Source) -> Refusal {

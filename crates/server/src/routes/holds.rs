@@ -157,7 +157,7 @@ async fn scope(app: &App, visitor: &Visitor, body: &HoldBody) -> Result<Option<N
 
 /// A misspelt hold stops nothing, which nobody would notice.
 fn check_names(versions: &Versions, pipeline: Option<&Name>, body: &HoldBody) -> Result<(), Refusal> {
-    if let Some(name) = pipeline.filter(|name| versions.latest(name).is_none()) {
+    if let Some(name) = pipeline.filter(|name| versions.in_force(name).is_none()) {
         return Err(no_pipeline(versions, name));
     }
     let names = versions.all().map(|latest| &latest.name);

@@ -67,8 +67,7 @@ pub(crate) async fn definition(
     Params::read(&uri, &[])?;
     let unknown = || missing(&format!("definition/{text}"));
     let digest: Digest = text.parse().map_err(|_| unknown())?;
-    let versions = app.engine.pipelines().current();
-    let pipeline = versions.by_digest(&digest).filter(|pipeline| asking.sees(&pipeline.name));
+    let pipeline = app.engine.definition(digest).await?.filter(|pipeline| asking.sees(&pipeline.name));
     let definition = pipeline.ok_or_else(unknown)?.definition.as_str().to_owned();
     Ok(file("application/json", FOR_EVER, definition))
 }

@@ -11,7 +11,7 @@ use crate::problem::{invalid, quote};
 
 pub(super) fn check(versions: &Versions, filter: &Filter, deed: &Deed) -> Result<(), Refusal> {
     let name = &filter.pipeline;
-    if versions.latest(name).is_none() {
+    if versions.in_force(name).is_none() {
         return Err(no_pipeline(versions, name));
     }
     // Submissions follow the version they were made under, so every version's words count.

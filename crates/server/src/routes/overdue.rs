@@ -23,7 +23,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let pipelines = match params.name("pipeline") {
         Some(name) => {
             asking.check_sees(&name)?;
-            versions.latest(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
+            versions.in_force(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
             vec![name]
         }
         None => {

@@ -7,11 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
-use model::api::{PipelineList, PipelineView, StateCount, StateView};
+use model::api::{DefinitionView, PipelineList, PipelineView, StateCount, StateView};
 use model::pipeline::{Source, State as Declared, draw};
 use model::{Code, Pipeline, Refusal, Time};
 use store::Count;
 
+use super::apply::set_params;
 use super::schedules::{self, Served};
 use super::submissions::no_pipeline;
 use super::{Asking, At, drawing};
@@ -49,9 +50,9 @@ pub(crate) async fn show(
     asking.check_sees(&name)?;
     let params = Params::read(&uri, &["version", "format"])?;
     let versions = app.engine.pipelines().current();
-    let latest = versions.latest(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
+    let in_force = versions.in_force(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
     let pipeline = match params.parse("version")? {
-        None => latest,
+        None => in_force,
         Some(version) => {
             versions.version(&name, version).ok_or_else(|| no_version(&versions, &name, version))?
         }
@@ -134,16 +135,24 @@ fn view(versions: &Versions, pipeline: &Pipeline, kept: &Kept) -> PipelineView {
             );
         }
     }
-    let newest = versions.latest(&pipeline.name).is_some_and(|latest| latest.version == pipeline.version);
+    let in_force = versions.in_force(&pipeline.name).map_or(pipeline.version, |known| known.version);
     PipelineView {
         name: pipeline.name.clone(),
         title: pipeline.title.clone(),
         version: pipeline.version,
+        revision: pipeline.revision,
+        in_force,
         versions: versions.versions(&pipeline.name).map(|pipeline| pipeline.version).collect(),
+        definitions: versions.versions(&pipeline.name).map(|pipeline| definition(pipeline)).collect(),
         digest: pipeline.digest,
         states: states.into_iter().map(|state| state_view(state, &here)).collect(),
-        schedules: schedules::views(pipeline, newest, &kept.served, kept.now),
+        schedules: schedules::views(pipeline, in_force == pipeline.version, &kept.served, kept.now),
     }
+}
+
+fn definition(pipeline: &Pipeline) -> DefinitionView {
+    let Pipeline { version, revision, digest, .. } = *pipeline;
+    DefinitionView { version, revision, digest, params: set_params(pipeline) }
 }
 
 fn state_view(state: &Declared, counts: &[&Count]) -> StateView {

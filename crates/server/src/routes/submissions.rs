@@ -173,7 +173,7 @@ pub(super) fn pipeline(
 /// A misspelt filter finds nothing, which looks like an answer: better to say so.
 pub(super) fn check_names(versions: &Versions, query: &Query) -> Result<(), Refusal> {
     if let Some(name) = &query.pipeline
-        && versions.latest(name).is_none()
+        && versions.in_force(name).is_none()
     {
         return Err(no_pipeline(versions, name));
     }

@@ -134,6 +134,45 @@ async fn a_file_with_attachments_comes_as_json() {
 }
 
 #[tokio::test]
+async fn an_older_version_comes_back_by_a_rollback_and_a_parameter_is_a_revision() {
+    let server = Server::start().await;
+    let second = version(NOTES, 2);
+    put(&server, "notes", "application/toml", &second).await;
+    let refused = put(&server, "notes", "application/toml", NOTES).await.problem(409, "version-outdated");
+    assert_eq!(refused["in_force"], 2, "{refused}");
+    let asked = async |query: &str| {
+        let request = server.request("PUT", &format!("/v1/pipelines/notes?{query}"));
+        Answer::of(request.header("content-type", "application/toml").body(NOTES)).await
+    };
+    let tried = asked("rollback=true&dry_run=true").await;
+    assert_eq!((tried.status, &tried.json()["rolled_back"]), (200, &json!(true)));
+    assert_eq!(server.get("/v1/pipelines/notes").await.json()["in_force"], 2);
+    let back = asked("rollback=true").await;
+    assert_eq!((back.status, &back.json()["compared_to"]), (201, &json!(2)));
+    let view = server.get("/v1/pipelines/notes").await.json();
+    assert_eq!(
+        (&view["version"], &view["in_force"], &view["versions"]),
+        (&json!(1), &json!(1), &json!([1, 2]))
+    );
+    let acts = server.get("/v1/audit/acts").await.text;
+    assert!(acts.contains("pipeline-rolled-back") && acts.contains("notes@1"), "{acts}");
+    let new = server.post("/v1/pipelines/notes/submissions", json!({ "payload": 1 })).await.json();
+    assert_eq!(new["version"], 1);
+
+    let files = json!({ "schemas/parcel.json": PARCEL_SCHEMA, "schemas/weighing.json": WEIGHING_SCHEMA });
+    let set = json!({ "toml": PARCELS, "files": files, "params": { "strict": false } });
+    let set = put(&server, "parcels", "application/json", &set).await;
+    let answer = set.json();
+    assert_eq!((set.status, &answer["version"], &answer["revision"]), (201, &json!(1), &json!(2)));
+    assert_eq!(answer["diff"][0]["place"], "params.strict", "{answer}");
+    let first = server.get("/v1/pipelines/parcels").await.json();
+    assert_eq!(first["definitions"][0]["params"], json!({ "strict": false }));
+    let files = json!({ "schemas/parcel.json": PARCEL_SCHEMA, "schemas/weighing.json": WEIGHING_SCHEMA });
+    let kept = put(&server, "parcels", "application/json", &json!({ "toml": PARCELS, "files": files })).await;
+    assert_eq!((kept.status, &kept.json()["changed"]), (200, &json!(false)), "what is not named stays");
+}
+
+#[tokio::test]
 async fn every_problem_of_a_file_is_reported_with_its_place() {
     let server = Server::start().await;
     let broken =

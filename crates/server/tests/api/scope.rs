@@ -107,7 +107,7 @@ impl Theirs {
         let operation = text(&post("/v1/operations", wish).await["id"]);
         let wish = json!({ "submission": submission, "labels": { "owner": "ada" }, "reason": "r" });
         let hold = text(&post("/v1/holds", wish).await["id"]);
-        let pipeline = server.engine.pipelines().current().latest("parcels").unwrap().clone();
+        let pipeline = server.engine.pipelines().current().in_force("parcels").unwrap().clone();
         let digest = text(&serde_json::to_value(pipeline.digest).unwrap());
         Theirs { server, submission, lease, operation, hold, digest }
     }

@@ -1,7 +1,9 @@
-//! Somebody who applies pipelines: again, newer, older, and with contents that changed under an old number; and who
-//! reads the feed.
+//! Somebody who applies pipelines: again, newer, older, with contents that changed under an old number, and with other
+//! parameters; and who reads the feed.
 
 use engine::core::{Ask, Input, MoveCursor};
+use engine::pipelines::{Apply, Intent};
+use model::json::Value;
 
 use super::{Heard, View};
 use crate::pipelines;
@@ -23,8 +25,9 @@ impl Operator {
             return Ask::MoveCursor(MoveCursor { name: "reader".into(), position, rewind }).into();
         }
         let versions = view.pipelines.current();
-        let latest = versions.latest("plain").map_or(1, |pipeline| pipeline.version);
-        let pipeline = match view.chance.below(14) {
+        let latest = versions.in_force("plain").map_or(1, |pipeline| pipeline.version);
+        let pipeline = match view.chance.below(18) {
+            14.. => return self.step_aside(view).into(),
             10.. => view.chance.pick(&pipelines::second()).clone(),
             0..3 => view.chance.pick(&pipelines::first()).clone(),
             3 => pipelines::plain_altered(),
@@ -32,7 +35,28 @@ impl Operator {
             7 => pipelines::plain(latest + 2),
             _ => pipelines::plain(latest.saturating_sub(1).max(1)),
         };
-        Ask::Apply(pipeline).into()
+        Ask::apply(pipeline).into()
+    }
+
+    /// Goes back to an older version, or sets parameters of one.
+    fn step_aside(&self, view: &mut View<'_>) -> Ask {
+        let (first, second) = (pipelines::first(), pipelines::second());
+        let pipeline = match view.chance.percent(50) {
+            true => view.chance.pick(&second).clone(),
+            false => view.chance.pick(&first).clone(),
+        };
+        let mut apply = Apply::new(pipeline);
+        if view.chance.percent(50) {
+            apply.intent = *view.chance.pick(&[Intent::Rollback, Intent::Rollback, Intent::Start]);
+        }
+        if apply.pipeline.params.get("patience").is_some() {
+            let patience = match view.chance.below(4) {
+                0 => Value::Null,
+                seconds => Value::from(seconds),
+            };
+            apply.params.insert("patience".to_owned(), patience);
+        }
+        Ask::Apply(Box::new(apply))
     }
 
     pub(crate) fn hear(&mut self, input: &Input, heard: &Heard) {

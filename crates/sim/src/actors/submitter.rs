@@ -35,7 +35,7 @@ impl Submitter {
         }
         let pipeline = *view.chance.pick(&PIPELINES);
         let versions = view.pipelines.current();
-        let pipeline = versions.latest(pipeline)?;
+        let pipeline = versions.in_force(pipeline)?;
         let application = self.application(&pipeline.name, view);
         let body = format!("{} {application:?}", pipeline.name);
         match admit(pipeline, application) {

@@ -211,7 +211,7 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
 /// Some of the few children a batch can have, so that the same come again; now and then with a key somebody has.
 pub(crate) fn children(token: Token, view: &mut View<'_>) -> Vec<Admission> {
     let versions = view.pipelines.current();
-    let Some(part) = versions.latest("part") else { return Vec::new() };
+    let Some(part) = versions.in_force("part") else { return Vec::new() };
     let names: Vec<u64> = (0..4).filter(|_| view.chance.percent(45)).collect();
     let mut made: Vec<Admission> = Vec::new();
     for name in names {

@@ -1,6 +1,7 @@
 //! Answers: what was granted is there, what was refused had a reason, and trouble is blamed on trouble alone.
 
 use engine::core::{Ask, ClaimMany, Due, Granted, Outcome, Output};
+use engine::pipelines::{AppliedVersion, Apply, Brought, Intent};
 use model::admit::Admission;
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
@@ -51,7 +52,7 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
 
 fn asked(ask: &Ask) -> String {
     match ask {
-        Ask::Apply(pipeline) => format!("to apply version {} of `{}`", pipeline.version, pipeline.name),
+        Ask::Apply(apply) => format!("to apply {} ({:?})", apply.pipeline.label(), apply.intent),
         other => format!("{other:?}"),
     }
 }
@@ -87,8 +88,16 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             report.add("answer/granted", granted.len() as u64);
             Ok(())
         }
-        (Ask::Apply(pipeline), Ok(Output::Applied { .. })) => applied(seen, pipeline),
-        (Ask::Apply(pipeline), Err(refusal)) => not_applied(ledger, seen, pipeline, refusal.code),
+        (Ask::Apply(apply), Ok(Output::Applied(brought))) => {
+            report.count(match (brought.changed, brought.is_rollback(), brought.pipeline.revision) {
+                (false, ..) => "answer/applied-already",
+                (true, true, _) => "answer/rolled-back",
+                (true, false, 1) => "answer/applied",
+                (true, false, _) => "answer/revised",
+            });
+            applied(ledger, seen, &apply.pipeline, brought)
+        }
+        (Ask::Apply(apply), Err(refusal)) => not_applied(ledger, apply, refusal.code),
         (Ask::Tell(..), Ok(Output::Submission(_))) => {
             report.count("answer/acted");
             Ok(())
@@ -198,27 +207,40 @@ fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted, untold: bool) -
     Ok(())
 }
 
-fn applied(seen: &Seen<'_>, pipeline: &Pipeline) -> Checked {
+fn applied(ledger: &Ledger, seen: &Seen<'_>, asked: &Pipeline, brought: &Brought) -> Checked {
+    let (pipeline, label) = (&brought.pipeline, brought.pipeline.label());
+    ensure!(pipeline.is_revision_of(asked), "{label} was applied, and it is not what was asked for");
     let versions = seen.pipelines.current();
-    let in_force = versions.version(&pipeline.name, pipeline.version);
+    let known = versions.version(&pipeline.name, pipeline.version);
+    // It may have been revised once more in the same step.
+    let is_known =
+        known.is_some_and(|known| known.revision > pipeline.revision || known.digest == pipeline.digest);
+    ensure!(is_known, "{label} was applied and is not known");
+    let logged = ledger.registry.applied(&pipeline.name);
+    ensure!(logged.contains(&AppliedVersion::from(&**pipeline)), "{label} was applied and is not on record");
+    let in_force = versions.in_force(&pipeline.name).map(|known| known.version);
     ensure!(
-        in_force.is_some_and(|known| known.definition == pipeline.definition),
-        "version {} of `{}` was applied and is not in force",
-        pipeline.version,
+        in_force == logged.last().map(|last| last.version),
+        "version {in_force:?} of `{}` is in force, and it is not what was applied last",
         pipeline.name
     );
     Ok(())
 }
 
-fn not_applied(ledger: &Ledger, seen: &Seen<'_>, pipeline: &Pipeline, code: Code) -> Checked {
+fn not_applied(ledger: &Ledger, apply: &Apply, code: Code) -> Checked {
+    let pipeline = &apply.pipeline;
     let stored = ledger.registry.entry("pipeline", &format!("{}@{}", pipeline.name, pipeline.version));
-    let versions = seen.pipelines.current();
+    let stored = stored.map(crate::pipelines::stored).transpose()?;
+    let logged = ledger.registry.applied(&pipeline.name);
     let justified = match code {
-        Code::VersionExists => stored.is_some_and(|stored| *stored != pipeline.definition),
+        Code::VersionExists => stored.is_some_and(|stored| !stored.is_revision_of(pipeline)),
         Code::VersionOutdated => {
-            stored.is_none()
-                && versions.latest(&pipeline.name).is_some_and(|latest| latest.version > pipeline.version)
+            let others = logged.iter().map(|applied| applied.version).any(|version| {
+                version > pipeline.version || apply.intent == Intent::Start && version < pipeline.version
+            });
+            others && apply.intent != Intent::Rollback
         }
+        Code::UnknownVersion => stored.is_none() && apply.intent == Intent::Rollback,
         Code::Unavailable | Code::OutcomeUnknown => true,
         _ => false,
     };

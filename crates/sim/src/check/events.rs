@@ -67,6 +67,10 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
             "a first event follows another"
         );
         ledger.law.book(&submitted.pipeline, submitted.version)?.check(event)?;
+        ensure!(
+            ledger.registry.decides(&submitted.pipeline, submitted.version, &leaf.definition),
+            "a submission was decided by another definition than its version's newest"
+        );
         let row = evolve(None, event);
         let mut documents = Documents::default();
         evolve_documents(&mut documents, event);
@@ -95,6 +99,14 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
         Change::Migrated(to) => ledger.law.book(&known.replayed.pipeline, to.version)?.check(event)?,
         _ => book.check(event)?,
     }
+    let version = match &event.detail.change {
+        Change::Migrated(to) => to.version,
+        _ => known.replayed.version,
+    };
+    ensure!(
+        ledger.registry.decides(&known.replayed.pipeline, version, &leaf.definition),
+        "an event was decided by another definition than its version's newest"
+    );
     let moment = Moment { book, known, event, told };
     timing::check(&moment, report)?;
     approved::check(&moment)?;

@@ -170,8 +170,8 @@ impl Ledger {
         self.debts.begin();
         self.messages.begin();
         for input in seen.inputs {
-            if let Ask::Apply(pipeline) = &input.ask {
-                self.law.add(pipeline);
+            if let Ask::Apply(apply) = &input.ask {
+                self.law.add(&apply.pipeline);
             }
         }
         let mut recorded = self.unread(store)?;

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use engine::Hold;
-use model::Json;
+use engine::pipelines::AppliedVersion;
+use model::{Digest, Json};
 
 use super::ledger::Ledger;
 use super::{Checked, ensure};
@@ -15,6 +16,8 @@ type Entries = BTreeMap<String, Json>;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     kinds: BTreeMap<String, Entries>,
+    /// Of the definitions, by the names they are registered under.
+    digests: BTreeMap<String, Digest>,
 }
 
 impl Registry {
@@ -28,12 +31,30 @@ impl Registry {
 
     fn take(&mut self, commit: &Commit) {
         for change in &commit.changes.registry {
+            if change.key.kind == "pipeline" {
+                let digest = change.body.as_ref().map(|body| Digest::of(body.as_str().as_bytes()));
+                match digest {
+                    Some(digest) => drop(self.digests.insert(change.key.name.clone(), digest)),
+                    None => drop(self.digests.remove(&change.key.name)),
+                }
+            }
             let entries = self.kinds.entry(change.key.kind.clone()).or_default();
             match &change.body {
                 Some(body) => drop(entries.insert(change.key.name.clone(), body.clone())),
                 None => drop(entries.remove(&change.key.name)),
             }
         }
+    }
+
+    /// Whether a definition is the newest of a version.
+    pub(super) fn decides(&self, pipeline: &str, version: u32, definition: &Digest) -> bool {
+        self.digests.get(&format!("{pipeline}@{version}")) == Some(definition)
+    }
+
+    /// What was applied of a pipeline, in order.
+    pub(super) fn applied(&self, pipeline: &str) -> Vec<AppliedVersion> {
+        let body = self.entry("applied", pipeline);
+        body.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
     }
 
     /// Which state of holds and definitions servers have to know.

@@ -6,12 +6,20 @@ use super::Reader;
 use super::name::Spelling;
 use super::pipeline::TOP_KEYS;
 use crate::json::Value;
+use crate::pipeline::ParamSet;
 use crate::pipeline::file::Entry;
 use crate::pipeline::problem::{Problem, quote};
 
+/// The parameters of a file, as written and as they are for this deployment.
+pub(super) struct Params {
+    pub(super) defaults: Value,
+    pub(super) set: ParamSet,
+    pub(super) effective: Value,
+}
+
 impl Reader<'_> {
-    pub(super) fn params(&mut self, section: Option<&Entry>) -> Value {
-        let mut params = BTreeMap::new();
+    pub(super) fn params(&mut self, section: Option<&Entry>) -> Params {
+        let mut defaults = BTreeMap::new();
         let entries = self.map(section.map(|entry| &entry.node), "parameters");
         for entry in &entries {
             self.spelled(&entry.key, &entry.at, Spelling::Free);
@@ -24,19 +32,22 @@ impl Reader<'_> {
                     entry.key
                 )));
             }
-            params.insert(entry.key.clone(), self.json(&entry.node));
+            defaults.insert(entry.key.clone(), self.json(&entry.node));
         }
-        self.overrides(section, &entries, &mut params);
-        Value::Object(params)
+        let set = self.overrides(section, &entries, &defaults);
+        let mut effective = defaults.clone();
+        effective.extend(set.clone());
+        Params { defaults: Value::Object(defaults), set, effective: Value::Object(effective) }
     }
 
-    /// What a deployment sets replaces a default as a whole, and is of the same type.
+    /// What a deployment sets replaces a default as a whole, and is of the same type. Null leaves the default.
     fn overrides(
         &mut self,
         section: Option<&Entry>,
         entries: &[&Entry],
-        params: &mut BTreeMap<String, Value>,
-    ) {
+        defaults: &BTreeMap<String, Value>,
+    ) -> ParamSet {
+        let mut set = ParamSet::new();
         let source = self.source;
         let section_at = section.map_or(0..0, |entry| entry.at.clone());
         let Some(overrides) = source.params.as_object() else {
@@ -46,16 +57,19 @@ impl Reader<'_> {
                 &section_at,
                 format!("the deployment's parameters are no object but {found}"),
             );
-            return;
+            return set;
         };
         for (name, value) in overrides {
-            let Some(default) = params.get(name) else {
+            let Some(default) = defaults.get(name) else {
                 let message = format!("the deployment sets {}, which is no parameter", quote(name));
-                let near = self.near(name, params.keys().map(String::as_str));
+                let near = self.near(name, defaults.keys().map(String::as_str));
                 self.problems
                     .push(Problem::new("unknown-parameter", section_at.clone(), message).suggest(near));
                 continue;
             };
+            if *value == Value::Null {
+                continue;
+            }
             if default.kind() != value.kind() {
                 let at =
                     entries.iter().find(|entry| entry.key == *name).map_or(&section_at, |entry| &entry.at);
@@ -65,7 +79,8 @@ impl Reader<'_> {
                 self.report("parameter-type", at, message);
                 continue;
             }
-            params.insert(name.clone(), value.clone());
+            set.insert(name.clone(), value.clone());
         }
+        set
     }
 }

@@ -52,12 +52,16 @@ impl Reader<'_> {
         let name = self.pipeline_name(&mut fields);
         let title = fields.node("title").and_then(|node| self.short_text(node, 200));
         let definition = self.source.to_definition();
+        let machine = self.source.without_params().to_definition();
+        let params = self.params(fields.take("params"));
         let mut pipeline = Pipeline {
             title: title.unwrap_or(&name).to_owned(),
             name,
             version: self.version(&mut fields),
+            revision: 1,
             digest: Digest::of(definition.as_str().as_bytes()),
             definition,
+            machine: Digest::of(machine.as_str().as_bytes()),
             payload: fields.node("payload").and_then(|node| self.schema(node)),
             key: fields.node("key").and_then(|node| self.expression(node, Scope::Door)),
             on_duplicate: fields
@@ -66,7 +70,9 @@ impl Reader<'_> {
                 .unwrap_or_default(),
             labels: self.named_expressions(fields.node("labels"), Spelling::Label, Scope::Labels),
             start: self.start(fields.take("start")),
-            params: Arc::new(self.params(fields.take("params"))),
+            params: Arc::new(params.effective),
+            default_params: Arc::new(params.defaults),
+            set_params: params.set,
             priority: fields.node("priority").and_then(|node| self.priority(node)),
             ttl: self.ttl(fields.take("ttl"), Scope::Door),
             lane: fields.take("lane").and_then(|entry| self.lane(entry)),

@@ -1,5 +1,7 @@
 use model::Code;
-use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, ScheduleView, StateCount, StateView};
+use model::api::{
+    ApplyAnswer, ApplyBody, DefinitionView, PipelineList, PipelineView, ScheduleView, StateCount, StateView,
+};
 use model::pipeline::diff::Difference;
 use serde_json::{Value, json};
 
@@ -15,12 +17,12 @@ pub(super) fn calls() -> Vec<Call> {
         get(
             "/v1/pipelines",
             "list_pipelines",
-            "The newest version of every pipeline, with how much is where",
+            "The version in force of every pipeline, with how much is where",
         )
         .gives::<PipelineList>(200, "The pipelines."),
         get("/v1/pipelines/{pipeline}", "show_pipeline", "One pipeline, in the form that is asked for")
             .details("`Accept` chooses the form; `format` does where no header can be set.")
-            .query("version", words::version(), "Another version than the newest.")
+            .query("version", words::version(), "Another version than the one in force.")
             .query(
                 "format",
                 words::one_of(&["json", "toml", "mermaid", "svg"]),
@@ -32,13 +34,22 @@ pub(super) fn calls() -> Vec<Call> {
             .gives_as(200, &["image/svg+xml"], text(), "")
             .refuses(&[Code::UnknownPipeline, Code::UnknownVersion]),
         put("/v1/pipelines/{pipeline}", "apply_pipeline", "Bring a pipeline file into force")
-            .details("The name in the file must be the one in the address.")
+            .details(
+                "The name in the file must be the one in the address. A file whose version is in force needs no new version \
+                 where only parameters differ: that is a new revision of it.",
+            )
             .query("dry_run", words::flag(), "Check and compare; apply nothing.")
+            .query("rollback", words::flag(), "Go back to an older version than the one in force.")
             .takes_as(&[TOML], words::text())
             .takes::<ApplyBody>()
             .gives::<ApplyAnswer>(200, "Exactly this was in force already, or it was a dry run.")
             .gives::<ApplyAnswer>(201, "It is in force.")
-            .refuses(&[Code::InvalidDefinition, Code::VersionExists, Code::VersionOutdated]),
+            .refuses(&[
+                Code::InvalidDefinition,
+                Code::VersionExists,
+                Code::VersionOutdated,
+                Code::UnknownVersion,
+            ]),
     ]
 }
 
@@ -49,6 +60,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<Difference>(),
         named::<PipelineList>(),
         named::<PipelineView>(),
+        named::<DefinitionView>(),
         named::<ScheduleView>(),
         named::<StateView>(),
         named::<StateCount>(),
@@ -60,7 +72,11 @@ impl Shape for ApplyBody {
         taken("A pipeline file with what it names.")
             .has("toml", words::text(), "The file.")
             .may("files", map_of("^.{1,200}$", words::text(), 100), "The files it names: path to text.")
-            .may("params", or_null(words::object()), "Parameters this deployment sets.")
+            .may(
+                "params",
+                or_null(words::object()),
+                "Parameters this deployment sets; null sets one back to its default, and others stay as they were set before.",
+            )
             .like(json!({
                 "toml": "name = \"note\"\nversion = 1\nstart = \"OPEN\"\n[states.OPEN]\nactions.close = \"DONE\"\n\
                          [states.DONE]\nfinal = \"success\"\n",
@@ -74,14 +90,17 @@ impl Shape for ApplyAnswer {
         given("")
             .has("name", words::pipeline(), "")
             .has("version", words::version(), "")
+            .has("revision", words::version(), "One more with every change of the version's parameters.")
             .has("digest", words::digest(), "")
+            .may("params", words::object(), "The parameters that are set in place of their defaults.")
             .has("changed", words::flag(), "False: exactly this was in force already.")
             .may("dry_run", words::flag(), "True: nothing was applied; this is what would have come of it.")
-            .may("compared_to", words::version(), "The version that was the newest before.")
+            .may("rolled_back", words::flag(), "True: an older version is in force again.")
+            .may("compared_to", words::version(), "The version that was in force before.")
             .has("diff", list(refer::<Difference>()), "What is different from it.")
             .may("lost_states", list(words::text()), "Its states that are no more.")
             .like(json!({
-                "name": "report", "version": 2, "digest": "tCU_uUezPgtvEhy5qhnL4p1CoKHpwnLoVM_rR4Wq2tA",
+                "name": "report", "version": 2, "revision": 1, "digest": "tCU_uUezPgtvEhy5qhnL4p1CoKHpwnLoVM_rR4Wq2tA",
                 "changed": true, "dry_run": true, "compared_to": 1,
                 "diff": [{ "place": "SENDING.lease", "what": "changed", "old": "30s", "new": "1m" }]
             }))
@@ -101,7 +120,10 @@ impl Shape for Difference {
 
 fn example() -> Value {
     json!({
-        "name": "report", "title": "Reports", "version": 1, "versions": [1],
+        "name": "report", "title": "Reports", "version": 1, "revision": 1, "in_force": 1, "versions": [1],
+        "definitions": [{
+            "version": 1, "revision": 1, "digest": "X8gAcTpz4JZSZF5O6sTJ8VHar_-u_n0P8O59P34Z4Dg", "params": {}
+        }],
         "digest": "X8gAcTpz4JZSZF5O6sTJ8VHar_-u_n0P8O59P34Z4Dg",
         "states": [{
             "name": "REVIEW", "title": null, "phase": null, "kind": "human", "actions": ["approve", "reject"],
@@ -124,11 +146,25 @@ impl Shape for PipelineView {
             .has("name", words::pipeline(), "")
             .has("title", words::text(), "")
             .has("version", words::version(), "")
+            .has("revision", words::version(), "One more with every change of the version's parameters.")
+            .has("in_force", words::version(), "The version that new submissions get.")
             .has("versions", list(words::version()), "Every version there is.")
+            .has("definitions", list(refer::<DefinitionView>()), "The same, each with what decides for it.")
             .has("digest", words::digest(), "")
             .has("states", list(refer::<StateView>()), "")
             .may("schedules", list(refer::<ScheduleView>()), "What it submits by the clock.")
             .like(example())
+    }
+}
+
+impl Shape for DefinitionView {
+    fn schema() -> Piece {
+        given("A version as it decides for the submissions that follow it.")
+            .has("version", words::version(), "")
+            .has("revision", words::version(), "")
+            .has("digest", words::digest(), "")
+            .has("params", words::object(), "The parameters that are set in place of their defaults.")
+            .like(example()["definitions"][0].clone())
     }
 }
 

@@ -1,0 +1,90 @@
+//! The folder of pipeline files that a server applies when it starts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use engine::pipelines::{Apply, Intent};
+use model::pipeline::Source;
+use model::{Code, Pipeline};
+
+use crate::exit::Stop;
+use crate::node::{self, Node};
+use crate::settings::{ConfigFile, Fault, Params};
+use crate::source;
+
+/// The pipelines of a folder, in the order of their files' names.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    sources: Vec<Source>,
+    pipelines: Vec<Arc<Pipeline>>,
+}
+
+impl Folder {
+    /// Reads every *.toml of a folder and loads it with its parameters as they are.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Folder> {
+        let read = || format!("cannot read the folder {}", path.display());
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(path).with_context(read)? {
+            let path = entry.with_context(read)?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        let (mut sources, mut pipelines) = (Vec::new(), Vec::new());
+        for file in files {
+            let source = source::read(&file)?;
+            let loaded = model::pipeline::load(&source);
+            pipelines.push(Arc::new(loaded.map_err(|problems| node::problematic(&source, &problems))?));
+            sources.push(source);
+        }
+        Ok(Folder { path: path.to_owned(), sources, pipelines })
+    }
+
+    /// What is set for pipelines or parameters that the folder does not have.
+    pub(crate) fn faults(&self, params: &Params) -> Vec<Fault> {
+        params.faults(&self.pipelines)
+    }
+
+    /// Applies what is new. What is older than what is in force is told, and changes nothing.
+    pub(crate) async fn apply(&self, node: &Node, settings: Option<&ConfigFile>) -> anyhow::Result<()> {
+        let none = ConfigFile::default();
+        let settings = settings.unwrap_or(&none);
+        if let Some(fault) = self.faults(&settings.params).first() {
+            return Err(Stop::usage(fault.told(&settings.path)).into());
+        }
+        if self.sources.is_empty() {
+            tracing::warn!(folder = %self.path.display(), "there is no pipeline file (*.toml) here");
+        }
+        for (source, pipeline) in self.sources.iter().zip(&self.pipelines) {
+            let (pipeline, params) = (pipeline.clone(), settings.params.of(&pipeline.name));
+            start_with(node, source, Apply { pipeline, params, intent: Intent::Start }).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn start_with(node: &Node, source: &Source, apply: Apply) -> anyhow::Result<()> {
+    let file = apply.pipeline.clone();
+    match node.bring(apply).await {
+        Ok(brought) => {
+            let in_force = &brought.pipeline;
+            let what = match (brought.changed, in_force.revision) {
+                (false, _) => "in force already",
+                (true, 1) => "applied",
+                (true, _) => "its parameters were set",
+            };
+            let (pipeline, version, revision) = (&*in_force.name, in_force.version, in_force.revision);
+            tracing::info!(pipeline, version, revision, "{what}");
+            Ok(())
+        }
+        Err(refusal) if refusal.code == Code::VersionOutdated => {
+            let (pipeline, version) = (&*file.name, file.version);
+            tracing::warn!(pipeline, version, file = source.file, "not applied: {}", refusal.message);
+            Ok(())
+        }
+        Err(refusal) => Err(node::refused(source, &refusal)),
+    }
+}

@@ -1,0 +1,76 @@
+//! What was applied of a pipeline, one after the other: the last is in force.
+
+use std::collections::BTreeMap;
+
+use model::{Json, Name};
+use serde::{Deserialize, Serialize};
+use store::{RegistryKey, Store};
+
+const APPLIED: &str = "applied";
+
+/// A version that came into force, with the revision of its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct AppliedVersion {
+    pub version: u32,
+    pub revision: u32,
+}
+
+/// First revisions are written as they were before there were others.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    First(u32),
+    Revised(u32, u32),
+}
+
+impl From<Written> for AppliedVersion {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::First(version) => AppliedVersion { version, revision: 1 },
+            Written::Revised(version, revision) => AppliedVersion { version, revision },
+        }
+    }
+}
+
+impl From<AppliedVersion> for Written {
+    fn from(AppliedVersion { version, revision }: AppliedVersion) -> Self {
+        if revision == 1 { Written::First(version) } else { Written::Revised(version, revision) }
+    }
+}
+
+/// The newest revision of a version that was applied; 0: none was.
+pub(super) fn revision_of(history: &[AppliedVersion], version: u32) -> u32 {
+    let of_version = history.iter().filter(|applied| applied.version == version);
+    of_version.map(|applied| applied.revision).max().unwrap_or(0)
+}
+
+/// Where the versions of a pipeline are listed in the order in which they were applied.
+pub(crate) fn history_key(pipeline: &str) -> RegistryKey {
+    RegistryKey { kind: APPLIED.to_owned(), name: pipeline.to_owned() }
+}
+
+/// Reads such a list.
+pub(crate) fn read_history(body: Option<&Json>) -> Vec<AppliedVersion> {
+    body.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
+}
+
+/// The lists of all pipelines.
+pub(crate) fn histories(store: &dyn Store) -> Result<BTreeMap<Name, Vec<AppliedVersion>>, store::Error> {
+    let all = store::registry_all(store, APPLIED)?;
+    Ok(all.into_iter().map(|(name, body)| (name.into(), read_history(Some(&body)))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_written_before_there_were_revisions_are_read() {
+        let body = Json::from_stored("[1,2,[2,2],1]");
+        let history = read_history(Some(&body));
+        assert_eq!(history.last(), Some(&AppliedVersion { version: 1, revision: 1 }));
+        assert_eq!((revision_of(&history, 2), revision_of(&history, 3)), (2, 0));
+        assert_eq!(serde_json::to_string(&history).unwrap(), body.as_str());
+    }
+}

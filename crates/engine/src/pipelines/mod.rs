@@ -1,0 +1,139 @@
+//! The pipelines in force: every version that submissions may follow, and the one of each name that new ones get.
+
+mod applied;
+mod bring;
+mod versions;
+
+pub use applied::AppliedVersion;
+pub(crate) use applied::{histories, history_key, read_history};
+pub use bring::{Apply, Brought, Intent};
+pub use versions::Versions;
+
+use std::sync::{Arc, RwLock};
+
+use model::pipeline::Source;
+use model::{Digest, Json, Pipeline};
+use store::{RegistryKey, Store};
+use thiserror::Error;
+
+/// Where the newest definition of each version is registered.
+const DEFINITIONS: &str = "pipeline";
+/// Where definitions are kept, by their digest, that decide nothing any more: the log names them.
+const PAST: &str = "pipeline-past";
+
+/// Why what was applied cannot be brought into force.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("the stored definition {name} does not load:\n{problems}")]
+    Definition { name: String, problems: String },
+}
+
+/// Shared between those who check at the door and the core that decides. Read often, changed by `apply` alone.
+#[derive(Debug, Clone, Default)]
+pub struct Pipelines {
+    inner: Arc<RwLock<Arc<Versions>>>,
+}
+
+impl Pipelines {
+    /// A consistent view, as of now.
+    #[must_use]
+    pub fn current(&self) -> Arc<Versions> {
+        self.inner.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+
+    /// Brings into force what was applied and is not yet known here.
+    pub fn catch_up(&self, store: &dyn Store) -> Result<(), LoadError> {
+        self.catch_up_by(store, &|definition| load(definition).map(Arc::new))
+    }
+
+    /// The same, by another way to load a definition.
+    pub fn catch_up_by(
+        &self,
+        store: &dyn Store,
+        load: &dyn Fn(&Json) -> Result<Arc<Pipeline>, String>,
+    ) -> Result<(), LoadError> {
+        let histories = histories(store)?;
+        let mut versions = Versions::default();
+        let known = self.current();
+        for (registered, definition) in store::registry_all(store, DEFINITIONS)? {
+            let (name, version) = registered.rsplit_once('@').unwrap_or((&registered, ""));
+            let version: u32 = version.parse().unwrap_or(0);
+            let digest = Digest::of(definition.as_str().as_bytes());
+            let mut pipeline = match known.version(name, version).filter(|known| known.digest == digest) {
+                Some(known) => known.clone(),
+                None => load(&definition)
+                    .map_err(|problems| LoadError::Definition { name: registered.clone(), problems })?,
+            };
+            let history = histories.get(name).map_or(&[][..], Vec::as_slice);
+            let revision = applied::revision_of(history, version).max(1);
+            if pipeline.revision != revision {
+                Arc::make_mut(&mut pipeline).revision = revision;
+            }
+            versions.keep(pipeline);
+        }
+        for (name, history) in histories {
+            versions.remember(&name, history);
+        }
+        versions.adopt(&known);
+        self.replace(versions);
+        Ok(())
+    }
+
+    /// Brings a pipeline into force that nobody keeps.
+    pub fn insert(&self, pipeline: Arc<Pipeline>) {
+        let mut versions = Versions::clone(&self.current());
+        versions.bring_in(pipeline);
+        self.replace(versions);
+    }
+
+    pub(crate) fn replace(&self, versions: Versions) {
+        *self.inner.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(versions);
+    }
+}
+
+fn load(definition: &Json) -> Result<Pipeline, String> {
+    let source = Source::from_definition(definition)?;
+    model::pipeline::load_applied(&source).map_err(|problems| problems.render(&source))
+}
+
+/// The definition with this digest, whether it decides anything still or not.
+pub(crate) fn definition_of(store: &dyn Store, digest: &Digest) -> Result<Option<Json>, store::Error> {
+    let is_it = |definition: &Json| Digest::of(definition.as_str().as_bytes()) == *digest;
+    let all = store::registry_all(store, DEFINITIONS)?.into_iter().map(|(_, definition)| definition);
+    if let Some(found) = all.into_iter().find(is_it) {
+        return Ok(Some(found));
+    }
+    // Names are digests of one length: the few that begin alike follow each other.
+    const ALIKE: usize = 16;
+    let name = digest.to_string();
+    let page = store.registry(PAST, &name[..name.len() - 1], ALIKE)?;
+    Ok(page.into_iter().find(|(found, _)| *found == name).map(|(_, definition)| definition))
+}
+
+/// The pipeline that a definition with this digest is of, whether it decides anything still or not.
+pub(crate) fn pipeline_of(
+    store: &dyn Store,
+    versions: &Versions,
+    digest: &Digest,
+) -> Result<Option<Arc<Pipeline>>, store::Error> {
+    if let Some(known) = versions.by_digest(digest) {
+        return Ok(Some(known.clone()));
+    }
+    let Some(definition) = definition_of(store, digest)? else { return Ok(None) };
+    let loaded = load(&definition).map_err(|problems| {
+        store::Error::corrupt(format!("the stored definition {digest} does not load:\n{problems}"))
+    });
+    Ok(Some(Arc::new(loaded?)))
+}
+
+/// Where the newest definition of a version is registered.
+pub(crate) fn definition_key(name: &str, version: u32) -> RegistryKey {
+    RegistryKey { kind: DEFINITIONS.to_owned(), name: format!("{name}@{version}") }
+}
+
+/// Where a definition goes that another takes the place of.
+pub(crate) fn past_key(digest: &Digest) -> RegistryKey {
+    RegistryKey { kind: PAST.to_owned(), name: digest.to_string() }
+}
