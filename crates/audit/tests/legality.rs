@@ -83,6 +83,53 @@ final = "failure"
     }
 }
 
+#[test]
+fn ways_of_crashes_and_guard_errors_are_found_legal_and_evaluated() {
+    let machine = pipeline(
+        r#"
+name = "strict"
+version = 1
+start = "WAIT"
+[defaults]
+on.guard_error = [{ to = "ODD", when = "payload.weight > 1" }, { to = "SORT", when = "error == null" }, "LOST"]
+[states.WAIT]
+wait = "1h"
+next = [{ to = "LOST", when = "payload.weight > 9" }, "TASK"]
+[states.TASK]
+task = "t.task"
+lease = "30s"
+on.done = [{ to = "LOST", when = "payload.least > 9" }, "SORT"]
+on.crashed = { to = "SORT", error = { code = "'gone'" } }
+[states.SORT]
+next = [{ to = "ODD", when = "failed_from == 'TASK'" }, "LOST"]
+[states.ODD]
+final = "failure"
+[states.LOST]
+final = "failure"
+"#,
+    );
+    // A guard of a wait, a guard of an outcome with its output kept, and five workers that fell silent.
+    let waited = |payload: &str| {
+        let mut story = Story::submitted(machine.clone(), payload);
+        story.pass("1h");
+        story.wake();
+        story
+    };
+    let story = waited("{}");
+    assert_eq!((story.state(), &*verify(&logged(&story), &story).state), ("LOST", "LOST"));
+    let mut story = waited(r#"{"weight":1}"#);
+    let mut crashed = story.clone();
+    let token = story.claim_any();
+    story.finish(token, "done", r#"{"grade":3}"#).unwrap();
+    assert_eq!((story.state(), &*verify(&logged(&story), &story).state), ("LOST", "LOST"));
+    for _ in 0..model::decide::CRASHES_MAX {
+        crashed.claim_any();
+        crashed.pass("31s");
+        crashed.wake();
+    }
+    assert_eq!((crashed.state(), &*verify(&logged(&crashed), &crashed).state), ("ODD", "ODD"));
+}
+
 type Throw = (u8, usize, usize);
 
 /// One payload, or more where the way in depends on it, for every pipeline that ships.

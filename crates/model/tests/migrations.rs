@@ -303,7 +303,7 @@ fn a_dead_letter_stays_dead_and_is_redriven_under_the_new_rules() {
 #[test]
 fn a_kept_outcome_follows_the_edges_of_the_new_version() {
     let broken = FIRST
-        .replace("on.done = \"DONE\"", "on.done = [{ to = \"LOST\", when = \"output.n > 1\" }, \"DONE\"]");
+        .replace("on.done = \"DONE\"", "on.done = [{ to = \"LOST\", when = \"payload.n > 1\" }, \"DONE\"]");
     let mut story = Story::submitted(pipeline(&broken), r#"{"id":"a","owner":"ada"}"#);
     let token = story.claim_any();
     story.finish(token, "done", "{}").unwrap();

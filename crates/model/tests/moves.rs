@@ -103,7 +103,17 @@ next = [{ to = "LOST", when = "outputs.WORK.kind == 'bad'" }, "DONE"]
 
 #[test]
 fn a_guard_error_on_a_settlement_keeps_the_outcome_and_makes_a_dead_letter() {
-    let mut story = Story::submitted(route(WORK), "{}");
+    let machine = route(&WORK.replace("output.score < 50", "payload.least > output.score"));
+    let mut story = Story::submitted(machine.clone(), "{}");
+    let token = story.claim_any();
+    story.finish(token, "done", r#"{"kind":"good"}"#).unwrap();
+    assert_eq!(
+        story.row().error.as_ref().map(|error| &*error.code),
+        Some("bad-output"),
+        "it reads the answer"
+    );
+    let machine = route(&WORK.replace("output.score < 50", "payload.least > 5"));
+    let mut story = Story::submitted(machine, "{}");
     let token = story.claim_any();
     story.finish(token, "done", r#"{"kind":"good"}"#).unwrap();
     let row = story.row();

@@ -89,6 +89,7 @@ fn source(toml: &str) -> Source {
         ("schemas/review.json", include_str!("files/review.json")),
         ("schemas/checklist.json", include_str!("files/checklist.json")),
         ("schemas/tool.json", include_str!("files/tool.json")),
+        ("schemas/sift.json", include_str!("files/sift.json")),
     ];
     source.files = files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect();
     source
@@ -222,7 +223,9 @@ pub(crate) fn work(task: &str, chance: &mut Chance) -> Work {
         "review.publish" => ("published", json!({ "version": chance.below(9) })),
         "mill.grind" if chance.percent(25) => ("again", Value::Null),
         "mill.grind" => ("done", json!({ "weight": chance.below(100) })),
+        // One fits its schema and no guard, one does not even fit.
         "mill.sift" if chance.percent(15) => ("sifted", json!({ "grade": null })),
+        "mill.sift" if chance.percent(5) => ("sifted", json!({})),
         "mill.sift" => ("sifted", json!({ "grade": chance.below(8) })),
         "mill.polish" if chance.percent(30) => ("dull", Value::Null),
         "mill.polish" => ("shiny", Value::Null),

@@ -123,6 +123,8 @@ impl Sight {
                     let message = format!("the guard `{}` {verb}", guard.source());
                     return Err(Finding::new(Fault::Guard, message));
                 }
+                // On the way of a guard error, one that fails does not hold.
+                Err(_) if *by == By::GuardError && !wanted => {}
                 Err(error) => return Err(Finding::new(Fault::Guard, error.message)),
             }
         }
@@ -166,7 +168,7 @@ impl Sight {
             _ => Some(Value::Null),
         };
         know("output", output);
-        know("error", (!self.error && *by != By::Error).then_some(Value::Null));
+        know("error", (!self.error && !by.may_end_dead()).then_some(Value::Null));
         // An action without a schema takes no data.
         know("data", edge.data.is_none().then_some(Value::Null));
         scope
@@ -207,7 +209,7 @@ impl Sight {
             self.last_good = Some(left.clone());
         }
         let carried = matches!(by, Some(By::Pass)) && self.error;
-        self.error = carried || states_error || matches!(by, Some(By::Error));
+        self.error = carried || states_error || by.is_some_and(By::may_end_dead);
         if (self.error || fails) && !carried {
             self.failed_from = Some(left.clone());
         }

@@ -43,6 +43,8 @@ pub(super) enum Means {
     Clock,
     Outcome,
     Error,
+    Crashed,
+    GuardError,
     Action,
     Children,
     Ttl,
@@ -283,6 +285,8 @@ fn means(by: &By) -> Means {
         By::Clock => Means::Clock,
         By::Outcome(_) => Means::Outcome,
         By::Error => Means::Error,
+        By::Crashed => Means::Crashed,
+        By::GuardError => Means::GuardError,
         By::Action(_) => Means::Action,
         By::Children(_) => Means::Children,
         By::Ttl => Means::Ttl,
@@ -294,8 +298,8 @@ fn may(by: &By, edge: &Edge, state: Option<&State>, right: Right) -> bool {
         (By::Start, Right::Role(role)) => edge.role.is_none_or(|wanted| role.covers(wanted)),
         (By::Action(_), right) => state.is_some_and(|state| covers(right, state.role_of(edge))),
         // A redriven outcome is followed by the machine: whether it was redriven is asked later.
-        (By::Outcome(_) | By::Error, Right::Lease(_) | Right::Rule) => true,
-        (By::Pass | By::Clock | By::Children(_) | By::Ttl, Right::Rule) => true,
+        (By::Outcome(_) | By::Error | By::GuardError, Right::Lease(_) | Right::Rule) => true,
+        (By::Pass | By::Clock | By::Crashed | By::Children(_) | By::Ttl, Right::Rule) => true,
         _ => false,
     }
 }

@@ -154,6 +154,9 @@ impl Stand {
         if way.by == Means::Outcome && self.pending.is_some() {
             return Err(illegal("the task that ran was that of a granted action"));
         }
+        if way.by == Means::Crashed && (rules.state(self.state).task().is_none() || self.pending.is_some()) {
+            return Err(illegal("no worker of the state's own task can have crashed"));
+        }
         // An action with a task moves in the name of whoever was granted it.
         let granted = self.pending.as_ref().is_some_and(|pending| {
             (pending.actor, pending.right) == (leaf.actor_id, leaf.right) && pending.ways.contains(way)

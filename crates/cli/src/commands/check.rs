@@ -54,11 +54,24 @@ fn good(source: &Source, pipeline: &Pipeline) -> String {
     let Pipeline { name, version, states, .. } = pipeline;
     let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     format!(
-        "{}: fine: {name}, version {version}, {}, {}\n",
+        "{}: fine: {name}, version {version}, {}, {}{}\n",
         source.file,
         count(states.len(), "state"),
-        count(ways(pipeline), "legal move")
+        count(ways(pipeline), "legal move"),
+        dead_letters(pipeline)
     )
+}
+
+/// The states that can end as dead letters, and of what.
+fn dead_letters(pipeline: &Pipeline) -> String {
+    let each = pipeline.dead_letters().into_iter().map(|(state, causes)| {
+        let causes: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
+        format!("{} ({})", state.name, causes.join(", "))
+    });
+    match each.collect::<Vec<_>>() {
+        none if none.is_empty() => ", no dead letters".to_owned(),
+        some => format!("\n  dead letters: {}", some.join(", ")),
+    }
 }
 
 /// Pairs of states that some edge connects; the way in is not one.
@@ -69,12 +82,18 @@ fn ways(pipeline: &Pipeline) -> usize {
 }
 
 fn good_json(source: &Source, pipeline: &Pipeline) -> Value {
+    let dead: std::collections::BTreeMap<&str, Vec<&str>> = pipeline
+        .dead_letters()
+        .into_iter()
+        .map(|(state, causes)| (&*state.name, causes.iter().map(|cause| cause.as_str()).collect()))
+        .collect();
     json!({
         "file": source.file,
         "name": *pipeline.name,
         "version": pipeline.version,
         "states": pipeline.states.len(),
         "moves": ways(pipeline),
+        "dead_letters": dead,
         "problems": [],
     })
 }

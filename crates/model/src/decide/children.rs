@@ -2,7 +2,7 @@
 
 use super::renew::leased;
 use super::step::Step;
-use super::walk::{Walk, guard_failure, only};
+use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::admit::Admission;
 use crate::command::{Child, Spawn};
@@ -68,7 +68,7 @@ pub(super) fn changed(
     *children.of(child.after) += 1;
     let moved = if child.after == Status::Open { reopened(&mut walk) } else { walk.pass_on() };
     if let Err(error) = moved {
-        walk.die(guard_failure(&error), None, Step::rule());
+        walk.guard_failed(&error, None, Step::rule());
     }
     walk.done(Answer::Done)
 }

@@ -12,6 +12,18 @@ use crate::submission::{Seat, Status, Submission, Wait};
 use crate::time::Time;
 
 impl Walk<'_> {
+    /// The priority a submission has on its next move.
+    pub(super) fn priority(&self, row: &Submission, moment: Moment<'_>) -> Result<i64, GuardError> {
+        match (row.priority_given, &self.pipeline.priority) {
+            (Some(given), _) => Ok(given),
+            (None, None) => Ok(0),
+            (None, Some(expr)) => {
+                let bound = crate::admit::PRIORITY_MAX;
+                Ok(self.sight.number(row, moment, expr)?.clamp(-bound, bound))
+            }
+        }
+    }
+
     /// What entering a state means for a submission.
     pub(super) fn entry(
         &self,
@@ -19,14 +31,16 @@ impl Walk<'_> {
         row: &Submission,
         moment: Moment<'_>,
     ) -> Result<Entry, GuardError> {
-        let priority = match (row.priority_given, &self.pipeline.priority) {
-            (Some(given), _) => given,
-            (None, None) => 0,
-            (None, Some(expr)) => {
-                let bound = crate::admit::PRIORITY_MAX;
-                self.sight.number(row, moment, expr)?.clamp(-bound, bound)
-            }
-        };
+        self.entry_with(state, row, self.priority(row, moment)?)
+    }
+
+    /// As `entry`, with a priority that is known.
+    pub(super) fn entry_with(
+        &self,
+        state: &State,
+        row: &Submission,
+        priority: i64,
+    ) -> Result<Entry, GuardError> {
         let now = self.context.now;
         let state_ttl_at = match &state.ttl {
             None => None,
@@ -133,6 +147,7 @@ fn clock_time(out: Out, since: Time, source: &str) -> Result<Time, GuardError> {
     };
     let span = text.and_then(|text| text.parse().ok()).map(|span| since.plus(span));
     span.or_else(|| text.and_then(|text| text.parse().ok())).ok_or_else(|| GuardError {
+        reads_output: false,
         message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
     })
 }

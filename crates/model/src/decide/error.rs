@@ -4,19 +4,21 @@ use super::claim::rank;
 use super::settle::fenced;
 use super::sight::Moment;
 use super::step::Step;
-use super::walk::{Walk, guard_failure};
+use super::walk::Walk;
 use super::{Answer, Current, Decision};
 use crate::command::Fail;
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
 use crate::event::Change;
-use crate::pipeline::{Backoff, Choice, Every, Kind, Pipeline, RetryRule, Times};
+use crate::pipeline::{Backoff, Choice, Edge, Every, Kind, Pipeline, RetryRule, Times};
 use crate::refusal::Refusal;
 use crate::submission::{Failure, Kept, Status};
 use crate::time::Millis;
 
 /// Leases a visit may lose in a row before the submission is set aside: it is likelier the cause than the victim.
 pub const CRASHES_MAX: u32 = 5;
+/// The code of an attempt whose answer the guards of its edges, or its schema, cannot take.
+pub const BAD_OUTPUT: &str = "bad-output";
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -33,12 +35,7 @@ pub(super) fn decide(
 }
 
 /// An attempt failed, by its worker's word or because its time ran out.
-pub(super) fn attempt_failed<'s>(
-    walk: &mut Walk<'_>,
-    failure: &'s Failure,
-    retryable: bool,
-    mut step: Step<'s>,
-) {
+pub(super) fn attempt_failed<'s>(walk: &mut Walk<'_>, failure: &'s Failure, retryable: bool, step: Step<'s>) {
     let task = walk.pipeline.wanted_task(walk.row());
     let (counted, rule) = task.retry.rule_for(&failure.code);
     let failed = walk.row().failures.get(counted).copied().unwrap_or(0);
@@ -58,17 +55,33 @@ pub(super) fn attempt_failed<'s>(
     let (Kind::Task { on_error, .. } | Kind::Join { on_error, .. }) = &walk.state().kind else {
         unreachable!("a lease without a request is that of a task")
     };
-    step.moment = Moment { error: Some(failure), ..Moment::default() };
     let kept = kept(walk);
-    match walk.sight.choose(walk.row(), step.moment, on_error) {
+    give_up(walk, on_error, failure, kept, step);
+}
+
+/// Leads along the edges for what failed for good; where they lead nowhere, to the dead letter.
+fn give_up<'s>(
+    walk: &mut Walk<'_>,
+    edges: &[Edge],
+    failure: &'s Failure,
+    kept: Option<Kept>,
+    mut step: Step<'s>,
+) {
+    step.moment = Moment { error: Some(failure), ..Moment::default() };
+    match walk.sight.choose(walk.row(), step.moment, edges) {
         Ok(Some((_, edge))) => match &edge.to {
             Some(Choice::One(to)) => walk.go_or_die(edge, to, step, kept),
             Some(Choice::Pick(_)) => unreachable!("only actions offer a choice; the file was checked"),
             None => walk.die(failure.clone(), None, step),
         },
         Ok(None) => walk.die(failure.clone(), None, step),
-        Err(error) => walk.die(guard_failure(&error), kept, step),
+        Err(error) => walk.guard_failed(&error, kept, step),
     }
+}
+
+/// The failure of a worker whose answer the pipeline cannot use.
+pub(super) fn bad_output(message: &str) -> Failure {
+    Failure::new(BAD_OUTPUT, message)
 }
 
 /// A lease ended without a word: again at once, and after too many, aside.
@@ -85,7 +98,8 @@ pub(super) fn crashed(walk: &mut Walk<'_>) {
     if walk.row().request.is_some() {
         abandon(walk, failure, Step::rule());
     } else {
-        walk.die(failure, None, Step::rule());
+        // Nothing is kept: whoever redrives it wants the task run again.
+        give_up(walk, &walk.state().on_crashed, &failure, None, Step::rule());
     }
 }
 
@@ -102,7 +116,7 @@ pub(super) fn abandon(walk: &mut Walk<'_>, error: Failure, step: Step<'_>) {
             };
             walk.note(Change::Abandoned { error, wait, status }, &"abandoned".into(), step);
         }
-        Err(guard) => walk.die(guard_failure(&guard), None, step),
+        Err(guard) => walk.guard_failed(&guard, None, step),
     }
 }
 

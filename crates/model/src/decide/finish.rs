@@ -1,13 +1,15 @@
 //! Finish: a worker names its outcome, and the outcome's edges decide where that leads.
 
 use super::children::SEALED;
+use super::error::{attempt_failed, bad_output};
+use super::guard_error::guard_failure;
 use super::settle::{Settlement, fenced};
 use super::sight::Moment;
 use super::step::Step;
-use super::walk::{Walk, guard_failure, only};
+use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
-use crate::admit::DOCUMENT_BYTES_MAX;
+use crate::admit::{DOCUMENT_BYTES_MAX, schema_refusal};
 use crate::command::Finish;
 use crate::context::Context;
 use crate::digest::Digest;
@@ -55,11 +57,15 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
     let mut step = Step::by(settlement.worker(), settlement.right());
     step.moment = Moment { output: finish.output.as_ref(), ..Moment::default() };
     step.documents = documents(finish);
+    if let Some(message) = misfit(&walk, finish) {
+        refuse_output(&mut walk, settlement, &message);
+        return Ok(walk.done(Answer::Done));
+    }
     if matches!(walk.state().kind, Kind::Join { .. }) && &*finish.outcome == SEALED {
         walk.spawn(&finish.children);
         walk.note(Change::Sealed, &SEALED.into(), step);
         if let Err(error) = walk.pass_on() {
-            walk.die(guard_failure(&error), None, Step::rule());
+            walk.guard_failed(&error, None, Step::rule());
         }
         return Ok(walk.done(Answer::Done));
     }
@@ -80,12 +86,37 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
         worker: settlement.lease.worker.clone(),
         lease_no: settlement.lease.no,
     };
-    match walk.sight.choose(walk.row(), step.moment, edges) {
-        Ok(Some((_, edge))) => walk.go_or_die(edge, only(edge), step, Some(kept)),
+    walk.note_late();
+    let before = walk.row().revision;
+    let moved = match walk.sight.choose(walk.row(), step.moment, edges) {
+        Ok(Some((_, edge))) => walk.go(edge, only(edge), step.clone()),
         Ok(None) => unreachable!("the last edge of an outcome has no guard; the file was checked"),
-        Err(error) => walk.die(guard_failure(&error), Some(kept), step),
+        Err(error) => Err(error),
+    };
+    match moved {
+        Ok(()) => {}
+        Err(error) if error.reads_output && walk.row().revision == before => {
+            refuse_output(&mut walk, settlement, &error.message);
+        }
+        Err(error) => walk.interrupted(before, &error, Some(kept), step),
     }
     Ok(walk.done(Answer::Done))
+}
+
+/// Counts an answer that cannot be used as a failed attempt of its worker; nothing of it is kept.
+fn refuse_output(walk: &mut Walk<'_>, settlement: &Settlement, message: &str) {
+    let step = Step::by(settlement.worker(), settlement.right());
+    attempt_failed(walk, &bad_output(message), true, step);
+}
+
+/// The reason why an output does not fit the schema that its outcome declares.
+fn misfit(walk: &Walk<'_>, finish: &Finish) -> Option<String> {
+    let schema = walk.state().output.get(&finish.outcome)?;
+    let checked = match &finish.output {
+        Some(output) => schema.check(output),
+        None => schema.check(&crate::Json::default()),
+    };
+    checked.err().map(|violations| schema_refusal("the output", &violations).message)
 }
 
 /// The move an action promised, in the name and by the right of whoever was granted it.
@@ -101,13 +132,15 @@ fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finis
     walk.note_late();
     let before = walk.row().revision;
     if let Err(error) = walk.go(edge, &request.to, step) {
-        if walk.row().revision == before {
+        if error.reads_output && walk.row().revision == before {
+            refuse_output(&mut walk, settlement, &error.message);
+        } else if walk.row().revision == before {
             // What the worker did is done: its answer is kept even though the move could not be made.
             let mut step = Step::by(settlement.worker(), settlement.right());
             step.documents = documents(finish);
             super::error::abandon(&mut walk, guard_failure(&error), step);
         } else {
-            walk.die(guard_failure(&error), None, Step::rule());
+            walk.guard_failed(&error, None, Step::rule());
         }
     }
     walk.done(Answer::Done)

@@ -10,6 +10,7 @@ mod clocks;
 mod entry;
 mod error;
 mod finish;
+mod guard_error;
 mod limits;
 mod message;
 mod migrate;
@@ -28,7 +29,7 @@ mod walk;
 
 pub use children::{CHILDREN_MAX, SEALED};
 pub use claim::{AGE_STEP, rank};
-pub use error::CRASHES_MAX;
+pub use error::{BAD_OUTPUT, CRASHES_MAX};
 pub use message::BODY_BYTES_MAX;
 pub use notify::{ADDRESSES_MAX, DELIVERIES_MAX};
 pub use sight::NAMES;

@@ -32,10 +32,17 @@ struct News<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The edge of `on.error` that leads nowhere: it says whom a dead letter tells, whatever it died of.
+    /// The edge that leads nowhere and says whom a dead letter tells: that of what it died of, else that of `on.error`.
     pub(super) fn last_word(&self, error: &Failure) -> Option<&'a Edge> {
-        let (Kind::Task { on_error, .. } | Kind::Join { on_error, .. }) = &self.state().kind else {
-            return None;
+        let state = self.state();
+        let own = match &*error.code {
+            "crashing" => state.on_crashed.as_slice(),
+            "guard-error" => state.on_guard_error.as_slice(),
+            _ => &[],
+        };
+        let on_error = match &state.kind {
+            Kind::Task { on_error, .. } | Kind::Join { on_error, .. } => on_error.as_slice(),
+            _ => &[],
         };
         let moment = Moment { error: Some(error), ..Moment::default() };
         let fits = |edge: &&Edge| match &edge.when {
@@ -45,7 +52,7 @@ impl<'a> Walk<'a> {
                 self.sight.choose(self.row(), moment, alone).is_ok_and(|chosen| chosen.is_some())
             }
         };
-        on_error.iter().filter(|edge| edge.to.is_none() && !edge.notify.is_empty()).find(fits)
+        own.iter().chain(on_error).filter(|edge| edge.to.is_none() && !edge.notify.is_empty()).find(fits)
     }
 
     /// Owes what an event tells to those it names, each once.

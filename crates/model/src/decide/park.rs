@@ -2,7 +2,7 @@
 //! the moves that follow do.
 
 use super::step::Step;
-use super::walk::{Walk, guard_failure};
+use super::walk::Walk;
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::expr::GuardError;
@@ -73,7 +73,7 @@ pub(super) fn unpark(pipeline: &Pipeline, current: Current<'_>, context: &Contex
 
 fn finish(mut walk: Walk<'_>, result: Result<(), GuardError>) -> Decision {
     if let Err(error) = result {
-        walk.die(guard_failure(&error), None, Step::rule());
+        walk.guard_failed(&error, None, Step::rule());
     }
     let mut decision = walk.done(Answer::Done);
     decision.row.timer = decision.row.deadline();

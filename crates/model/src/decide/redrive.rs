@@ -2,7 +2,7 @@
 
 use super::sight::Moment;
 use super::step::Step;
-use super::walk::{Fact, Walk, guard_failure, only};
+use super::walk::{Fact, Walk, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{check_reason, guard_refusal};
@@ -41,7 +41,7 @@ pub(super) fn decide(
     if let Some(kept) = &row.kept {
         again(&mut walk, kept, current);
     } else if let Err(error) = walk.pass_on() {
-        walk.die(guard_failure(&error), None, Step::rule());
+        walk.guard_failed(&error, None, Step::rule());
     }
     Ok(walk.done(Answer::Done))
 }
@@ -64,6 +64,6 @@ fn again(walk: &mut Walk<'_>, kept: &Kept, current: Current<'_>) {
             walk.go_or_die(edge, only(edge), step, Some(kept.clone()));
         }
         Ok(_) => {}
-        Err(error) => walk.die(guard_failure(&error), Some(kept.clone()), Step::rule()),
+        Err(error) => walk.guard_failed(&error, Some(kept.clone()), Step::rule()),
     }
 }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::notify::plain;
+use super::step::Step;
 use crate::Name;
 use crate::event::Event;
 use crate::evolve::evolve_documents;
@@ -107,7 +108,7 @@ impl<'a> Sight<'a> {
         for (name, value) in &own {
             scope = scope.with(name, value);
         }
-        eval(&scope)
+        eval(&scope).map_err(|error| GuardError { reads_output: expr.reads("output"), ..error })
     }
 
     fn payload(&self) -> &Value {
@@ -193,16 +194,17 @@ impl<'a> Sight<'a> {
     pub(super) fn metadata(
         &self,
         row: &Submission,
-        moment: Moment<'_>,
         edge: &Edge,
-        reason: Option<&str>,
+        step: &Step<'_>,
     ) -> Result<Option<Json>, GuardError> {
         let mut metadata = BTreeMap::new();
         for (name, expr) in &edge.metadata {
-            let value = self.look(row, moment, expr, |scope| expr.eval_json(scope))?;
-            metadata.insert(name.to_string(), value);
+            match self.look(row, step.moment, expr, |scope| expr.eval_json(scope)) {
+                Err(_) if step.lenient => {}
+                value => drop(metadata.insert(name.to_string(), value?)),
+            }
         }
-        if let Some(reason) = reason {
+        if let Some(reason) = step.reason {
             metadata.insert("reason".to_owned(), Value::from(reason));
         }
         if metadata.is_empty() {
@@ -215,16 +217,28 @@ impl<'a> Sight<'a> {
     pub(super) fn stated(
         &self,
         row: &Submission,
-        moment: Moment<'_>,
         edge: &Edge,
+        step: &Step<'_>,
     ) -> Result<Option<Failure>, GuardError> {
-        let Some(EdgeError { code, message }) = &edge.error else { return Ok(None) };
+        let Some(error) = &edge.error else { return Ok(None) };
+        match self.edge_error(row, step.moment, error) {
+            Err(_) if step.lenient => Ok(None),
+            stated => stated.map(Some),
+        }
+    }
+
+    fn edge_error(
+        &self,
+        row: &Submission,
+        moment: Moment<'_>,
+        EdgeError { code, message }: &EdgeError,
+    ) -> Result<Failure, GuardError> {
         let code = error_code(self.look(row, moment, code, |scope| code.eval_string(scope))?, code)?;
         let message = match message {
             None => Value::Null,
             Some(expr) => self.look(row, moment, expr, |scope| expr.eval_json(scope))?,
         };
-        Ok(Some(Failure::new(code, &plain(message))))
+        Ok(Failure::new(code, &plain(message)))
     }
 }
 
@@ -234,7 +248,7 @@ fn error_code(code: String, expr: &Expr) -> Result<Name, GuardError> {
         return Ok(code.into());
     }
     let message = format!("`{}` gives no error code: {}", expr.source(), Failure::CODE_SPELLING);
-    Err(GuardError { message })
+    Err(GuardError { message, reads_output: expr.reads("output") })
 }
 
 fn failure(error: Option<&Failure>) -> Value {

@@ -17,6 +17,8 @@ pub(super) struct Step<'a> {
     pub(super) sealed: Option<Sealed>,
     /// Whether leaving counts as the state's success.
     pub(super) success: bool,
+    /// Whether what cannot be evaluated is left out: the way of a guard error does not fail in turn.
+    pub(super) lenient: bool,
     /// The time to live that makes the step.
     pub(super) spent: Option<Spent>,
 }
@@ -36,6 +38,7 @@ impl<'a> Step<'a> {
             documents: NewDocuments::default(),
             sealed: None,
             success: false,
+            lenient: false,
             spent: None,
         }
     }

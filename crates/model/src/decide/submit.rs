@@ -50,9 +50,10 @@ pub(super) fn decide(
         entry.wait = Wait::Key;
         entry.seat = admission.seat.clone().map(|seat| Seat { away: true, ..seat });
     }
-    let moment = Moment::default();
-    let metadata = walk.sight.metadata(&seen, moment, edge, application.reason.as_deref()).map_err(refuse)?;
-    let error = walk.sight.stated(&seen, moment, edge).map_err(refuse)?;
+    let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
+    step.reason = application.reason.as_deref();
+    let metadata = walk.sight.metadata(&seen, edge, &step).map_err(refuse)?;
+    let error = walk.sight.stated(&seen, edge, &step).map_err(refuse)?;
     let change = Change::Submitted(Box::new(Submitted {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
@@ -66,7 +67,6 @@ pub(super) fn decide(
         error,
         entry,
     }));
-    let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
     step.documents = NewDocuments { payload: Some(application.payload.clone()), ..NewDocuments::default() };
     step.sealed = admission.sealed;
     walk.record(

@@ -4,7 +4,7 @@ use super::error::{attempt_failed, crashed};
 use super::park::parked;
 use super::sight::Moment;
 use super::step::Step;
-use super::walk::{Walk, guard_failure, only};
+use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::event::{Change, Spent};
@@ -116,6 +116,6 @@ fn clock_due(walk: &mut Walk<'_>) {
 
 fn die_of(walk: &mut Walk<'_>, result: Result<(), GuardError>) {
     if let Err(error) = result {
-        walk.die(guard_failure(&error), None, Step::rule());
+        walk.guard_failed(&error, None, Step::rule());
     }
 }

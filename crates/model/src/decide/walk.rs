@@ -27,6 +27,8 @@ pub(super) struct Walk<'a> {
     events: Vec<Event>,
     owed: Vec<Owed>,
     children: Vec<Admission>,
+    /// Whether it went along `on.guard_error`.
+    pub(super) fell: bool,
     /// How many deliveries it owes, and the bytes of them.
     pub(super) told: (usize, usize),
 }
@@ -50,6 +52,7 @@ impl<'a> Walk<'a> {
             events: Vec::new(),
             owed: Vec::new(),
             children: Vec::new(),
+            fell: false,
             told: (0, 0),
         }
     }
@@ -79,7 +82,7 @@ impl<'a> Walk<'a> {
         self.pass_on()
     }
 
-    fn take_edge(&mut self, edge: &Edge, to: &Name, step: Step<'_>) -> Result<(), GuardError> {
+    pub(super) fn take_edge(&mut self, edge: &Edge, to: &Name, step: Step<'_>) -> Result<(), GuardError> {
         let from = self.state();
         let target = self.pipeline.known(to);
         assert!(self.pipeline.allows(Some(&from.name), to), "only declared moves are made");
@@ -106,11 +109,15 @@ impl<'a> Walk<'a> {
 
     /// Evaluates everything an edge and its target say about the move, before anything is recorded.
     fn derive(&self, edge: &Edge, target: &State, step: &Step<'_>) -> Result<Derived, GuardError> {
-        let (row, moment) = (self.row(), step.moment);
+        let row = self.row();
+        let priority = match self.priority(row, step.moment) {
+            Err(_) if step.lenient => row.priority,
+            priority => priority?,
+        };
         Ok(Derived {
-            metadata: self.sight.metadata(row, moment, edge, step.reason)?,
-            error: self.sight.stated(row, moment, edge)?,
-            entry: self.entry(target, row, moment)?,
+            metadata: self.sight.metadata(row, edge, step)?,
+            error: self.sight.stated(row, edge, step)?,
+            entry: self.entry_with(target, row, priority)?,
         })
     }
 
@@ -152,23 +159,28 @@ impl<'a> Walk<'a> {
         counted.open += count;
     }
 
-    /// As `go`, where nobody can be refused any more: a guard that cannot be evaluated makes a dead letter that keeps
-    /// what was decided so far.
+    /// As `go`, where nobody can be refused any more.
     pub(super) fn go_or_die(&mut self, edge: &Edge, to: &Name, step: Step<'_>, kept: Option<Kept>) {
-        let (documents, right, actor, spent) =
-            (step.documents.clone(), step.right, step.actor.clone(), step.spent);
         self.note_late();
-        let before = self.events.len();
-        if let Err(error) = self.go(edge, to, step) {
-            let mut step = Step::by(actor, right);
-            if self.events.len() == before {
-                step.documents = documents;
-                step.spent = spent;
-            } else {
-                step = Step::rule();
-            }
-            let kept = kept.filter(|_| self.events.len() == before);
-            self.die(guard_failure(&error), kept, step);
+        let before = self.row().revision;
+        if let Err(error) = self.go(edge, to, step.clone()) {
+            self.interrupted(before, &error, kept, step);
+        }
+    }
+
+    /// Ends what a guard error interrupted. A step that came as far as its first event, after the revision `before`, is
+    /// done; what failed then is a state that it passed through.
+    pub(super) fn interrupted(
+        &mut self,
+        before: u64,
+        error: &GuardError,
+        kept: Option<Kept>,
+        step: Step<'_>,
+    ) {
+        if self.row().revision == before {
+            self.guard_failed(error, kept, step);
+        } else {
+            self.guard_failed(error, None, Step::rule());
         }
     }
 
@@ -308,10 +320,6 @@ pub(super) struct Fact<'a> {
     pub(super) metadata: Option<Json>,
     /// The edge it goes along: with the state it leads to, it says whom to tell.
     pub(super) tells: Option<&'a Edge>,
-}
-
-pub(super) fn guard_failure(error: &GuardError) -> Failure {
-    Failure { code: "guard-error".into(), message: error.message.clone() }
 }
 
 /// What of a row others may wait for.

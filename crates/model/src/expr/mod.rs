@@ -83,6 +83,8 @@ impl Default for Budget {
 #[error("{message}")]
 pub struct GuardError {
     pub message: String,
+    /// Whether the expression reads the worker's answer, so that another answer may be what it needs.
+    pub reads_output: bool,
 }
 
 impl GuardError {
@@ -91,7 +93,8 @@ impl GuardError {
 
     fn new(source: &str, reason: &str) -> Self {
         let source = shorten(source, Self::SHOWN_SOURCE_LEN);
-        Self { message: shorten(&format!("guard `{source}`: {reason}"), Self::MAX_LEN) }
+        let message = shorten(&format!("guard `{source}`: {reason}"), Self::MAX_LEN);
+        Self { message, reads_output: false }
     }
 }
 
@@ -108,6 +111,12 @@ impl Expr {
     /// Whether the variable `name` is referenced, so that callers load only what is read.
     pub fn reads(&self, name: &str) -> bool {
         self.0.reads.iter().any(|read| read == name)
+    }
+
+    /// Whether it is a value as it stands, which gives itself and cannot fail.
+    pub fn is_literal(&self) -> bool {
+        use node::Node;
+        matches!(self.0.root, Node::Null | Node::Bool(_) | Node::Int(_) | Node::Double(_) | Node::String(_))
     }
 
     pub fn eval_out(&self, scope: &Scope<'_>) -> Result<Out, GuardError> {

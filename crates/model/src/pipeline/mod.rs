@@ -4,6 +4,7 @@
 //! state that exists, every guard compiled, every list of edges ends. `decide` relies on that.
 
 mod check;
+mod dead_letters;
 pub mod diff;
 pub mod draw;
 mod file;
@@ -19,6 +20,7 @@ mod source;
 mod state;
 mod template;
 
+pub use dead_letters::Cause as DeathCause;
 pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
@@ -75,6 +77,8 @@ pub struct Pipeline {
     pub limits: BTreeMap<Name, u32>,
     pub amend: Option<Amend>,
     pub holds: Holds,
+    /// Whether the file promises that nothing ends as a dead letter; it was checked then.
+    pub forbids_dead_letters: bool,
     pub schedules: Vec<Schedule>,
     pub calendars: BTreeMap<Name, Calendar>,
     pub notify: BTreeMap<Name, Notify>,

@@ -18,6 +18,10 @@ pub enum By {
     Outcome(Name),
     /// A worker's tries are used up.
     Error,
+    /// Too many of its workers in a row stopped answering.
+    Crashed,
+    /// A guard cannot be evaluated, and nobody is there to be refused.
+    GuardError,
     /// Somebody does this action.
     Action(Name),
     /// Its children ended, or one is open again: `all_succeeded`, `some_failed`, `reopened`.
@@ -34,9 +38,17 @@ impl By {
             By::Pass => "next".into(),
             By::Clock => "elapsed".into(),
             By::Error => "error".into(),
+            By::Crashed => "crashed".into(),
+            By::GuardError => "guard_error".into(),
             By::Ttl => "ttl".into(),
             By::Outcome(name) | By::Action(name) | By::Children(name) => name.clone(),
         }
+    }
+
+    /// Whether its edges may lead nowhere: to the dead letter.
+    #[must_use]
+    pub fn may_end_dead(&self) -> bool {
+        matches!(self, By::Error | By::Crashed | By::GuardError)
     }
 
     /// Who makes the move, where neither edge nor state says.
@@ -45,7 +57,9 @@ impl By {
             By::Start => ActorKind::Submitter,
             By::Outcome(_) | By::Error => ActorKind::Worker,
             By::Action(_) => ActorKind::Admin,
-            By::Pass | By::Clock | By::Children(_) | By::Ttl => ActorKind::System,
+            By::Pass | By::Clock | By::Crashed | By::GuardError | By::Children(_) | By::Ttl => {
+                ActorKind::System
+            }
         }
     }
 }
@@ -82,6 +96,8 @@ impl State {
             }
             Kind::Final { on_reopened, .. } => add(By::Children("reopened".into()), on_reopened),
         }
+        add(By::Crashed, &self.on_crashed);
+        add(By::GuardError, &self.on_guard_error);
         self.actions.iter().for_each(|action| add(By::Action(action.name.clone()), &action.edges));
         if let Some(ttl) = &self.ttl {
             add(By::Ttl, std::slice::from_ref(&ttl.edge));

@@ -154,6 +154,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("missing-file", "a file that is named is not there"),
     ("duplicate", "something is listed twice"),
     ("unknown-state", "there is no such state"),
+    ("unknown-outcome", "the state declares no such outcome"),
     ("unknown-label", "there is no such label"),
     ("unknown-notification", "there is no such notification"),
     ("unknown-calendar", "there is no such calendar"),
@@ -172,6 +173,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unreachable-state", "no edge leads to the state"),
     ("dead-end", "no edge leaves the state"),
     ("no-way-out", "no path leads from the state to a final one"),
+    ("dead-letter", "a state can end as a dead letter in a pipeline that is to have none"),
     ("pass-cycle", "states that are left at once lead in a circle"),
     ("second-join", "a second state has a task that makes children"),
 ];

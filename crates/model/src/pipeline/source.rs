@@ -106,6 +106,11 @@ pub fn attachments(toml: &str) -> Vec<String> {
         name(notification.get("template"));
     }
     for state in tables(root.table("states")).chain(root.table("defaults")) {
+        match state.get("output").map(|node| (node, node.as_table())) {
+            Some((_, Some(outcomes))) => outcomes.iter().for_each(|entry| name(Some(&entry.node))),
+            Some((path, None)) => name(Some(path)),
+            None => {}
+        }
         for action in state.table("actions").into_iter().flat_map(Table::iter) {
             for edge in action.node.one_or_many() {
                 name(edge.as_table().and_then(|edge| edge.get("data")));

@@ -31,6 +31,12 @@ pub struct State {
     pub lane: LaneRule,
     /// Whether leaving it by success makes it `last_good`.
     pub checkpoint: bool,
+    /// The ways of one whose workers stopped answering too often; without one, the dead letter.
+    pub on_crashed: Vec<Edge>,
+    /// The ways of one whose guards cannot be evaluated; without one, the dead letter.
+    pub on_guard_error: Vec<Edge>,
+    /// Schemas of what its worker answers, by outcome.
+    pub output: BTreeMap<Name, Schema>,
 }
 
 impl State {
@@ -218,7 +224,7 @@ pub enum Backoff {
 pub struct Edge {
     /// Where it is written in the file.
     pub at: Span,
-    /// `None` only on `on.error`: the dead letter.
+    /// `None` only on `on.error`, `on.crashed` and `on.guard_error`: the dead letter.
     pub to: Option<Choice>,
     pub when: Option<Expr>,
     pub trigger: Name,

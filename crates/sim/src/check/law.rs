@@ -105,7 +105,7 @@ fn by_right(leaf: &model::event::Leaf, by: &By) -> bool {
     match leaf.right {
         Right::Role(_) if leaf.kind == Kind::Submitted => *by == By::Start,
         Right::Role(_) => matches!(by, By::Action(_)),
-        Right::Lease(_) => matches!(by, By::Outcome(_) | By::Error),
+        Right::Lease(_) => matches!(by, By::Outcome(_) | By::Error | By::GuardError),
         // A redrive walks the edges of an outcome that was kept, in nobody's name.
         Right::Rule => !matches!(by, By::Start | By::Action(_)),
     }

@@ -100,6 +100,13 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
         ensure!(*until <= leaf.at, "a wait until {until} ended at {}", leaf.at);
         report.count("moment/wait-over");
     }
+    if ways.iter().all(|by| **by == By::Crashed) {
+        report.count("moment/quarantine-led");
+        lease_ran_out(moment)?;
+    }
+    if ways.iter().all(|by| **by == By::GuardError) {
+        report.count("moment/guard-error-led");
+    }
     if let [By::Children(name)] = &ways[..] {
         report.count(format!("children/{name}"));
     }

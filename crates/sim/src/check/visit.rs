@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::core::Ask;
 use model::decide::CRASHES_MAX;
 use model::event::{Change, Kind};
-use model::pipeline::{Backoff, By, Every, RetryRule, Times};
+use model::pipeline::{Backoff, Every, RetryRule, Times};
 use model::{Command, Millis, Name, Right};
 
 use super::timing::Moment;
@@ -56,7 +56,7 @@ impl Visit {
             }
             Change::Died { .. } | Change::Abandoned { .. } => self.check_end(moment, report)?,
             Change::Moved(_) => {
-                if moment.book.ways(moment.event)?.iter().all(|by| **by == By::Error) {
+                if moment.book.ways(moment.event)?.iter().all(|by| by.may_end_dead()) {
                     self.check_end(moment, report)?;
                 }
             }

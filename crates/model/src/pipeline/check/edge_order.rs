@@ -32,7 +32,9 @@ fn guarded_last(by: &By, edges: &[Edge], problems: &mut Problems) {
     let Some(last) = edges.last().filter(|edge| edge.when.is_some()) else { return };
     let message = "the last edge has a guard: if none holds, nothing leads on";
     let help = match by {
-        By::Error => "end the list with an edge without `when`; one without `to` is the dead letter",
+        by if by.may_end_dead() => {
+            "end the list with an edge without `when`; one without `to` is the dead letter"
+        }
         By::Pass => {
             "end the list with an edge without `when`, or let it rest here: with `amend`, an action or a ttl"
         }

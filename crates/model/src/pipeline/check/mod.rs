@@ -3,6 +3,7 @@
 //! They run on a draft that may have problems already, and say nothing that only follows from those: a state that
 //! could not be read in full may lead anywhere.
 
+mod dead_letters;
 mod deliveries;
 mod edge_order;
 mod joins;
@@ -21,4 +22,5 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     joins::check(draft, problems);
     deliveries::check(draft, problems);
     templates::check(draft, problems);
+    dead_letters::check(draft, problems);
 }

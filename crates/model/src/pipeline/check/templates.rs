@@ -141,5 +141,5 @@ fn entered_with_an_error<'a>(
 
 fn brings_error(from: Option<&Name>, by: &By, edge: &Edge, failing: &BTreeSet<&Name>) -> bool {
     let carried = *by == By::Pass && from.is_some_and(|from| failing.contains(from));
-    edge.error.is_some() || *by == By::Error || carried
+    edge.error.is_some() || by.may_end_dead() || carried
 }

@@ -141,6 +141,9 @@ fn rules(all: &mut Facts, pipeline: &Pipeline) {
             },
         );
     }
+    if pipeline.forbids_dead_letters {
+        all.add("dead_letters", "none");
+    }
     all.add(
         "holds",
         match pipeline.holds {
@@ -207,6 +210,10 @@ fn state(state: &State) -> Vec<Fact> {
             LaneRule::Free => "free",
         },
     );
+    for (outcome, schema) in &state.output {
+        let schema = crate::json::Json::from_stored(schema.source());
+        all.document(&format!("output.{outcome}"), &schema.value());
+    }
     all.add("checkpoint", state.checkpoint.to_string());
     all.facts
 }

@@ -117,6 +117,8 @@ fn cause(by: &By) -> String {
         By::Clock => "the wait is over".to_owned(),
         By::Outcome(name) => format!("outcome {name}"),
         By::Error => "tries used up".to_owned(),
+        By::Crashed => "workers crashed".to_owned(),
+        By::GuardError => "a guard failed".to_owned(),
         By::Action(name) => format!("action {name}"),
         By::Children(name) => format!("children {name}"),
         By::Ttl => "time to live over".to_owned(),

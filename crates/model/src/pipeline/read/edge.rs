@@ -46,7 +46,9 @@ impl<'a> Way<'a> {
             By::Start => Scope::Door,
             By::Outcome(_) => Scope::Outcome,
             By::Action(_) => Scope::Act,
-            By::Pass | By::Clock | By::Error | By::Children(_) | By::Ttl => Scope::Move,
+            By::Pass | By::Clock | By::Error | By::Crashed | By::GuardError | By::Children(_) | By::Ttl => {
+                Scope::Move
+            }
         }
     }
 }
@@ -91,7 +93,7 @@ impl Reader<'_> {
 
     pub(super) fn edge_fields(&mut self, fields: &mut Fields<'_>, node: &Node, way: &Way<'_>) -> Edge {
         let to = self.to(fields, node, way);
-        self.lost_edges |= to.is_none() && way.by != By::Error;
+        self.lost_edges |= to.is_none() && !way.by.may_end_dead();
         let mut edge = plain(to, &way.by, node);
         // A ttl is over or it is not: there is nothing to choose from.
         if way.by != By::Ttl {
@@ -114,7 +116,7 @@ impl Reader<'_> {
         edge.metadata = self.named_expressions(fields.node("metadata"), Spelling::Free, scope);
         if let Some(entry) = fields.take("error") {
             edge.error = self.edge_error(entry, scope);
-            if edge.to.is_none() && way.by == By::Error {
+            if edge.to.is_none() && way.by.may_end_dead() {
                 let message = "a dead letter keeps the error it died of; `error` belongs to edges with `to`";
                 self.report("key-not-here", &entry.at, message);
             }
@@ -158,7 +160,7 @@ impl Reader<'_> {
 
     fn to(&mut self, fields: &mut Fields<'_>, node: &Node, way: &Way<'_>) -> Option<Choice> {
         let Some(to) = fields.take("to") else {
-            if way.by != By::Error {
+            if !way.by.may_end_dead() {
                 self.report("missing-to", &node.span, "the edge does not say where it leads");
             }
             return None;

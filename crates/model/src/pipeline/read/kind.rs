@@ -1,6 +1,7 @@
 //! What makes a state the kind it is: the edges that leave it, and what it waits for.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 
 use super::Reader;
 use super::edge::Way;
@@ -31,9 +32,11 @@ pub(super) struct Subject<'a> {
 
 /// The edges under `on`, by who follows them.
 #[derive(Debug, Default)]
-struct On {
+pub(super) struct On {
     outcomes: BTreeMap<Name, Vec<Edge>>,
     error: Vec<Edge>,
+    pub(super) crashed: Vec<Edge>,
+    pub(super) guard_error: Vec<Edge>,
     all_succeeded: Vec<Edge>,
     some_failed: Vec<Edge>,
     reopened: Vec<Edge>,
@@ -46,6 +49,7 @@ impl Reader<'_> {
         fields: &mut Fields<'_>,
         subject: &Subject<'_>,
         rules: &TaskRules,
+        on: &mut On,
     ) -> Option<Kind> {
         match subject.shape {
             Shape::Pass => Some(Kind::Pass { next: self.next(fields, subject, By::Pass)? }),
@@ -60,17 +64,15 @@ impl Reader<'_> {
             }
             Shape::Task => {
                 let task = fields.node("task").and_then(|node| self.task(node, rules));
-                let on = self.on(fields.take("on"), subject);
-                self.needs_outcome(&on, subject)?;
-                Some(Kind::Task { task: task?, on: on.outcomes, on_error: on.error })
+                self.needs_outcome(on, subject)?;
+                Some(Kind::Task { task: task?, on: take(&mut on.outcomes), on_error: take(&mut on.error) })
             }
-            Shape::Join => self.join(fields, subject, rules),
+            Shape::Join => self.join(fields, subject, rules, on),
             Shape::Final => {
                 let outcome = fields.node("final").and_then(|node| self.word(node, &ENDS));
                 let investigate = fields.node("investigate").and_then(|node| self.investigate(node));
-                let on = self.on(fields.take("on"), subject);
                 let outcome = outcome.unwrap_or(FinalKind::Failure);
-                Some(Kind::Final { outcome, investigate, on_reopened: on.reopened })
+                Some(Kind::Final { outcome, investigate, on_reopened: take(&mut on.reopened) })
             }
         }
     }
@@ -87,10 +89,15 @@ impl Reader<'_> {
         }
     }
 
-    fn join(&mut self, fields: &mut Fields<'_>, subject: &Subject<'_>, rules: &TaskRules) -> Option<Kind> {
+    fn join(
+        &mut self,
+        fields: &mut Fields<'_>,
+        subject: &Subject<'_>,
+        rules: &TaskRules,
+        on: &mut On,
+    ) -> Option<Kind> {
         let child = fields.node("join").and_then(|node| self.name(node, Spelling::Pipeline));
         let task = fields.node("task").and_then(|node| self.task(node, rules));
-        let on = self.on(fields.take("on"), subject);
         for (edges, outcome) in [(&on.all_succeeded, "all_succeeded"), (&on.some_failed, "some_failed")] {
             let written = subject.table.table("on").is_some_and(|on| on.has(outcome));
             if edges.is_empty() && !written {
@@ -102,10 +109,10 @@ impl Reader<'_> {
         Some(Kind::Join {
             child: child?,
             task,
-            on: on.outcomes,
-            on_error: on.error,
-            on_all_succeeded: on.all_succeeded,
-            on_some_failed: on.some_failed,
+            on: take(&mut on.outcomes),
+            on_error: take(&mut on.error),
+            on_all_succeeded: take(&mut on.all_succeeded),
+            on_some_failed: take(&mut on.some_failed),
         })
     }
 
@@ -128,23 +135,30 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn on(&mut self, entry: Option<&Entry>, subject: &Subject<'_>) -> On {
+    /// Reads the edges under `on`.
+    pub(super) fn on(&mut self, entry: Option<&Entry>, subject: &Subject<'_>) -> On {
         let mut on = On::default();
         for entry in self.map(entry.map(|entry| &entry.node), "outcomes") {
             let name = self.spelled(&entry.key, &entry.at, Spelling::Word);
             if !outcome_is_legal(&entry.key, subject.shape, subject.table) {
-                self.outcome_not_here(entry, subject);
+                if !Self::is_mixed(subject.shape, subject.table) {
+                    self.outcome_not_here(entry, subject);
+                }
                 continue;
             }
             self.note(Place::On, entry);
             let by = match &*entry.key {
                 "error" => By::Error,
+                "crashed" => By::Crashed,
+                "guard_error" => By::GuardError,
                 "all_succeeded" | "some_failed" | "reopened" => By::Children(name.clone()),
                 _ => By::Outcome(name.clone()),
             };
             let edges = self.edges(entry, &Way::new(by));
             match &*entry.key {
                 "error" => on.error = edges,
+                "crashed" => on.crashed = edges,
+                "guard_error" => on.guard_error = edges,
                 "all_succeeded" => on.all_succeeded = edges,
                 "some_failed" => on.some_failed = edges,
                 "reopened" => on.reopened = edges,
@@ -160,6 +174,7 @@ impl Reader<'_> {
         let owner = match &*entry.key {
             "all_succeeded" | "some_failed" => "is for join states",
             "reopened" => "is for final states",
+            "guard_error" => "is for states in which guards are evaluated",
             _ => "needs a task",
         };
         let message = format!(

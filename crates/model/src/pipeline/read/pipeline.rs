@@ -17,7 +17,7 @@ use crate::pipeline::file::{Entry, Node, Table, Value};
 use crate::pipeline::moves::By;
 use crate::pipeline::{Edge, Holds, OnDuplicate, Pipeline, State};
 
-pub(super) const TOP_KEYS: [&str; 22] = [
+pub(super) const TOP_KEYS: [&str; 23] = [
     "name",
     "version",
     "title",
@@ -33,6 +33,7 @@ pub(super) const TOP_KEYS: [&str; 22] = [
     "limits",
     "amend",
     "holds",
+    "dead_letters",
     "schedule",
     "calendars",
     "notify",
@@ -79,6 +80,7 @@ impl Reader<'_> {
             limits: self.limits(fields.node("limits")),
             amend: fields.take("amend").and_then(|entry| self.amend(entry)),
             holds: fields.node("holds").and_then(|node| self.word(node, &HOLDS)).unwrap_or_default(),
+            forbids_dead_letters: fields.node("dead_letters").and_then(|node| self.flag(node)) == Some(false),
             schedules: self.schedules(fields.node("schedule")),
             calendars: self.calendars(fields.node("calendars")),
             notify: self.notify(fields.node("notify")),

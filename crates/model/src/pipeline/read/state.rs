@@ -1,5 +1,7 @@
 //! `[states.NAME]`.
 
+use std::collections::BTreeMap;
+
 use super::Reader;
 use super::defaults::Defaults;
 use super::expression::Scope;
@@ -36,9 +38,12 @@ impl Reader<'_> {
         let mut fields = Fields::new(Place::State, subject.table);
         let lost_before = std::mem::take(&mut self.lost_edges);
         let rules = self.task_rules(&mut fields);
-        let kind = self.kind(&mut fields, subject, &rules);
+        let mut on = self.on(fields.take("on"), subject);
+        let kind = self.kind(&mut fields, subject, &rules, &mut on);
         let is_whole = kind.is_some() && !Self::is_mixed(subject.shape, subject.table);
         state.kind = kind.unwrap_or(state.kind);
+        (state.on_crashed, state.on_guard_error) = (on.crashed, on.guard_error);
+        state.output = self.output_schemas(fields.node("output"), &state.kind);
         let actions = fields.take("actions");
         state.actions = self.actions(actions.map(|entry| &entry.node), &rules);
         state.title = fields.node("title").and_then(|node| self.short_text(node, 200)).map(str::to_owned);
@@ -99,5 +104,8 @@ fn blank(name: Name, entry: &Entry) -> State {
         forget: None,
         lane: LaneRule::Keep,
         checkpoint: true,
+        on_crashed: Vec::new(),
+        on_guard_error: Vec::new(),
+        output: BTreeMap::new(),
     }
 }

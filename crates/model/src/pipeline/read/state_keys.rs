@@ -58,7 +58,8 @@ pub(super) const STATE_KEYS: &[StateKey] = &[
     shared("lease", WORKING),
     shared("timeout", WORKING),
     shared("retry", WORKING),
-    shared("on", &[Task, Join, Final]),
+    shared("on", ANY),
+    own("output", WORKING),
     own("wait", &[Wait]),
     own("review", &[Human]),
     shared("actions", ANY),
@@ -81,7 +82,8 @@ impl StateKey {
 
     /// Whether a state may have the key. The rules for tasks are also for tasks that an action runs.
     pub(super) fn is_legal(&self, shape: Shape, state: &Table) -> bool {
-        self.shapes.contains(&shape) && (shape != Join || !self.is_for_tasks() || state.has("task"))
+        let needs_task = self.is_for_tasks() || self.name == "output";
+        self.shapes.contains(&shape) && (shape != Join || !needs_task || state.has("task"))
             || self.is_for_tasks() && some_action_has_task(state)
     }
 
@@ -106,6 +108,7 @@ pub(super) fn outcome_is_legal(outcome: &str, shape: Shape, state: &Table) -> bo
     match outcome {
         "all_succeeded" | "some_failed" => shape == Join,
         "reopened" => shape == Final,
+        "guard_error" => shape != Final || state.table("on").is_some_and(|on| on.has("reopened")),
         _ => shape == Task || shape == Join && state.has("task"),
     }
 }

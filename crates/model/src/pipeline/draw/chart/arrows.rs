@@ -37,7 +37,7 @@ impl Tone {
             By::Start | By::Pass | By::Clock | By::Outcome(_) | By::Children(_) => Tone::Flow,
             By::Action(_) => Tone::Action,
             By::Ttl => Tone::Ttl,
-            By::Error => Tone::Error,
+            By::Error | By::Crashed | By::GuardError => Tone::Error,
         }
     }
 
