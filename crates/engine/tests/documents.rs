@@ -33,7 +33,11 @@ amend = { fields = ["colour"], role = "submitter" }
 start = "WORK"
 [states.WORK]
 task = "t.work"
-on.done = [{ to = "GOOD", when = "requeues > 0 ? output.grade >= 3 : output.unknown" }, "BAD"]
+on.done = [
+  { to = "BAD", when = "1 / requeues == 0" },
+  { to = "GOOD", when = "output.grade >= 3" },
+  "BAD",
+]
 [states.GOOD]
 final = "success"
 [states.BAD]
@@ -56,7 +60,7 @@ fn a_redrive_sees_the_output_that_was_kept(open: Open<'_>) {
     let output = Some(Json::parse(r#"{"grade":4}"#).unwrap());
     let finish = Finish { token, outcome: "done".into(), output, result: None, children: Vec::new() };
     bench.machine.one(Ask::Tell(id, Command::Finish(finish))).unwrap();
-    assert_eq!(bench.row(id).status, Status::Dead, "its guard asks for what is not there");
+    assert_eq!(bench.row(id).status, Status::Dead, "its guard divides by zero");
     let redrive = Redrive { caller: Caller::new("ada", Role::Admin), reason: None };
     bench.machine.one(Ask::Tell(id, Command::Redrive(redrive))).unwrap();
     assert_eq!(bench.state(id), "GOOD");

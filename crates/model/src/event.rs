@@ -250,6 +250,9 @@ pub struct Submitted {
     pub ttl_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// Whoever submitted it, where the event shows the system instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitter: Option<Name>,
     /// The error it begins with, where the way in states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,

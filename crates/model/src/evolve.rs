@@ -39,7 +39,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.key_waits = submitted.key_waits;
     row.payload_revision = leaf.revision;
     row.ttl_at = submitted.ttl_at;
-    row.submitter = event.detail.actor.clone();
+    row.submitter = submitted.submitter.as_ref().unwrap_or(&event.detail.actor).clone();
     row.trace = submitted.trace.clone();
     row.error = submitted.error.clone();
     row.enter(event, &submitted.entry);

@@ -456,16 +456,6 @@ fn a_granted_action_that_fails_leaves_an_ended_submission_ended() {
 }
 
 #[test]
-fn who_acted_is_on_record_whatever_kind_the_edge_records() {
-    let machine = route(
-        "start = [{ to = \"LOST\", when = \"has(payload.lost)\" }, { to = \"DONE\", actor = \"system\" }]\n",
-    );
-    let story = Story::submitted(machine, "{}");
-    let event = &story.events[0];
-    assert_eq!((event.leaf.actor.kind.as_str(), &*event.detail.actor), ("system", "ada"));
-}
-
-#[test]
 fn a_priority_beyond_its_bounds_is_refused() {
     let machine = keyed("payload.id");
     for priority in [i64::MIN, i64::MAX, 1_000_001] {

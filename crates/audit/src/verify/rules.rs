@@ -32,6 +32,8 @@ pub(super) struct Way {
     pub(super) by: Means,
     /// Whether a task runs between the grant and the move.
     pub(super) task: bool,
+    /// Whether the move is recorded as the system's, whoever made it.
+    pub(super) by_system: bool,
     pub(super) due: Due,
 }
 
@@ -136,7 +138,8 @@ impl Rules {
 
     fn way(&self, (list, edge): (usize, usize), by: &By, found: &Edge, state: Option<&State>) -> Way {
         let task = found.task.is_some();
-        Way { list, edge, by: means(by), task, due: self.due(by, found, state) }
+        let by_system = found.actor == Some(ActorKind::System);
+        Way { list, edge, by: means(by), task, by_system, due: self.due(by, found, state) }
     }
 
     fn due(&self, by: &By, edge: &Edge, state: Option<&State>) -> Due {

@@ -159,7 +159,8 @@ impl Stand {
         }
         // An action with a task moves in the name of whoever was granted it.
         let granted = self.pending.as_ref().is_some_and(|pending| {
-            (pending.actor, pending.right) == (leaf.actor_id, leaf.right) && pending.ways.contains(way)
+            let named = way.by_system || pending.actor == leaf.actor_id;
+            named && pending.right == leaf.right && pending.ways.contains(way)
         });
         if way.task && !granted {
             return Err(illegal("the action has a task and was not granted to this actor before"));

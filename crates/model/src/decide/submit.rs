@@ -4,7 +4,7 @@ use super::sight::Moment;
 use super::step::Step;
 use super::walk::{Fact, Walk, only};
 use super::{Answer, Current, Decision};
-use crate::actor::Right;
+use crate::actor::{ActorKind, Right};
 use crate::admit::{Admission, guard_refusal};
 use crate::context::Context;
 use crate::event::{Change, NewDocuments, Submitted};
@@ -64,6 +64,7 @@ pub(super) fn decide(
         priority_given: application.priority,
         ttl_at,
         trace: admission.trace.clone(),
+        submitter: (edge.actor == Some(ActorKind::System)).then(|| application.caller.name.clone()),
         error,
         entry,
     }));

@@ -4,7 +4,7 @@ use super::sight::{Moment, Sight};
 use super::step::Step;
 use super::{Answer, Current, Decision};
 use crate::Name;
-use crate::actor::Actor;
+use crate::actor::{Actor, ActorKind};
 use crate::admit::{Admission, Sealed};
 use crate::context::{Chance, Context};
 use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
@@ -247,6 +247,7 @@ impl<'a> Walk<'a> {
         let id = self.row.as_ref().map(|row| row.id).or(self.id);
         let id = id.unwrap_or_else(|| SubmissionId::new(self.context.now, self.chance.take()));
         let actor = match fact.actor {
+            Some(ActorKind::System) => Actor::system(),
             Some(kind) => Actor { kind, ..step.actor },
             None => step.actor,
         };
@@ -316,7 +317,7 @@ struct Derived {
 pub(super) struct Fact<'a> {
     pub(super) to: &'a Name,
     pub(super) trigger: &'a Name,
-    pub(super) actor: Option<crate::ActorKind>,
+    pub(super) actor: Option<ActorKind>,
     pub(super) metadata: Option<Json>,
     /// The edge it goes along: with the state it leads to, it says whom to tell.
     pub(super) tells: Option<&'a Edge>,

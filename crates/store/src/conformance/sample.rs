@@ -215,6 +215,7 @@ pub fn submitted(n: u64) -> Event {
         priority_given: None,
         ttl_at: None,
         trace: None,
+        submitter: None,
         error: None,
         entry: entry(Wait::Person, Status::Open),
     }));
