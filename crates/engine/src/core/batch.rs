@@ -296,7 +296,7 @@ impl<'a> Batch<'a> {
         } else {
             let id = decision.row.id;
             // A submission makes no children on its way in: only tasks do.
-            self.accept(decision);
+            self.accept(decision, None);
             self.taken.rows[&id].row.clone()
         };
         Ok(Output::Submission(Box::new(Answered { row, duplicate })))
@@ -336,7 +336,7 @@ impl<'a> Batch<'a> {
         for child in &decision.children {
             self.try_child(child, seed)?;
         }
-        let children = self.accept(decision);
+        let children = self.accept(decision, Some(command));
         for child in children {
             let seed = seed_of(seed, &child);
             self.submit(&child.into(), seed)?;
@@ -411,7 +411,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Puts a decision into the working set.
-    fn accept(&mut self, decision: Decision) -> Vec<Admission> {
+    fn accept(&mut self, decision: Decision, command: Option<&Command>) -> Vec<Admission> {
         let Decision { mut row, events, owed, children, .. } = decision;
         let id = row.id;
         let stored = self.taken.rows.remove(&id);
@@ -421,7 +421,7 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
-        self.notes.add(old.as_deref(), &row, &events);
+        self.notes.add(command, old.as_deref(), &row, &events);
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {

@@ -135,6 +135,9 @@ pub struct Place {
     pub left: Counter,
     /// How long those stayed that left by a move, in seconds.
     pub dwell: Histogram,
+    /// How long the attempts took that finished their task, in seconds.
+    pub attempt: Histogram,
+    pub tasks: Tasks,
     pub retried: Counter,
     pub crashed: Counter,
     pub died: Counter,
@@ -150,6 +153,8 @@ impl Default for Place {
             entered: none(),
             left: none(),
             dwell: Histogram::new(DWELL_S),
+            attempt: Histogram::new(DWELL_S),
+            tasks: Tasks::default(),
             retried: none(),
             crashed: none(),
             died: none(),
@@ -169,6 +174,24 @@ impl Place {
     #[must_use]
     pub fn late(&self) -> BTreeMap<Option<Name>, u64> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Tasks that have ended, by how. One that is tried again, given back or taken away has not.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    /// A worker's answer was followed.
+    pub finished: Counter,
+    /// Its tries were used up, and the file says where that leads.
+    pub failed: Counter,
+    /// The submission became a dead letter.
+    pub dead: Counter,
+}
+
+impl Tasks {
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.finished.get() + self.failed.get() + self.dead.get()
     }
 }
 

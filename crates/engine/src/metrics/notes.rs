@@ -2,7 +2,7 @@
 
 use model::event::{Change, Event};
 use model::submission::Lease;
-use model::{Millis, Name, Right, Submission, Time};
+use model::{Command, Millis, Name, Right, Submission, Time};
 
 /// What is to be counted once a batch is committed and answered.
 #[derive(Debug, Default)]
@@ -31,6 +31,12 @@ pub(super) enum What {
     Died,
     Redriven,
     Late(Vec<Option<Name>>),
+    /// A worker's answer was followed, after an attempt of so long.
+    Finished(Millis),
+    /// A task failed for good.
+    Failed,
+    /// A task ended, and the submission became a dead letter. After so long, if a worker had finished it.
+    EndedDead(Option<Millis>),
 }
 
 #[derive(Debug)]
@@ -51,8 +57,14 @@ pub(super) enum LeaseWhat {
 }
 
 impl Notes {
-    /// Notes what a command did to a row.
-    pub(crate) fn add(&mut self, before: Option<&Submission>, after: &Submission, events: &[Event]) {
+    /// Notes what a command did to a row. A new row comes without a command.
+    pub(crate) fn add(
+        &mut self,
+        command: Option<&Command>,
+        before: Option<&Submission>,
+        after: &Submission,
+        events: &[Event],
+    ) {
         let mut since = before.map(|row| row.entered_at);
         for event in events {
             let leaf = &event.leaf;
@@ -88,6 +100,30 @@ impl Notes {
             }
         }
         self.lease(before.and_then(Submission::lease), after, events);
+        if let (Some(command), Some(before)) = (command, before) {
+            self.task(command, before, after, events);
+        }
+    }
+
+    /// Notes how a task ended, if it did: by an answer, or because it was given up.
+    fn task(&mut self, command: &Command, before: &Submission, after: &Submission, events: &[Event]) {
+        let (Some(lease), Some(event)) = (before.lease(), events.last()) else { return };
+        if after.lease().is_some_and(|now| now.no == lease.no) {
+            return;
+        }
+        let took = matches!(command, Command::Finish(_)).then(|| event.leaf.at.since(lease.granted_at));
+        let died = events.iter().any(|event| matches!(event.detail.change, Change::Died { .. }));
+        let given_up = matches!(command, Command::Fail(_) | Command::Wake)
+            && events
+                .iter()
+                .any(|event| matches!(event.detail.change, Change::Moved(_) | Change::Abandoned { .. }));
+        let what = match took {
+            took if died => What::EndedDead(took),
+            Some(took) => What::Finished(took),
+            None if given_up => What::Failed,
+            None => return,
+        };
+        self.facts.push(Fact { pipeline: after.pipeline.clone(), state: before.state.clone(), what });
     }
 
     fn lease(&mut self, before: Option<&Lease>, after: &Submission, events: &[Event]) {

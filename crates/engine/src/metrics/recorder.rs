@@ -66,6 +66,15 @@ impl Recorder {
             What::Died => place.died.add(1),
             What::Redriven => place.redriven.add(1),
             What::Late(levels) => place.missed(levels),
+            What::Finished(took) => {
+                place.tasks.finished.add(1);
+                place.attempt.observe(seconds(*took));
+            }
+            What::Failed => place.tasks.failed.add(1),
+            What::EndedDead(took) => {
+                place.tasks.dead.add(1);
+                took.iter().for_each(|took| place.attempt.observe(seconds(*took)));
+            }
         });
     }
 

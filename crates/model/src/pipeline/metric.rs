@@ -30,7 +30,7 @@ pub enum MetricKind {
     Counter,
     Gauge,
     Histogram,
-    /// A gauge: per hundred submissions taken in.
+    /// A gauge: of what tasks do, per hundred tasks that ended; of anything else, per hundred submissions taken in.
     Rate,
 }
 
@@ -51,11 +51,14 @@ impl MetricKind {
     /// What it can be of.
     #[must_use]
     pub fn measures(self) -> &'static [Measure] {
-        use Measure::{Dead, Depth, DwellMs, DwellSeconds, Entered, Late, Left, Received, Retried};
+        use Measure::{
+            AttemptMs, AttemptSeconds, Dead, Depth, DwellMs, DwellSeconds, Entered, Late, Left, Received,
+            Retried,
+        };
         match self {
             MetricKind::Counter => &[Received, Entered, Left, Retried, Dead, Late],
             MetricKind::Gauge => &[Depth, Dead],
-            MetricKind::Histogram => &[DwellMs, DwellSeconds],
+            MetricKind::Histogram => &[DwellMs, DwellSeconds, AttemptMs, AttemptSeconds],
             MetricKind::Rate => &[Entered, Left, Retried, Dead, Late],
         }
     }
@@ -86,8 +89,12 @@ pub enum Measure {
     Late,
     /// Open submissions.
     Depth,
+    /// From entering a state to leaving it.
     DwellMs,
     DwellSeconds,
+    /// From the grant of a lease to the answer that finished the task: of the attempt that succeeded.
+    AttemptMs,
+    AttemptSeconds,
 }
 
 impl Measure {
@@ -103,7 +110,15 @@ impl Measure {
             Measure::Depth => "depth",
             Measure::DwellMs => "dwell_ms",
             Measure::DwellSeconds => "dwell_seconds",
+            Measure::AttemptMs => "attempt_ms",
+            Measure::AttemptSeconds => "attempt_seconds",
         }
+    }
+
+    /// Whether it is something that becomes of tasks: a rate of it is per task that ended.
+    #[must_use]
+    pub fn is_of_tasks(self) -> bool {
+        matches!(self, Measure::Retried | Measure::Dead)
     }
 }
 

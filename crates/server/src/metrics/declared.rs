@@ -63,12 +63,12 @@ impl Source<'_> {
     fn value(&self, kind: MetricKind, series: &Series) -> Option<Value> {
         Some(match kind {
             MetricKind::Counter => Value::Count(self.count(series)),
-            MetricKind::Histogram => Value::Histogram(self.dwell(series)),
+            MetricKind::Histogram => Value::Histogram(self.times(series)),
             MetricKind::Gauge => Value::Gauge(self.depth(series)? as f64),
             MetricKind::Rate => {
-                let received: u64 = self.all().map(|(_, place)| place.submitted.get()).sum();
+                let (count, of) = self.share(series);
                 // Of nothing, nothing can be said: 0 / 0 is no number.
-                Value::Gauge(100.0 * self.count(series) as f64 / received as f64)
+                Value::Gauge(100.0 * count as f64 / of as f64)
             }
         })
     }
@@ -90,15 +90,36 @@ impl Source<'_> {
             Measure::Retried => place.retried.get(),
             Measure::Dead => place.died.get(),
             Measure::Late => place.late().values().sum(),
-            Measure::Depth | Measure::DwellMs | Measure::DwellSeconds => 0,
+            Measure::Depth
+            | Measure::DwellMs
+            | Measure::DwellSeconds
+            | Measure::AttemptMs
+            | Measure::AttemptSeconds => 0,
         };
         self.of(series).map(count).sum()
     }
 
-    fn dwell(&self, series: &Series) -> Reading {
+    /// What a rate counts, and of how many: what becomes of tasks is counted among those that ended, and what becomes
+    /// of submissions among those that were taken in.
+    fn share(&self, series: &Series) -> (u64, u64) {
+        if !series.of.is_of_tasks() {
+            return (self.count(series), self.all().map(|(_, place)| place.submitted.get()).sum());
+        }
+        let count = match series.of {
+            // A dead letter that no task made is no failure of one.
+            Measure::Dead => self.of(series).map(|place| place.tasks.dead.get()).sum(),
+            _ => self.count(series),
+        };
+        (count, self.of(series).map(|place| place.tasks.ended()).sum())
+    }
+
+    fn times(&self, series: &Series) -> Reading {
         let mut sum = Reading::none();
-        self.of(series).for_each(|place| sum.add(&place.dwell.read()));
-        if series.of == Measure::DwellMs { sum.scaled(1_000.0) } else { sum }
+        let attempts = matches!(series.of, Measure::AttemptMs | Measure::AttemptSeconds);
+        let times = |place: &Place| if attempts { place.attempt.read() } else { place.dwell.read() };
+        self.of(series).for_each(|place| sum.add(&times(place)));
+        let in_ms = matches!(series.of, Measure::DwellMs | Measure::AttemptMs);
+        if in_ms { sum.scaled(1_000.0) } else { sum }
     }
 
     fn depth(&self, series: &Series) -> Option<u64> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::core::Tally;
-use engine::metrics::{Counter, Leases, Place};
+use engine::metrics::{Counter, Leases, Place, Tasks};
 use engine::{Condition, Engine, clock};
 use model::Name;
 
@@ -19,6 +19,7 @@ pub(super) fn tell(sheet: &mut Sheet, engine: &Engine) {
     declare(engine);
     let places = engine.metrics().places.all();
     states(sheet, &places);
+    tasks(sheet, engine, &places);
     breaches(sheet, &places);
     leases(sheet, &engine.metrics().leases.all());
     let polling = sheet.gauge("milepost_workers_polling", "Long polls that wait for a task now");
@@ -65,6 +66,36 @@ fn states(sheet: &mut Sheet, places: &Places) {
     for ((pipeline, state), place) in places {
         let labels = labels!(pipeline = pipeline.clone(), state = state.clone());
         dwell.add(labels, Value::Histogram(place.dwell.read()));
+    }
+}
+
+/// Of the states that have something done: a task of their own, or that of an action.
+fn tasks(sheet: &mut Sheet, engine: &Engine, places: &Places) {
+    let versions = engine.pipelines().current();
+    let works = |pipeline: &Name, state: &Name| {
+        let states = versions.versions(pipeline).filter_map(|version| version.state(state));
+        states.into_iter().any(|state| {
+            let mut edges = state.actions.iter().flat_map(|action| &action.edges);
+            state.task().is_some() || edges.any(|edge| edge.task.is_some())
+        })
+    };
+    let working: Vec<_> = places
+        .iter()
+        .filter(|((pipeline, state), place)| place.tasks.ended() > 0 || works(pipeline, state))
+        .collect();
+    let ended = sheet.counter("milepost_tasks_ended", "Tasks that ended, by how");
+    for ((pipeline, state), place) in &working {
+        let Tasks { finished, failed, dead } = &place.tasks;
+        for (end, counter) in [("finished", finished), ("failed", failed), ("dead", dead)] {
+            let labels = labels!(pipeline = pipeline.clone(), state = state.clone(), end = end);
+            ended.count(labels, counter.get());
+        }
+    }
+    let help = "How long the attempts took that finished their task";
+    let attempt = sheet.seconds("milepost_attempt", help, Kind::Histogram);
+    for ((pipeline, state), place) in &working {
+        let labels = labels!(pipeline = pipeline.clone(), state = state.clone());
+        attempt.add(labels, Value::Histogram(place.attempt.read()));
     }
 }
 

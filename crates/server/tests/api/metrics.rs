@@ -119,6 +119,11 @@ async fn counts_are_right_after_a_walk() {
         (ended("settled"), ended("snoozed"), ended("expired"), ended("revoked")),
         (3.0, 1.0, 0.0, 0.0)
     );
+    let tasks = |end| scrape.value("milepost_tasks_ended_total", &[RUNNING[0], RUNNING[1], ("end", end)]);
+    assert_eq!((tasks("finished"), tasks("failed"), tasks("dead")), (1.0, 0.0, 1.0));
+    assert_eq!(scrape.value("milepost_attempt_seconds_count", &RUNNING), 1.0);
+    let done = [RUNNING[0], ("state", "DONE")];
+    assert_eq!(scrape.find("milepost_attempt_seconds_count", &done), None, "nothing is done there");
     let spent = scrape.value("milepost_state_dwell_seconds_sum", &RUNNING);
     assert!((0.002..60.0).contains(&spent), "two delays of a millisecond are in {spent}");
     let commits = scrape.value("milepost_commits_total", &[]);
@@ -280,8 +285,17 @@ state = "RUNNING"
 [metrics.run_duration_seconds]
 histogram = "dwell_seconds"
 state = ["SORTING", "RUNNING"]
+[metrics.run_attempt_ms]
+histogram = "attempt_ms"
+state = "RUNNING"
 [metrics.failure_rate]
 rate = "dead"
+[metrics.retry_rate]
+rate = "retried"
+state = "RUNNING"
+[metrics.done_rate]
+rate = "entered"
+state = "DONE"
 [metrics.dead_now]
 gauge = "dead"
 [[metrics.backlog]]
@@ -303,20 +317,26 @@ async fn declared_metrics_have_their_exact_names() {
     for _ in 0..4 {
         server.post("/v1/pipelines/errands/submissions", json!({ "payload": {} })).await;
     }
-    let task = claimed(&server, "errands.run").await;
-    server.finish(&task["token"], "done", json!({})).await;
+    fail(&server, &claimed(&server, "errands.run").await).await;
+    for _ in 0..2 {
+        let task = claimed(&server, "errands.run").await;
+        server.finish(&task["token"], "done", json!({})).await;
+    }
     let task = claimed(&server, "errands.run").await;
     let error = json!({ "code": "broken", "message": "no", "retryable": false });
     server.post("/v1/tasks:fail", json!({ "tasks": [{ "token": task["token"], "error": error }] })).await;
     let scrape = scrape_until(&server, |scrape| scrape.find("dead_now", &errands) == Some(1.0)).await;
     assert_eq!(scrape.value("errands_received_total", &errands), 4.0);
-    assert_eq!(scrape.value("failure_rate", &errands), 25.0);
-    assert_eq!(scrape.value("backlog", &[errands[0], ("kind", "run")]), 2.0);
+    let near = |name: &str, expected: f64| (scrape.value(name, &errands) - expected).abs() < 0.001;
+    assert!(near("failure_rate", 100.0 / 3.0), "one of three tasks that ended, not of four submissions");
+    assert!(near("retry_rate", 100.0 / 3.0) && near("done_rate", 50.0));
+    assert_eq!(scrape.value("run_attempt_ms_count", &errands), 2.0, "attempts that finished");
+    assert_eq!(scrape.value("backlog", &[errands[0], ("kind", "run")]), 1.0);
     assert_eq!(scrape.value("backlog", &[errands[0], ("kind", "sort")]), 0.0);
-    assert_eq!(scrape.value("run_duration_ms_count", &errands), 1.0);
-    assert_eq!(scrape.value("run_duration_seconds_count", &errands), 5.0);
+    assert_eq!(scrape.value("run_duration_ms_count", &errands), 2.0);
+    assert_eq!(scrape.value("run_duration_seconds_count", &errands), 6.0);
     let of = |bound| scrape.value("run_duration_ms_bucket", &[errands[0], ("le", bound)]);
-    assert_eq!((of("60000.0"), of("+Inf")), (1.0, 1.0), "a second is a thousand");
+    assert_eq!((of("60000.0"), of("+Inf")), (2.0, 2.0), "a second is a thousand");
     let seconds = scrape.value("milepost_state_dwell_seconds_sum", &RUNNING);
     assert!((scrape.value("run_duration_ms_sum", &errands) - 1_000.0 * seconds).abs() < 0.001);
     let kinds = ["errands_received", "failure_rate", "run_duration_ms"]
