@@ -261,3 +261,24 @@ async fn ends_are_listed_and_acknowledged() {
     let list = server.run(&["list", "--investigation", "acknowledged", "-o", "json"]).ends(0).json();
     assert_eq!(list["submissions"].as_array().expect("a list").len(), 3);
 }
+
+#[tokio::test]
+async fn status_tells_how_service_levels_are_kept() {
+    let lots = LOTS
+        .replace("task = \"lots.work\"", "task = \"lots.work\"\nsla = { target = \"1h\", p95 = \"1ms\" }");
+    let server = Server::start(&[("lots.toml", &lots)]);
+    let before = server.run(&["status"]).ends(0);
+    assert!(!before.stdout.contains("SERVICE LEVEL"), "{}", before.stdout);
+    lot(&server, "a", true);
+    let token = claim(&server).await;
+    let body =
+        FinishBody { token, outcome: "done".to_owned(), output: None, children: Vec::new(), result: None };
+    server.client().finish(vec![body]).await.expect("the server answers");
+    let status = loop {
+        let status = server.run(&["status"]).ends(0);
+        if status.stdout.contains("SERVICE LEVEL") {
+            break status.stdout;
+        }
+    };
+    assert!(status.contains("(1h: met)") && status.contains("(1ms: missed)"), "{status}");
+}

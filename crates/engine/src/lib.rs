@@ -9,6 +9,7 @@ pub mod core;
 pub mod delivery;
 pub mod duty;
 pub mod holds;
+pub mod levels;
 pub mod log;
 pub mod metrics;
 pub mod pipelines;

@@ -14,6 +14,7 @@ pub mod event;
 pub mod evolve;
 pub mod expr;
 pub mod json;
+pub mod measured;
 pub mod operation;
 pub mod owed;
 pub mod pipeline;

@@ -365,6 +365,9 @@ pub struct SlaClock {
     /// The leg it measures; `None`: the state it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leg: Option<Name>,
+    /// When it began; not known of those that ran before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
     pub due_at: Time,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,

@@ -415,3 +415,69 @@ fn what_is_forgotten_in_no_time_is_forgotten_before_it_is_erased() {
     story.wake();
     assert_eq!(story.told().last().unwrap(), "forgotten forget system");
 }
+
+/// What the story measured: level, seconds, whether target and p95 were kept.
+fn measurements(story: &Story) -> Vec<String> {
+    let shown = |kept: Option<bool>| kept.map_or("-", |kept| if kept { "kept" } else { "missed" });
+    let measured = model::measured::measured(&story.pipeline, &[], &story.events);
+    let show = |one: &model::measured::Measured| {
+        let seconds = one.took.millis() / 1_000;
+        format!("{} {seconds} {} {}", one.level.name(), shown(one.target), shown(one.p95))
+    };
+    measured.iter().map(show).collect()
+}
+
+#[test]
+fn stays_and_legs_are_measured_against_both_bounds() {
+    let mut story = story();
+    story.pass("30s");
+    step(&mut story, "done");
+    story.pass("90s");
+    step(&mut story, "bad");
+    story.pass("90s");
+    step(&mut story, "again");
+    story.pass("150s");
+    step(&mut story, "done");
+    story.pass("60s");
+    step(&mut story, "good");
+    let expected = [
+        "DOING 30 kept kept",
+        "DOING 90 missed kept",
+        "DOING 150 missed missed",
+        "tail 390 - missed",
+        "whole 420 kept -",
+    ];
+    assert_eq!(measurements(&story), expected);
+}
+
+#[test]
+fn a_leg_that_goes_where_it_must_not_or_ends_elsewhere_is_not_measured() {
+    let mut story = story();
+    story.pass("30s");
+    step(&mut story, "doubt");
+    story.pass("30s");
+    story.act("drop").unwrap();
+    assert_eq!(measurements(&story), ["DOING 30 kept kept", "tail 30 - kept"], "the whole went by a review");
+}
+
+#[test]
+fn business_days_are_kept_to_by_the_calendar() {
+    let toml = WORK.replace(r#"{ target = "1m", p95 = "2m" }"#, r#"{ target = "1bd", p95 = "1d" }"#);
+    // A Friday: three days later it is Monday, and one business day has gone.
+    let mut story = Story::of(pipeline(&toml));
+    story.now = "2026-11-13T15:00:00Z".parse::<Time>().unwrap();
+    story.submit(support::admin(), "{}").unwrap();
+    story.pass("3d");
+    step(&mut story, "done");
+    assert_eq!(measurements(&story), ["DOING 259200 kept missed"]);
+}
+
+#[test]
+fn clocks_from_before_are_not_measured() {
+    let mut story = story();
+    let clock = r#"{"due_at":"2026-11-13T15:00:00.000Z"}"#;
+    let clock: SlaClock = serde_json::from_str(clock).unwrap();
+    step(&mut story, "done");
+    let moved = &story.events[1..];
+    assert_eq!(model::measured::measured(&story.pipeline, &[clock], moved), []);
+}

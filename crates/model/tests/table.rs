@@ -85,7 +85,12 @@ fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
     let declared = pipeline.state(state).unwrap();
     row.state = state.into();
     row.status = Status::Open;
-    let clock = |_| SlaClock { leg: None, due_at: now.plus(model::Millis::from_secs(1)), late: false };
+    let clock = |_| SlaClock {
+        leg: None,
+        since: Some(now),
+        due_at: now.plus(model::Millis::from_secs(1)),
+        late: false,
+    };
     row.clocks = declared.sla.iter().map(clock).collect();
     row.wait = match &declared.kind {
         Kind::Pass { .. } => Wait::Guard,

@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::{DutyView, InvestigationCount, StatsView};
+use model::api::{DutyView, InvestigationCount, ServiceLevelView, StatsView, VerdictView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};
@@ -53,6 +53,9 @@ fn told(server: &str, stats: &StatsView) -> String {
         }
         text.push_str(&format!("\n{}", ends.render()));
     }
+    if let Some(levels) = levels(&stats.service_levels) {
+        text.push_str(&format!("\n{levels}"));
+    }
     let mut duties = Table::new(["DUTY", "LAST GOOD", "PASSES", "FAILURES", "NOW"]);
     for duty in &stats.duties {
         duties.row([
@@ -64,6 +67,33 @@ fn told(server: &str, stats: &StatsView) -> String {
         ]);
     }
     format!("{text}\n{}", duties.render())
+}
+
+/// A line for each window of each level in which something was measured.
+fn levels(levels: &[ServiceLevelView]) -> Option<String> {
+    let mut table =
+        Table::new(["PIPELINE", "SERVICE LEVEL", "LAST", "MEASURED", "MEDIAN (TARGET)", "P95 (LIMIT)"]);
+    let mut any = false;
+    for level in levels {
+        for window in level.windows.iter().filter(|window| window.measured > 0) {
+            any = true;
+            table.row([
+                level.pipeline.to_string(),
+                level.name.to_string(),
+                window.window.clone(),
+                window.measured.to_string(),
+                verdict(window.target, level.target.as_deref()),
+                verdict(window.p95, level.p95.as_deref()),
+            ]);
+        }
+    }
+    any.then(|| table.render())
+}
+
+fn verdict(verdict: Option<VerdictView>, declared: Option<&str>) -> String {
+    let (Some(verdict), Some(declared)) = (verdict, declared) else { return "-".to_owned() };
+    let met = if verdict.met { "met" } else { "missed" };
+    format!("{} ({declared}: {met})", super::rough(verdict.figure))
 }
 
 fn now(duty: &DutyView) -> String {

@@ -21,7 +21,7 @@ use store::{Changes, DocumentChange, IdMap, LaneKey, OpenKey, RowChange, Stored,
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
 use crate::holds::InForce;
-use crate::metrics::Notes;
+use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
 
 /// How long a repeat of a request is recognised.
@@ -165,6 +165,7 @@ impl<'a> Batch<'a> {
                 }
                 Ok(Output::Gone)
             }
+            Ask::Measured(news) => Ok(self.measured(news)),
             Ask::Log(deed) => self.log(deed),
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
@@ -421,7 +422,8 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
-        self.notes.add(command, old.as_deref(), &row, &events);
+        let pipeline = self.rules.versions.version(&row.pipeline, row.version).map(|pipeline| &**pipeline);
+        self.notes.add(Decided { command, pipeline, before: old.as_deref(), after: &row, events: &events });
         for event in events {
             forgotten |= event.leaf.kind == Kind::Forgotten;
             if event.leaf.kind == Kind::Erased {

@@ -21,6 +21,7 @@ use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
 use crate::holds::Hold;
+use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
@@ -93,6 +94,8 @@ pub enum Ask {
         before: u64,
         kept: Vec<(RegistryKey, LoggedAct)>,
     },
+    /// Adds what a server measured of service levels to what is registered.
+    Measured(Box<News>),
     /// Does something to the log.
     Log(Box<LogDeed>),
     /// Makes, ends or replaces a token.

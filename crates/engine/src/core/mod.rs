@@ -10,6 +10,7 @@ mod epoch;
 mod fleet;
 mod inbox;
 mod input;
+mod levels;
 mod log;
 mod operations;
 mod owed;

@@ -12,6 +12,7 @@ use super::{
     Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, cursors, epoch,
     fleet, lane_key, log, open_key, operations,
 };
+use crate::levels::LevelKey;
 use crate::pipelines::{definition_key, history_key};
 
 /// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
@@ -57,6 +58,7 @@ impl Plan {
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
+                Ask::Measured(news) => plan.registry.extend(news.keys().map(LevelKey::registered)),
                 Ask::Log(_) => plan.registry.push(log::acts_key()),
                 Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
                 Ask::Tick(tick) => {

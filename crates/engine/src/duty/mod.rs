@@ -2,6 +2,7 @@
 //! what it finds is in the store, so a pass that fails, hangs or is lost is made up for by the next.
 
 mod housekeeping;
+mod levels;
 mod log;
 mod operations;
 mod presence;
@@ -10,6 +11,7 @@ mod schedules;
 mod sweep;
 
 pub use housekeeping::Housekeeping;
+pub use levels::Levels;
 pub use log::Log;
 pub use operations::Operations;
 pub use presence::Presence;
@@ -57,4 +59,7 @@ pub trait Duty: Send + std::fmt::Debug {
     }
 
     fn pass(&mut self, look: Look<'_>) -> Result<Pass, store::Error>;
+
+    /// All that the last pass asked for is committed.
+    fn done(&mut self) {}
 }

@@ -10,6 +10,7 @@ mod recorder;
 
 pub use family::{Family, OTHER};
 pub use instrument::{Counter, Gauge, Histogram, Reading};
+pub(crate) use notes::Decided;
 pub use notes::Notes;
 pub(crate) use recorder::{Recorder, Stepped};
 
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use model::{Code, Name};
+
+use crate::levels::Levels;
 
 /// From what a machine notices to what people wait for. Declared service levels should find their bound here.
 const DWELL_S: &[f64] = &[
@@ -54,6 +57,8 @@ const LABELS_MAX: usize = 1_000;
 pub struct Metrics {
     /// By pipeline and state.
     pub places: Family<Place>,
+    /// What stays and legs took that service levels are declared for.
+    pub levels: Levels,
     /// By pipeline and task.
     pub leases: Family<Leases>,
     /// Transactions that wrote something: on disk, one sync each.
@@ -75,6 +80,7 @@ impl Default for Metrics {
     fn default() -> Self {
         Metrics {
             places: Family::new(LABELS_MAX),
+            levels: Levels::default(),
             leases: Family::new(LABELS_MAX),
             commits: Counter::default(),
             commit_seconds: Histogram::new(COMMIT_S),

@@ -1,16 +1,31 @@
 //! What a batch did, noted while it is decided: names by reference count, nothing made for an event.
 
 use model::event::{Change, Event};
+use model::measured::{Measured, measured};
 use model::submission::Lease;
-use model::{Command, Millis, Name, Right, Submission, Time};
+use model::{Command, Millis, Name, Pipeline, Right, Submission, Time};
 
 /// What is to be counted once a batch is committed and answered.
 #[derive(Debug, Default)]
 pub struct Notes {
     pub(super) facts: Vec<Fact>,
     pub(super) leases: Vec<LeaseFact>,
+    /// By pipeline.
+    pub(super) measured: Vec<(Name, Measured)>,
     /// Transactions that wrote something.
     pub(super) commits: u64,
+}
+
+/// What a command did to a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decided<'a> {
+    /// `None`: it made the row.
+    pub(crate) command: Option<&'a Command>,
+    /// The version the row follows.
+    pub(crate) pipeline: Option<&'a Pipeline>,
+    pub(crate) before: Option<&'a Submission>,
+    pub(crate) after: &'a Submission,
+    pub(crate) events: &'a [Event],
 }
 
 #[derive(Debug)]
@@ -57,14 +72,9 @@ pub(super) enum LeaseWhat {
 }
 
 impl Notes {
-    /// Notes what a command did to a row. A new row comes without a command.
-    pub(crate) fn add(
-        &mut self,
-        command: Option<&Command>,
-        before: Option<&Submission>,
-        after: &Submission,
-        events: &[Event],
-    ) {
+    /// Notes what was decided.
+    pub(crate) fn add(&mut self, decided: Decided<'_>) {
+        let Decided { command, pipeline, before, after, events } = decided;
         let mut since = before.map(|row| row.entered_at);
         for event in events {
             let leaf = &event.leaf;
@@ -100,6 +110,9 @@ impl Notes {
             }
         }
         self.lease(before.and_then(Submission::lease), after, events);
+        let running = before.map_or(&[][..], |row| &row.clocks);
+        let measured = pipeline.map(|pipeline| measured(pipeline, running, events)).unwrap_or_default();
+        self.measured.extend(measured.into_iter().map(|one| (after.pipeline.clone(), one)));
         if let (Some(command), Some(before)) = (command, before) {
             self.task(command, before, after, events);
         }
@@ -150,13 +163,14 @@ impl Notes {
 
     /// What several transactions of a step did.
     pub(crate) fn append(&mut self, mut other: Notes) {
-        if self.facts.is_empty() && self.leases.is_empty() {
+        if self.facts.is_empty() && self.leases.is_empty() && self.measured.is_empty() {
             other.commits += self.commits;
             *self = other;
             return;
         }
         self.facts.append(&mut other.facts);
         self.leases.append(&mut other.leases);
+        self.measured.append(&mut other.measured);
         self.commits += other.commits;
     }
 }

@@ -51,6 +51,7 @@ impl Recorder {
         }
         notes.facts.iter().for_each(|fact| self.fact(fact));
         notes.leases.iter().for_each(|fact| self.lease(fact));
+        notes.measured.iter().for_each(|(pipeline, one)| self.metrics.levels.note(pipeline, one));
     }
 
     fn fact(&mut self, fact: &Fact) {

@@ -236,6 +236,7 @@ impl Post {
             // Refused: the next pass finds it again.
             self.engine.ask(input).await.map_err(|refusal| refusal.to_string())?;
         }
+        self.duty.iter_mut().for_each(|duty| duty.done());
         Ok(again)
     }
 }

@@ -89,6 +89,12 @@ impl Engine {
 
     /// Takes nothing more in; the last thing it does is to tell the others that its duties are free.
     pub(super) async fn leave(&self) {
+        let news = self.metrics.levels.send();
+        if !news.is_empty() {
+            // Decided before the queues are over; nobody waits for the answer.
+            let (reply, _) = oneshot::channel();
+            let _ = self.queues.push(Job::new(Ask::Measured(Box::new(news)).into(), reply));
+        }
         if !self.store.is_shared() {
             return self.queues.close();
         }

@@ -17,7 +17,7 @@ use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
 use crate::core::{Answered, Ask, Core, Cursor, Input, MoveCursor, Once, Outcome, Output, Tally};
-use crate::duty::{Duty, Housekeeping, Log, Operations, Presence, Schedules, Sweep};
+use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
@@ -123,6 +123,7 @@ impl Engine {
             Box::new(Operations),
             Box::new(Schedules),
             Box::new(Sweep::default()),
+            Box::new(Levels { metrics: engine.metrics.clone() }),
             Box::new(Housekeeping { keep_events, logged: options.log.is_some() }),
         ];
         if let (Some(state), Some(options)) = (&engine.log, &options.log) {

@@ -9,6 +9,7 @@ mod endpoints;
 mod fleet;
 mod handle;
 mod hints;
+mod levels;
 mod log;
 mod operations;
 mod queue;

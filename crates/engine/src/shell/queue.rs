@@ -87,6 +87,7 @@ impl Lane {
             | Ask::MoveCursor(_)
             | Ask::Tick(_)
             | Ask::Start(_)
+            | Ask::Measured(_)
             | Ask::Stop(_)
             | Ask::Operate(_)
             | Ask::Drop { .. }

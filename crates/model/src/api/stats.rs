@@ -19,6 +19,9 @@ pub struct StatsView {
     /// Ends that somebody should look into, by pipeline and state.
     #[serde(default)]
     pub investigations: Vec<InvestigationCount>,
+    /// How declared service levels were kept to lately, by all servers over the store.
+    #[serde(default)]
+    pub service_levels: Vec<ServiceLevelView>,
     pub duties: Vec<DutyView>,
     /// What this server decided of what applications submitted in transactions of their own, since it started.
     #[serde(default)]
@@ -49,6 +52,45 @@ pub struct InvestigationCount {
     pub state: Name,
     pub open: u64,
     pub acknowledged: u64,
+}
+
+/// A service level that the newest version of a pipeline declares, and how it was kept to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceLevelView {
+    pub pipeline: Name,
+    /// The state, or the leg.
+    pub name: Name,
+    /// `state` or `leg`.
+    pub of: String,
+    /// As it is declared: a span, or business days such as `5bd`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<String>,
+    pub windows: Vec<WindowView>,
+}
+
+/// What ended within a span of time up to now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WindowView {
+    /// `1h`, `1d` or `30d`.
+    pub window: String,
+    pub measured: u64,
+    /// The median against the target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<VerdictView>,
+    /// The 95th percentile against `p95`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p95: Option<VerdictView>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct VerdictView {
+    /// About: off by an eighth at most, and never on the wrong side of what is declared.
+    pub figure: Millis,
+    /// The share, from 0 to 1, that kept to what was declared when it ended.
+    pub within: f64,
+    pub met: bool,
 }
 
 /// Who has asked a server for work lately.

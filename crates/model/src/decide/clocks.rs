@@ -2,11 +2,12 @@
 
 use super::step::Step;
 use super::walk::{Fact, Walk};
+use crate::Name;
 use crate::event::Change;
 use crate::json::Json;
-use crate::pipeline::{Leg, Sla, SlaSpan, State};
+use crate::pipeline::{Leg, Sla, State};
 use crate::submission::{SlaClock, Submission};
-use crate::time::{Calendar, Time};
+use crate::time::Time;
 
 impl Walk<'_> {
     /// The clocks that run in a state entered at `since`. A submission that is only beginning starts those of legs
@@ -17,7 +18,7 @@ impl Walk<'_> {
         }
         let mut clocks = Vec::new();
         if let Some(sla) = &state.sla {
-            clocks.extend(self.due(sla, since).map(|due_at| SlaClock { leg: None, due_at, late: false }));
+            clocks.extend(self.clock(None, sla, since));
         }
         for (name, leg) in &self.pipeline.slas {
             if leg.to.contains(&state.name) || leg.not_via.contains(&state.name) {
@@ -30,11 +31,7 @@ impl Walk<'_> {
             };
             match running {
                 Some(running) => clocks.push(running.clone()),
-                None if begins(leg) => clocks.extend(self.due(&leg.sla, since).map(|due_at| SlaClock {
-                    leg: Some(name.clone()),
-                    due_at,
-                    late: false,
-                })),
+                None if begins(leg) => clocks.extend(self.clock(Some(name), &leg.sla, since)),
                 None => {}
             }
         }
@@ -61,15 +58,8 @@ impl Walk<'_> {
         self.record(Change::Late { clocks }, fact, Step::rule());
     }
 
-    fn due(&self, sla: &Sla, since: Time) -> Option<Time> {
-        let span = sla.target.or(sla.p95)?;
-        let name = sla.calendar.as_deref().unwrap_or("default");
-        Some(match span {
-            SlaSpan::Time(span) => since.plus(span),
-            SlaSpan::BusinessDays(days) => match self.pipeline.calendars.get(name) {
-                Some(calendar) => calendar.after(since, days),
-                None => Calendar::default().after(since, days),
-            },
-        })
+    fn clock(&self, leg: Option<&Name>, sla: &Sla, since: Time) -> Option<SlaClock> {
+        let due_at = self.pipeline.due(sla, sla.target.or(sla.p95)?, since);
+        Some(SlaClock { leg: leg.cloned(), since: Some(since), due_at, late: false })
     }
 }

@@ -42,7 +42,7 @@ use crate::json::{self, Json};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::submission::Submission;
-use crate::time::{Calendar, Cron};
+use crate::time::{Calendar, Cron, Time};
 use crate::{Digest, Name};
 
 /// A pipeline's machine, ready to decide with.
@@ -154,6 +154,19 @@ impl Pipeline {
         let mut clashing = pairs
             .filter(|((name, own), (taken, theirs))| metric::clash((name, own.kind), (taken, theirs.kind)));
         clashing.next().map(|((name, _), (taken, _))| (name, taken))
+    }
+
+    /// When a span of a service level is over that began at a time.
+    #[must_use]
+    pub fn due(&self, sla: &Sla, span: SlaSpan, since: Time) -> Time {
+        let name = sla.calendar.as_deref().unwrap_or("default");
+        match span {
+            SlaSpan::Time(span) => since.plus(span),
+            SlaSpan::BusinessDays(days) => match self.calendars.get(name) {
+                Some(calendar) => calendar.after(since, days),
+                None => Calendar::default().after(since, days),
+            },
+        }
     }
 
     /// The state a stored row names. A row is pinned to the version it was made under, so the state is there.

@@ -1,6 +1,7 @@
 //! A state, its one kind, and the edges that leave it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::problem::Span;
 use crate::Name;
@@ -304,6 +305,15 @@ pub struct Sla {
 pub enum SlaSpan {
     Time(Millis),
     BusinessDays(u32),
+}
+
+impl fmt::Display for SlaSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SlaSpan::Time(span) => span.fmt(f),
+            SlaSpan::BusinessDays(days) => write!(f, "{days}bd"),
+        }
+    }
 }
 
 /// What a state means for its submission's lane.

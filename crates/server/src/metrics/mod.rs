@@ -3,6 +3,7 @@
 mod declared;
 mod engine;
 mod http;
+mod levels;
 mod places;
 mod process;
 mod sheet;
@@ -30,6 +31,7 @@ impl Metrics {
         engine::tell(&mut sheet, &app.engine);
         if let Some(stand) = &stand {
             places::tell(&mut sheet, &app.engine, stand);
+            levels::tell(&mut sheet, &stand.levels);
         }
         declared::tell(&mut sheet, &app.engine, stand.as_deref());
         app.metrics.http.tell(&mut sheet);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::core::{CURSORS, Cursor};
+use engine::levels::LevelReport;
 use engine::{Engine, LogReport, clock};
 use store::{Count, Oldest};
 use tokio::sync::Mutex;
@@ -30,6 +31,8 @@ pub(super) struct Stand {
     /// The position of the newest event.
     pub(super) newest: u64,
     pub(super) cursors: Vec<(String, u64)>,
+    /// How service levels are kept to.
+    pub(super) levels: Vec<LevelReport>,
     /// The log and how many leaves wait for the next checkpoint, where one is published.
     pub(super) log: Option<(LogReport, u64)>,
 }
@@ -50,7 +53,7 @@ impl Stock {
 }
 
 async fn read(engine: &Engine) -> Option<Stand> {
-    let hint = *engine.recorded().borrow();
+    let (hint, reader) = (*engine.recorded().borrow(), engine.clone());
     let read = engine.read(move |store| {
         let cursors = store.registry(CURSORS, "", CURSORS_MAX)?.into_iter().filter_map(|(name, body)| {
             let cursor: Cursor = serde_json::from_str(body.as_str()).ok()?;
@@ -61,6 +64,7 @@ async fn read(engine: &Engine) -> Option<Stand> {
             oldest: store.oldest()?,
             newest: newest(store, hint)?,
             cursors: cursors.collect(),
+            levels: reader.level_reports(&reader.metrics().levels.read(store)?),
             log: None,
         })
     });

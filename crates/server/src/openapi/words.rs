@@ -67,6 +67,11 @@ pub(super) fn status_number() -> Piece {
     whole(200, 599)
 }
 
+/// From 0 to 1.
+pub(super) fn share() -> Piece {
+    typed("number").with("minimum", 0).with("maximum", 1)
+}
+
 /// RFC 3339, as it is sent: in UTC with milliseconds.
 pub(super) fn time() -> Piece {
     typed("string").with("format", "date-time")

@@ -7,8 +7,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use engine::core::Tally;
+use engine::levels::{LevelReport, Verdict, WindowReport};
 use engine::{Condition, DutyReport};
-use model::api::{DutyView, InvestigationCount, PlaceCount, ReceivedView, StatsView};
+use model::api::{
+    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServiceLevelView, StatsView, VerdictView,
+    WindowView,
+};
 use model::{InvestigationStatus, Millis, Name};
 use store::Count;
 
@@ -26,11 +30,14 @@ pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let counts: Vec<_> = counts.into_iter().filter(seen).collect();
     let investigations = investigations(&counts);
     let counts = Count::by_status(&counts).into_iter().map(place).collect();
+    let levels = app.engine.levels().await?.into_iter();
+    let levels = levels.filter(|level| asking.labels.is_empty() && asking.sees(&level.key.pipeline));
+    let service_levels = levels.map(service_level).collect();
     let duties = app.engine.duties().into_iter().map(duty).collect();
     let condition = condition(&app.engine.condition().borrow()).to_owned();
     let Tally { submitted, merged, refused } = app.engine.received();
     let received = ReceivedView { submitted, merged, refused };
-    Ok(Json(StatsView { condition, last_event, counts, investigations, duties, received }))
+    Ok(Json(StatsView { condition, last_event, counts, investigations, service_levels, duties, received }))
 }
 
 fn condition(condition: &Condition) -> &'static str {
@@ -59,6 +66,25 @@ fn investigations(counts: &[Count]) -> Vec<InvestigationCount> {
         acknowledged,
     };
     places.into_iter().map(view).collect()
+}
+
+fn service_level(report: LevelReport) -> ServiceLevelView {
+    let verdict =
+        |verdict: Verdict| VerdictView { figure: verdict.figure, within: verdict.within, met: verdict.met };
+    let window = |window: WindowReport| WindowView {
+        window: window.window.as_str().to_owned(),
+        measured: window.measured,
+        target: window.target.map(verdict),
+        p95: window.p95.map(verdict),
+    };
+    ServiceLevelView {
+        pipeline: report.key.pipeline,
+        name: report.key.level.name().clone(),
+        of: report.key.level.kind().to_owned(),
+        target: report.sla.target.map(|span| span.to_string()),
+        p95: report.sla.p95.map(|span| span.to_string()),
+        windows: report.windows.into_iter().map(window).collect(),
+    }
 }
 
 fn place(count: Count) -> PlaceCount {

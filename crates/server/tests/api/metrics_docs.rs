@@ -19,6 +19,9 @@ async fn scrape() -> Scrape {
     server.parcel("a").await;
     server.parcel("b").await;
     server.claim("parcels.check").await;
+    server.post("/v1/pipelines/notes/submissions", json!({ "payload": 1 })).await;
+    let note = server.claim("notes.read").await;
+    server.finish(&note["token"], "read", json!({})).await;
     let cursor = server.with_json("PUT", "/v1/feed/cursors/reports", json!({ "position": 1 }));
     assert_eq!(Answer::of(cursor).await.status, 200);
     let lost = Received {
@@ -36,7 +39,12 @@ async fn scrape() -> Scrape {
     let whole = async {
         loop {
             let scrape = Scrape::parse(&server.get("/metrics").await.text);
-            let there = ["milepost_inbox_refusals", "milepost_feed_lag_events", "milepost_log_size"];
+            let there = [
+                "milepost_sla_met",
+                "milepost_inbox_refusals",
+                "milepost_feed_lag_events",
+                "milepost_log_size",
+            ];
             if there.iter().all(|name| scrape.families.contains_key(*name)) {
                 return scrape;
             }

@@ -72,6 +72,7 @@ task = "notes.read"
 lease = "1h"
 on.read = "KEPT"
 on.error = "LOST"
+sla = { target = "30m", p95 = "1h" }
 
 [states.KEPT]
 final = "success"

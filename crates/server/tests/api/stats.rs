@@ -53,7 +53,40 @@ async fn a_server_over_a_store_of_its_own_lists_itself() {
     assert_eq!(servers.len(), 1, "{list}");
     let only = &servers[0];
     assert_eq!((&only["asked"], &only["seen_ago"], &only["name"]), (&json!(true), &json!("0s"), &only["id"]));
-    let duties = json!(["housekeeping", "operations", "schedules", "sweep"]);
+    let duties = json!(["housekeeping", "levels", "operations", "schedules", "sweep"]);
     assert_eq!(only["duties"], duties, "it does them all");
     server.get("/v1/servers?all=1").await.problem(400, "invalid-request");
+}
+
+#[tokio::test]
+async fn service_levels_have_a_figure_and_a_verdict() {
+    let server = Server::start().await;
+    let level = async |server: &Server| server.get("/v1/stats").await.json()["service_levels"][0].clone();
+    let fresh = level(&server).await;
+    let about =
+        |level: &Value| ["pipeline", "name", "of", "target", "p95"].map(|member| level[member].clone());
+    assert_eq!(about(&fresh), ["notes", "READING", "state", "30m", "1h"].map(Value::from));
+    assert_eq!(fresh["windows"][0], json!({ "window": "1h", "measured": 0 }), "nothing to judge by");
+    server.post("/v1/pipelines/notes/submissions", json!({ "payload": 1 })).await;
+    let task = server.claim("notes.read").await;
+    server.finish(&task["token"], "read", json!({})).await;
+    let look = async {
+        loop {
+            let level = level(&server).await;
+            if level["windows"][0]["measured"] == 1 {
+                return level;
+            }
+        }
+    };
+    let level = tokio::time::timeout(std::time::Duration::from_secs(30), look).await.expect("it is counted");
+    for window in level["windows"].as_array().unwrap() {
+        for bound in ["target", "p95"] {
+            assert_eq!(
+                (&window[bound]["met"], &window[bound]["within"]),
+                (&json!(true), &json!(1.0)),
+                "{window}"
+            );
+            assert!(window[bound]["figure"].is_string(), "{window}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 use model::api::{
-    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, StatsView, WorkerList,
-    WorkerView,
+    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, ServiceLevelView,
+    StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +27,9 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<StatsView>(),
         named::<PlaceCount>(),
         named::<InvestigationCount>(),
+        named::<ServiceLevelView>(),
+        named::<WindowView>(),
+        named::<VerdictView>(),
         named::<DutyView>(),
         named::<ReceivedView>(),
         named::<ServerList>(),
@@ -56,6 +59,11 @@ impl Shape for StatsView {
                 list(refer::<InvestigationCount>()),
                 "Ends that somebody should look into, by pipeline and state.",
             )
+            .has(
+                "service_levels",
+                list(refer::<ServiceLevelView>()),
+                "How declared service levels were kept to lately, by all servers over the store.",
+            )
             .has("duties", list(refer::<DutyView>()), "")
             .has(
                 "received",
@@ -65,7 +73,7 @@ impl Shape for StatsView {
             .like(json!({
                 "condition": "running", "last_event": 14,
                 "counts": [{ "pipeline": "report", "state": "REVIEW", "status": "open", "count": 12 }],
-                "investigations": [investigations()], "duties": [],
+                "investigations": [investigations()], "service_levels": [service_level()], "duties": [],
                 "received": { "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }
             }))
     }
@@ -94,6 +102,58 @@ impl Shape for InvestigationCount {
             .has("open", words::count(), "Those that nobody has acknowledged.")
             .has("acknowledged", words::count(), "")
             .like(investigations())
+    }
+}
+
+fn verdict() -> Value {
+    json!({ "figure": "2s310ms", "within": 0.97, "met": true })
+}
+
+fn window() -> Value {
+    json!({ "window": "1h", "measured": 41, "target": verdict(), "p95": verdict() })
+}
+
+fn service_level() -> Value {
+    json!({
+        "pipeline": "report", "name": "SENDING", "of": "state", "target": "15s", "p95": "30s", "windows": [window()]
+    })
+}
+
+impl Shape for ServiceLevelView {
+    fn schema() -> Piece {
+        given("A service level that the newest version of a pipeline declares, and how it was kept to.")
+            .has("pipeline", words::text(), "")
+            .has("name", words::text(), "The state, or the leg.")
+            .has("of", words::one_of(&["state", "leg"]), "")
+            .may("target", words::text(), "As it is declared: a span, or business days such as `5bd`.")
+            .may("p95", words::text(), "")
+            .has("windows", list(refer::<WindowView>()), "")
+            .like(service_level())
+    }
+}
+
+impl Shape for WindowView {
+    fn schema() -> Piece {
+        given("What ended within a span of time up to now.")
+            .has("window", words::one_of(&["1h", "1d", "30d"]), "")
+            .has("measured", words::count(), "How many ended in it.")
+            .may("target", refer::<VerdictView>(), "The median against the target.")
+            .may("p95", refer::<VerdictView>(), "The 95th percentile against `p95`.")
+            .like(window())
+    }
+}
+
+impl Shape for VerdictView {
+    fn schema() -> Piece {
+        given("")
+            .has(
+                "figure",
+                words::span(),
+                "About: off by an eighth at most, never on the wrong side of the bound.",
+            )
+            .has("within", words::share(), "The share that kept to what was declared when it ended.")
+            .has("met", words::flag(), "")
+            .like(verdict())
     }
 }
 
