@@ -154,6 +154,7 @@ fn everything_that_can_happen_happens() {
         "forgotten",
         "late",
         "approved",
+        "acknowledged",
         "migrated",
     ];
     let answers = [
@@ -193,6 +194,7 @@ fn everything_that_can_happen_happens() {
         "revision-mismatch",
         "lane-taken",
         "not-dead",
+        "nothing-to-acknowledge",
         "not-amendable",
         "unknown-hold",
         "erased",
