@@ -3,12 +3,13 @@
 
 mod support;
 
-use engine::core::{Ask, Output};
+use engine::core::{Ask, OPERATIONS, Output, RUNNING};
+use engine::duty::Operations;
 use model::admit::Admission;
-use model::command::{Finish, Spawn};
-use model::submission::{Status, Wait};
-use model::{Command, Json, SubmissionId};
-use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
+use model::command::{Fail, Finish, Snooze, Spawn};
+use model::submission::{Failure, Status, Wait};
+use model::{Command, Json, Millis, SubmissionId, Token};
+use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 
 const PROMISES: Promises = &[
     (
@@ -22,6 +23,8 @@ const PROMISES: Promises = &[
         one_failed_child_fails_its_parent_and_going_on_opens_it_again,
     ),
     ("a cancelled child counts as neither", a_cancelled_child_counts_as_neither),
+    ("children follow a parent that is cancelled", children_follow_a_parent_that_is_cancelled),
+    ("children of a pipeline that says nothing stay", children_of_a_pipeline_that_says_nothing_stay),
 ];
 
 #[test]
@@ -51,6 +54,9 @@ final = "success"
 [states.FAILED]
 final = "failure"
 on.reopened = "MAKING"
+actions.delete = "DELETED"
+[states.DELETED]
+final = "cancelled"
 "#;
 
 const CHILD: &str = r#"
@@ -172,4 +178,94 @@ fn a_cancelled_child_counts_as_neither(bench: Open<'_>) {
     bench.machine.settle();
     work_off(&mut bench, |_| "good");
     assert_eq!(bench.state(parent), "DONE");
+}
+
+/// A parent of 250 children, each where the first letters of its name say: open, leased, dead, bad or good.
+fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Token) {
+    let mut late = None;
+    let parent = bench.machine.submit_to("parent", "{}");
+    let token = bench.machine.claim_task("t.expand")[0].token;
+    let places = ["open", "leased", "dead", "bad", "good"];
+    let names: Vec<String> = (0..250).map(|n| format!("{}-{n}", places[n % places.len()])).collect();
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let spawn = Spawn { token, children: children(bench, parent, &all) };
+    bench.machine.one(Ask::Tell(parent, Command::Spawn(spawn))).unwrap();
+    let mut tasks = Vec::new();
+    while let more @ [_, ..] = &*bench.machine.claim_task("t.child") {
+        tasks.extend_from_slice(more);
+    }
+    for task in tasks {
+        let name = task.documents.payload.value().get("n").unwrap().as_str().unwrap().to_owned();
+        match name.split('-').next().unwrap() {
+            "dead" => {
+                let failure = Failure { code: "no".into(), message: String::new() };
+                let fail = Fail { token: task.token, failure, retryable: false };
+                bench.machine.one(Ask::Tell(task.token.submission, Command::Fail(fail))).unwrap();
+            }
+            "leased" => late = Some(task.token),
+            "open" => {
+                let snooze = Snooze { token: task.token, span: Millis::from_secs(3_600) };
+                bench.machine.one(Ask::Tell(task.token.submission, Command::Snooze(snooze))).unwrap();
+            }
+            outcome => {
+                let outcome = if outcome == "bad" { "bad" } else { "good" };
+                bench.machine.finish(task.token, outcome).unwrap();
+            }
+        }
+    }
+    let failure = Failure { code: "no".into(), message: String::new() };
+    let fail = Fail { token, failure, retryable: false };
+    bench.machine.one(Ask::Tell(parent, Command::Fail(fail))).unwrap();
+    assert_eq!(bench.state(parent), "FAILED");
+    let made = names.into_iter().map(|name| (name.clone(), SubmissionId::of_child(parent, &name)));
+    (parent, made.collect(), late.expect("some are leased"))
+}
+
+fn children_follow_a_parent_that_is_cancelled(bench: Open<'_>) {
+    let following = CHILD
+        .replace("on.bad = \"BAD\"", "on.bad = \"BAD\"\non.parent_cancelled = \"GONE\"")
+        .replace("actions.again", "on.parent_cancelled = \"GONE\"\nactions.again");
+    let mut bench = bench(&[PARENT, &following]);
+    let (parent, made, late) = brood(&mut bench);
+    let stranger = bench.machine.submit_to("child", r#"{"n":"mine"}"#);
+    bench.machine.act(parent, "delete").unwrap();
+    // The machine may stop at any point: what is left is done by whoever comes next.
+    bench.machine.core = bench.machine.rebuilt(bench.store.clone());
+    serve(&mut bench, &mut Operations);
+    bench.machine.settle();
+    for (name, id) in &made {
+        let row = bench.row(*id);
+        let expected = if name.starts_with("good") { "GOOD" } else { "GONE" };
+        assert_eq!(&*row.state, expected, "{name}");
+        let last = bench.store.history(*id, row.revision - 1, 1).unwrap().remove(0).event;
+        let by_rule = last.leaf.right == model::Right::Rule && &*last.leaf.trigger == "parent_cancelled";
+        assert_eq!(by_rule, expected == "GONE", "{name}");
+    }
+    let counted = bench.row(parent).children;
+    assert_eq!((counted.open, counted.succeeded, counted.failed, counted.cancelled), (0, 50, 0, 200));
+    assert_eq!(bench.state(stranger), "WORK", "another's child is not its business");
+    let refused = bench.machine.finish(late, "good").unwrap_err();
+    assert_eq!(refused.code.as_str(), "stale-lease");
+    let operations = store::registry_all(&*bench.store, OPERATIONS).unwrap();
+    assert_eq!(operations.len(), 1, "begun once");
+    assert!(bench.store.registry(RUNNING, "", 10).unwrap().is_empty(), "and done");
+}
+
+fn children_of_a_pipeline_that_says_nothing_stay(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let (parent, made, _) = brood(&mut bench);
+    bench.machine.act(parent, "delete").unwrap();
+    serve(&mut bench, &mut Operations);
+    let stays = |(name, id): &(String, SubmissionId)| {
+        let expected = if name.starts_with("good") {
+            "GOOD"
+        } else if name.starts_with("bad") {
+            "BAD"
+        } else {
+            "WORK"
+        };
+        bench.state(*id) == expected
+    };
+    assert!(made.iter().all(stays));
+    assert!(store::registry_all(&*bench.store, OPERATIONS).unwrap().is_empty(), "nobody is asked");
 }

@@ -22,6 +22,8 @@ pub enum Command {
     Snooze(Snooze),
     Spawn(Spawn),
     Child(Child),
+    /// Its parent ended cancelled: it follows, where its state says so.
+    ParentCancelled,
     /// Time has passed: do what is due.
     Wake,
     Act(Act),

@@ -98,6 +98,8 @@ pub enum Deed {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         map: BTreeMap<Name, Name>,
     },
+    /// What a state says of children whose parent ended cancelled. The machine's own: nobody can ask for it.
+    ParentCancelled,
 }
 
 /// A deed as it is read. Data goes through untouched, which it could not within an enum told apart by one of its fields.
@@ -130,6 +132,7 @@ impl TryFrom<Written> for Deed {
                 let version = version.ok_or("missing field `version`")?;
                 Ok(Deed::Migrate { version, map })
             }
+            "parent_cancelled" => Ok(Deed::ParentCancelled),
             other => {
                 Err(format!("unknown deed `{other}`; one of act, resume, redrive, acknowledge, migrate"))
             }
@@ -203,6 +206,7 @@ mod tests {
             Deed::Redrive,
             Deed::Acknowledge,
             Deed::Migrate { version: 2, map },
+            Deed::ParentCancelled,
         ] {
             let text = serde_json::to_string(&deed).unwrap();
             assert_eq!(serde_json::from_str::<Deed>(&text).unwrap(), deed, "{text}");

@@ -37,6 +37,11 @@ pub enum Debtor {
     Parked(Name),
     /// The first of what a limit parked.
     FirstParked(Name),
+    /// All children of a submission, which are of one pipeline.
+    Children {
+        of: SubmissionId,
+        pipeline: Name,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +53,8 @@ pub enum Effect {
     Child { before: Status, after: Status },
     /// Somebody is to be told: a submission of the built-in pipeline, under the id it is owed to.
     Deliver(Box<Delivery>),
+    /// The parent ended cancelled.
+    ParentCancelled,
 }
 
 /// The pipeline that messages to the outside are submissions of.

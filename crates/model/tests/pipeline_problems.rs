@@ -583,6 +583,33 @@ fn a_second_state_that_makes_children_is_refused() {
 }
 
 #[test]
+fn a_child_whose_parent_is_cancelled_can_only_end() {
+    let child = |wherever: &str, ends: &str| {
+        let toml = format!(
+            "name = \"x\"\nversion = 1\nstart = \"A\"\n[defaults]\n{wherever}[states.A]\nnext = {{ to = \"B\", when = \"held\" }}\nactions.go = \"B\"\n[states.B]\ntask = \"t.b\"\non.done = \"C\"\n[states.C]\nfinal = \"success\"\n[states.D]\nfinal = \"cancelled\"\n{ends}"
+        );
+        match load(&Source::new("x.toml", toml)) {
+            Ok(pipeline) => {
+                let following = pipeline.states.iter().filter(|state| !state.on_parent_cancelled.is_empty());
+                Ok(following.map(|state| state.name.to_string()).collect::<Vec<_>>())
+            }
+            Err(problems) => Err(problems.iter().map(|problem| problem.code).collect::<Vec<_>>()),
+        }
+    };
+    let followed = child("on.parent_cancelled = \"D\"\n", "");
+    assert_eq!(followed, Ok(vec!["A".to_owned(), "B".to_owned()]), "ends say so themselves");
+    assert_eq!(child("on.parent_cancelled = \"B\"\n", ""), Err(vec!["bad-value", "unreachable-state"]));
+    let guarded = "on.parent_cancelled = { to = \"D\", when = \"payload.mine\" }\n";
+    assert!(child(guarded, "").is_ok(), "one that no guard is for stays");
+    let stuck = "name = \"x\"\nversion = 1\nstart = \"A\"\n[states.A]\nnext = { to = \"D\", when = \"held\" }\non.parent_cancelled = \"D\"\n[states.D]\nfinal = \"cancelled\"\n";
+    let problems = problems_of(&Source::new("x.toml", stuck));
+    assert!(
+        problems.iter().any(|problem| problem.code == "guarded-last-edge"),
+        "nobody has to wait for a parent's end"
+    );
+}
+
+#[test]
 fn metrics_that_could_not_be_told_are_refused() {
     let codes = |metrics: &str| {
         let source = Source::new("test.toml", with("", metrics));

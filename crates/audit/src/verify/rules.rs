@@ -49,6 +49,7 @@ pub(super) enum Means {
     GuardError,
     Action,
     Children,
+    ParentCancelled,
     Ttl,
 }
 
@@ -292,6 +293,7 @@ fn means(by: &By) -> Means {
         By::GuardError => Means::GuardError,
         By::Action(_) => Means::Action,
         By::Children(_) => Means::Children,
+        By::ParentCancelled => Means::ParentCancelled,
         By::Ttl => Means::Ttl,
     }
 }
@@ -302,7 +304,10 @@ fn may(by: &By, edge: &Edge, state: Option<&State>, right: Right) -> bool {
         (By::Action(_), right) => state.is_some_and(|state| covers(right, state.role_of(edge))),
         // A redriven outcome is followed by the machine: whether it was redriven is asked later.
         (By::Outcome(_) | By::Error | By::GuardError, Right::Lease(_) | Right::Rule) => true,
-        (By::Pass | By::Clock | By::Crashed | By::Children(_) | By::Ttl, Right::Rule) => true,
+        (
+            By::Pass | By::Clock | By::Crashed | By::Children(_) | By::ParentCancelled | By::Ttl,
+            Right::Rule,
+        ) => true,
         _ => false,
     }
 }

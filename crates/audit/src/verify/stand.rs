@@ -144,7 +144,8 @@ impl Stand {
 
     fn check_way(&self, rules: &Rules, leaf: &EventLeaf<'_>, way: &Way) -> Result<(), Finding> {
         let reopens = way.by == Means::Children && rules.state(self.state).is_final();
-        if self.dead && !matches!(way.by, Means::Action | Means::Ttl) && !reopens {
+        let leaves_death = matches!(way.by, Means::Action | Means::Ttl | Means::ParentCancelled);
+        if self.dead && !leaves_death && !reopens {
             return Err(illegal("a dead letter goes on only when it is redriven, acted on or expires"));
         }
         if way.by == Means::Outcome && leaf.right == Right::Rule && !self.redriven {

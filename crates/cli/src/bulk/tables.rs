@@ -34,12 +34,13 @@ pub(crate) fn status(operation: &Operation) -> &'static str {
 }
 
 pub(crate) fn does(operation: &Operation) -> String {
-    use model::operation::Deed::{Acknowledge, Act, Migrate, Redrive, Resume};
+    use model::operation::Deed::{Acknowledge, Act, Migrate, ParentCancelled, Redrive, Resume};
     let deed = match &operation.deed {
         Act { action, .. } => action.to_string(),
         Resume { .. } => "resume".to_owned(),
         Redrive => "redrive".to_owned(),
         Acknowledge => "acknowledge".to_owned(),
+        ParentCancelled => "parent cancelled".to_owned(),
         Migrate { version, .. } => format!("migrate to {version}"),
     };
     if operation.dry_run { format!("{deed} (dry run)") } else { deed }

@@ -1,5 +1,6 @@
 //! What a submission shows, under the names expectations use.
 
+use model::event::Kind;
 use model::json::Value;
 use model::submission::Wait;
 use model::{Json, Submission};
@@ -86,9 +87,9 @@ impl Stage<'_> {
     /// The states it entered, one after the other.
     fn path(&self, row: &Submission) -> Value {
         let history = self.history(row);
-        let entered = history.iter().filter(|recorded| {
-            matches!(recorded.event.leaf.kind, model::event::Kind::Submitted | model::event::Kind::Moved)
-        });
+        let entered = history
+            .iter()
+            .filter(|recorded| matches!(recorded.event.leaf.kind, Kind::Submitted | Kind::Moved));
         entered.map(|recorded| &*recorded.event.leaf.to).collect()
     }
 
@@ -108,7 +109,9 @@ impl Stage<'_> {
     }
 
     fn metadata(&self, row: &Submission) -> Value {
-        let last = self.history(row).pop().and_then(|last| last.event.detail.metadata);
+        // Erasing follows at once where nothing is retained; what was said before it is what is asked for.
+        let said = self.history(row).into_iter().filter(|recorded| recorded.event.leaf.kind != Kind::Erased);
+        let last = said.last().and_then(|last| last.event.detail.metadata);
         last.map_or_else(|| Value::Object([].into()), |metadata| metadata.value())
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::core::{Ask, Core, DUE_MAX, Input, Outcome, Step};
+use engine::duty::{Duty as _, Look, Operations};
 use engine::{Holds, Pipelines};
 use model::owed::DELIVERY;
 use model::{Code, Digest, Millis, Pipeline, Refusal, Time};
@@ -16,6 +17,7 @@ pub(super) struct World {
     pub(super) store: Arc<MemoryStore>,
     clock: TestClock,
     core: Core,
+    known: Pipelines,
     drawn: u64,
     /// Set once something went on and on without time passing.
     pub(super) circles: bool,
@@ -34,8 +36,8 @@ impl World {
             let built_in = model::pipeline::load(&engine::delivery::source());
             known.insert(Arc::new(built_in.expect("what is carried was checked by a test")));
         }
-        let core = Core::new(store.clone(), known, Holds::default(), [7; 32]);
-        World { store, clock, core, drawn: 0, circles: false }
+        let core = Core::new(store.clone(), known.clone(), Holds::default(), [7; 32]);
+        World { store, clock, core, known, drawn: 0, circles: false }
     }
 
     pub(super) fn now(&self) -> Time {
@@ -63,13 +65,21 @@ impl World {
     /// Works until nothing is due at this instant; gives the time when something is.
     fn settle(&mut self) -> Option<Time> {
         for _ in 0..STEPS_MAX {
-            let next = self.step(&[]).next_timer;
-            if next.is_none_or(|next| next > self.now()) {
+            let chunks = self.chunks();
+            let next = self.step(&chunks).next_timer;
+            if chunks.is_empty() && next.is_none_or(|next| next > self.now()) {
                 return next;
             }
         }
         self.circles = true;
         None
+    }
+
+    /// What operations that a move has begun have to do next.
+    fn chunks(&self) -> Vec<Input> {
+        let versions = self.known.current();
+        let look = Look { store: &*self.store, versions: &versions, now: self.now() };
+        Operations.pass(look).map(|pass| pass.inputs).unwrap_or_default()
     }
 
     fn step(&mut self, inputs: &[Input]) -> Step {

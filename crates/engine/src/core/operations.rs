@@ -1,8 +1,10 @@
 //! Operations: a filter and a deed, kept in the registry, done chunk by chunk. The chunk's moves, its results and how
 //! far the operation has come are one commit, so a restart neither repeats nor skips anybody.
 
+use std::collections::BTreeMap;
+
 use model::command::{Acknowledge, Act, Migrate, Redrive};
-use model::{Code, Command, Json, Name, Refusal, Submission, SubmissionId};
+use model::{Caller, Code, Command, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId};
 use serde::Serialize;
 use store::{RegistryChange, RegistryKey};
 
@@ -62,6 +64,34 @@ impl Batch<'_> {
         let operation = Operation { started_at: self.now, ..operation.clone() };
         self.administered("operation-started", &operation.id, &administered::of_operation(&operation));
         Ok(self.keep_operation(operation))
+    }
+
+    /// Children of one that was cancelled are told by an operation of the machine's own, begun in the commit of that move:
+    /// there may be any number of them. Its id says what it follows from, so it is begun once.
+    pub(super) fn cancel_children(&mut self, parent: SubmissionId, pipeline: &Name, revision: u64) {
+        let follow =
+            |child: &Pipeline| child.states.iter().any(|state| !state.on_parent_cancelled.is_empty());
+        if !self.versions().versions(pipeline).any(|child| follow(child)) {
+            return;
+        }
+        let parts: [&[u8]; 3] = [b"parent-cancelled\0", parent.0.as_bytes(), &revision.to_be_bytes()];
+        let hash = Digest::of_parts(&parts).0;
+        let id = SubmissionId::new(self.now, std::array::from_fn(|index| hash[index]));
+        self.keep_operation(Operation {
+            id: id.to_string().into(),
+            filter: Filter { parent: Some(parent), ..Filter::of(pipeline.clone()) },
+            deed: Deed::ParentCancelled,
+            reason: None,
+            dry_run: false,
+            by: Caller::new("system", Role::Admin),
+            status: OperationStatus::Running,
+            found: 0,
+            done: 0,
+            refused: BTreeMap::new(),
+            started_at: self.now,
+            ended_at: None,
+            after: None,
+        });
     }
 
     pub(super) fn stop_operation(&mut self, id: &Name) -> Outcome {
@@ -156,6 +186,7 @@ impl Batch<'_> {
             }
             Deed::Redrive => Command::Redrive(Redrive { caller, reason }),
             Deed::Acknowledge => Command::Acknowledge(Acknowledge { caller, note: reason, if_match: None }),
+            Deed::ParentCancelled => Command::ParentCancelled,
             Deed::Migrate { version, map } => {
                 let target = self.version(&row.pipeline, *version).cloned().ok_or_else(|| {
                     Refusal::new(Code::UnknownVersion, format!("no version {version} of `{}`", row.pipeline))

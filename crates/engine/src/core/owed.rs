@@ -24,6 +24,10 @@ impl Batch<'_> {
                 self.send(delivery);
                 continue;
             }
+            if let Debtor::Children { of, pipeline } = &owed.to {
+                self.cancel_children(*of, pipeline, cause.revision);
+                continue;
+            }
             let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
             let written = self.changes.owed.iter().chain(self.lanes_left.iter().map(|(_, owed)| owed));
             let count = written.filter(|owed| same(&owed.id)).count() as u64;
@@ -39,6 +43,7 @@ impl Batch<'_> {
                 Debtor::Lane { pipeline, lane } => OwedTo::Lane(LaneKey { pipeline, lane }),
                 Debtor::Parked(hold) => OwedTo::Parked(hold),
                 Debtor::FirstParked(limit) => OwedTo::FirstParked(limit),
+                Debtor::Children { .. } => unreachable!("an operation tells them"),
             };
             let owed = store::Owed { id, to, body: effect(&owed.effect) };
             match &owed.to {

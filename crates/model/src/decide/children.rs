@@ -1,10 +1,11 @@
 //! Children: submissions a task makes, and what their ends mean for the one that made them.
 
 use super::renew::leased;
+use super::sight::Moment;
 use super::step::Step;
 use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
-use crate::admit::Admission;
+use crate::admit::{Admission, guard_refusal};
 use crate::command::{Child, Spawn};
 use crate::context::Context;
 use crate::pipeline::{Kind, Pipeline};
@@ -80,8 +81,24 @@ fn reopened(walk: &mut Walk<'_>) -> Result<(), crate::expr::GuardError> {
     if walk.context.key_holder.is_some() || walk.row().erased {
         return Ok(());
     }
-    match walk.sight.choose(walk.row(), super::sight::Moment::default(), on_reopened)? {
+    match walk.sight.choose(walk.row(), Moment::default(), on_reopened)? {
         Some((_, edge)) => walk.go(edge, only(edge), Step::rule()),
         None => Ok(()),
     }
+}
+
+/// The parent ended cancelled. A child whose state does not say what follows stays where it is, and so does one that no guard
+/// is for.
+pub(super) fn parent_cancelled(
+    pipeline: &Pipeline,
+    current: Current<'_>,
+    context: &Context,
+) -> Result<Decision, Refusal> {
+    let mut walk = Walk::new(pipeline, current, context);
+    let edges = &walk.state().on_parent_cancelled;
+    let chosen = walk.sight.choose(walk.row(), Moment::default(), edges);
+    if let Some((_, edge)) = chosen.map_err(|error| guard_refusal(&error))? {
+        walk.go(edge, only(edge), Step::rule()).map_err(|error| guard_refusal(&error))?;
+    }
+    Ok(walk.done(Answer::Done))
 }

@@ -129,6 +129,7 @@ fn tell(
         Command::Snooze(snooze) => snooze::decide(current, snooze, context),
         Command::Spawn(spawn) => children::spawn(pipeline, current, spawn, context),
         Command::Child(child) => Ok(children::changed(pipeline, current, *child, context)),
+        Command::ParentCancelled => children::parent_cancelled(pipeline, current, context),
         Command::Wake => Ok(wake::decide(pipeline, current, context)),
         Command::Act(act) => act::decide(pipeline, current, act, context),
         Command::Amend(amend) => amend::decide(pipeline, current, amend, context),

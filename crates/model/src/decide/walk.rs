@@ -350,6 +350,14 @@ fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mu
         let effect = Effect::Child { before: before.status, after: stands.status };
         owed.push(Owed { to: Debtor::Submission(parent), effect });
     }
+    if stands.status == Status::Cancelled
+        && before.status != stands.status
+        && after.children.total > 0
+        && let Some(child) = pipeline.child()
+    {
+        let to = Debtor::Children { of: after.id, pipeline: child.clone() };
+        owed.push(Owed { to, effect: Effect::ParentCancelled });
+    }
     if let Some(key) = &after.key
         && pipeline.on_duplicate == OnDuplicate::Queue
         && before.has_key

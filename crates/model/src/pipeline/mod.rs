@@ -97,6 +97,15 @@ impl Pipeline {
         self.by_name.get(name).map(|&index| &self.states[index])
     }
 
+    /// The pipeline its submissions make children of, if they do.
+    #[must_use]
+    pub fn child(&self) -> Option<&Name> {
+        self.states.iter().find_map(|state| match &state.kind {
+            Kind::Join { child, task: Some(_), .. } => Some(child),
+            _ => None,
+        })
+    }
+
     /// The task a submission wants run or has a worker for: that of a granted action, else its state's.
     ///
     /// # Panics

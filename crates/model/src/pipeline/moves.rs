@@ -5,6 +5,9 @@ use crate::Name;
 use crate::actor::ActorKind;
 use crate::role::Role;
 
+/// The key under `on` for what happens to a child whose parent ended cancelled.
+pub(crate) const PARENT_CANCELLED: &str = "parent_cancelled";
+
 /// What makes a submission take an edge.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
@@ -26,6 +29,8 @@ pub enum By {
     Action(Name),
     /// Its children ended, or one is open again: `all_succeeded`, `some_failed`, `reopened`.
     Children(Name),
+    /// Its parent ended cancelled.
+    ParentCancelled,
     /// Its time to live is over.
     Ttl,
 }
@@ -40,6 +45,7 @@ impl By {
             By::Error => "error".into(),
             By::Crashed => "crashed".into(),
             By::GuardError => "guard_error".into(),
+            By::ParentCancelled => PARENT_CANCELLED.into(),
             By::Ttl => "ttl".into(),
             By::Outcome(name) | By::Action(name) | By::Children(name) => name.clone(),
         }
@@ -57,9 +63,13 @@ impl By {
             By::Start => ActorKind::Submitter,
             By::Outcome(_) | By::Error => ActorKind::Worker,
             By::Action(_) => ActorKind::Admin,
-            By::Pass | By::Clock | By::Crashed | By::GuardError | By::Children(_) | By::Ttl => {
-                ActorKind::System
-            }
+            By::Pass
+            | By::Clock
+            | By::Crashed
+            | By::GuardError
+            | By::Children(_)
+            | By::ParentCancelled
+            | By::Ttl => ActorKind::System,
         }
     }
 }
@@ -99,6 +109,7 @@ impl State {
         add(By::Crashed, &self.on_crashed);
         add(By::GuardError, &self.on_guard_error);
         self.actions.iter().for_each(|action| add(By::Action(action.name.clone()), &action.edges));
+        add(By::ParentCancelled, &self.on_parent_cancelled);
         if let Some(ttl) = &self.ttl {
             add(By::Ttl, std::slice::from_ref(&ttl.edge));
         }

@@ -22,6 +22,8 @@ pub struct State {
     pub phase: Option<Name>,
     pub kind: Kind,
     pub actions: Vec<Action>,
+    /// Where a child goes whose parent ended cancelled.
+    pub on_parent_cancelled: Vec<Edge>,
     pub ttl: Option<Ttl>,
     pub sla: Option<Sla>,
     pub notify: Vec<Name>,

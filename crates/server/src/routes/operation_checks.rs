@@ -27,7 +27,7 @@ pub(super) fn check(versions: &Versions, filter: &Filter, deed: &Deed) -> Result
             known.state("`to`", to.as_ref())
         }
         Deed::Resume { to } => known.state("`to`", to.as_ref()),
-        Deed::Redrive | Deed::Acknowledge => Ok(()),
+        Deed::Redrive | Deed::Acknowledge | Deed::ParentCancelled => Ok(()),
         Deed::Migrate { version, map } => known.map(known.version(*version)?, map),
     }
 }

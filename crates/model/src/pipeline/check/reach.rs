@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Name;
+use crate::pipeline::moves::By;
 use crate::pipeline::problem::{Problem, Problems, quote};
 use crate::pipeline::read::Draft;
 use crate::pipeline::{Edge, State};
@@ -20,7 +21,7 @@ pub(super) fn unreachable(draft: &Draft, problems: &mut Problems) {
         match pipeline.state(name) {
             Some(state) => {
                 in_doubt |= draft.doubtful.contains(name);
-                ahead.extend(targets(draft, state));
+                ahead.extend(targets(draft, state, |_| true));
             }
             None => in_doubt = true,
         }
@@ -59,7 +60,7 @@ pub(super) fn no_way_out(draft: &Draft, problems: &mut Problems) {
         let before = saved.len();
         for state in states {
             let leads_out = |name: &&Name| saved.contains(&***name) || draft.pipeline.state(name).is_none();
-            if targets(draft, state).iter().any(leads_out) {
+            if targets(draft, state, by_itself).iter().any(leads_out) {
                 saved.insert(&state.name);
             }
         }
@@ -75,9 +76,15 @@ pub(super) fn no_way_out(draft: &Draft, problems: &mut Problems) {
 
 fn is_dead_end(draft: &Draft, state: &State) -> bool {
     let doubtful = draft.doubtful.contains(&state.name);
-    !state.is_final() && !doubtful && targets(draft, state).is_empty()
+    !state.is_final() && !doubtful && targets(draft, state, by_itself).is_empty()
 }
 
-fn targets<'a>(draft: &'a Draft, state: &'a State) -> Vec<&'a Name> {
-    draft.pipeline.ways(state).into_iter().flat_map(|(_, edges)| edges).flat_map(Edge::targets).collect()
+/// Whether a way out is one of the submission's own: nothing should have to wait for the end of its parent.
+fn by_itself(by: &By) -> bool {
+    *by != By::ParentCancelled
+}
+
+fn targets<'a>(draft: &'a Draft, state: &'a State, counts: fn(&By) -> bool) -> Vec<&'a Name> {
+    let ways = draft.pipeline.ways(state).into_iter().filter(|(by, _)| counts(by));
+    ways.flat_map(|(_, edges)| edges).flat_map(Edge::targets).collect()
 }

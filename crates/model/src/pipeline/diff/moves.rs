@@ -121,6 +121,7 @@ fn cause(by: &By) -> String {
         By::GuardError => "a guard failed".to_owned(),
         By::Action(name) => format!("action {name}"),
         By::Children(name) => format!("children {name}"),
+        By::ParentCancelled => "parent cancelled".to_owned(),
         By::Ttl => "time to live over".to_owned(),
     }
 }

@@ -1,13 +1,14 @@
 //! `[defaults]`: as if written in every state where the key is legal and absent.
 //!
-//! One exception: actions are not put into final states. `defaults.actions.cancel` is meant for what is under way; an
-//! end that can be left says so itself.
+//! One exception: actions and `on.parent_cancelled` are not put into final states. `defaults.actions.cancel` is meant for
+//! what is under way; an end that can be left says so itself.
 
 use std::collections::BTreeSet;
 
 use super::Reader;
 use super::state_keys::{Shape, StateKey, names, outcome_is_legal};
 use crate::pipeline::file::{Entry, Table};
+use crate::pipeline::moves::PARENT_CANCELLED;
 use crate::pipeline::problem::{Problem, quote};
 
 #[derive(Debug)]
@@ -30,7 +31,10 @@ impl<'t> Defaults<'t> {
         if shape != Shape::Final {
             self.fill_inner(&mut filled, defaults.entry("actions"), |_| true);
         }
-        self.fill_inner(&mut filled, defaults.entry("on"), |outcome| outcome_is_legal(outcome, shape, state));
+        self.fill_inner(&mut filled, defaults.entry("on"), |outcome| {
+            let leaves_an_end = shape == Shape::Final && outcome == PARENT_CANCELLED;
+            outcome_is_legal(outcome, shape, state) && !leaves_an_end
+        });
         for entry in defaults.iter().filter(|entry| !matches!(&*entry.key, "actions" | "on")) {
             let key = StateKey::find(&entry.key).filter(|key| key.can_default);
             if key.is_some_and(|key| key.is_legal(shape, &filled)) {

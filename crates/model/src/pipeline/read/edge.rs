@@ -46,9 +46,14 @@ impl<'a> Way<'a> {
             By::Start => Scope::Door,
             By::Outcome(_) => Scope::Outcome,
             By::Action(_) => Scope::Act,
-            By::Pass | By::Clock | By::Error | By::Crashed | By::GuardError | By::Children(_) | By::Ttl => {
-                Scope::Move
-            }
+            By::Pass
+            | By::Clock
+            | By::Error
+            | By::Crashed
+            | By::GuardError
+            | By::Children(_)
+            | By::ParentCancelled
+            | By::Ttl => Scope::Move,
         }
     }
 }

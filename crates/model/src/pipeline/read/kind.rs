@@ -11,7 +11,7 @@ use super::state_keys::{Shape, outcome_is_legal};
 use super::task::TaskRules;
 use crate::Name;
 use crate::pipeline::file::{Entry, Node, Table, Value};
-use crate::pipeline::moves::By;
+use crate::pipeline::moves::{By, PARENT_CANCELLED};
 use crate::pipeline::problem::{Span, quote};
 use crate::pipeline::{Clock, Edge, FinalKind, Kind};
 use crate::role::Role;
@@ -40,6 +40,7 @@ pub(super) struct On {
     all_succeeded: Vec<Edge>,
     some_failed: Vec<Edge>,
     reopened: Vec<Edge>,
+    pub(super) parent_cancelled: Vec<Edge>,
 }
 
 impl Reader<'_> {
@@ -141,6 +142,7 @@ impl Reader<'_> {
         for entry in self.map(entry.map(|entry| &entry.node), "outcomes") {
             let name = self.spelled(&entry.key, &entry.at, Spelling::Word);
             if !outcome_is_legal(&entry.key, subject.shape, subject.table) {
+                // Of a state that is of two kinds it is not known which one it should be.
                 if !Self::is_mixed(subject.shape, subject.table) {
                     self.outcome_not_here(entry, subject);
                 }
@@ -152,6 +154,7 @@ impl Reader<'_> {
                 "crashed" => By::Crashed,
                 "guard_error" => By::GuardError,
                 "all_succeeded" | "some_failed" | "reopened" => By::Children(name.clone()),
+                PARENT_CANCELLED => By::ParentCancelled,
                 _ => By::Outcome(name.clone()),
             };
             let edges = self.edges(entry, &Way::new(by));
@@ -162,6 +165,7 @@ impl Reader<'_> {
                 "all_succeeded" => on.all_succeeded = edges,
                 "some_failed" => on.some_failed = edges,
                 "reopened" => on.reopened = edges,
+                PARENT_CANCELLED => on.parent_cancelled = edges,
                 _ => {
                     on.outcomes.insert(name, edges);
                 }

@@ -44,6 +44,7 @@ impl Reader<'_> {
         state.kind = kind.unwrap_or(state.kind);
         (state.on_crashed, state.on_guard_error) = (on.crashed, on.guard_error);
         state.output = self.output_schemas(fields.node("output"), &state.kind);
+        state.on_parent_cancelled = on.parent_cancelled;
         let actions = fields.take("actions");
         state.actions = self.actions(actions.map(|entry| &entry.node), &rules);
         state.title = fields.node("title").and_then(|node| self.short_text(node, 200)).map(str::to_owned);
@@ -97,6 +98,7 @@ fn blank(name: Name, entry: &Entry) -> State {
         phase: None,
         kind: Kind::Human { review: None },
         actions: Vec::new(),
+        on_parent_cancelled: Vec::new(),
         ttl: None,
         sla: None,
         notify: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::action::some_action_has_task;
 use crate::pipeline::file::Table;
+use crate::pipeline::moves::PARENT_CANCELLED;
 
 /// A state's kind before it is read: what its keys say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +110,7 @@ pub(super) fn outcome_is_legal(outcome: &str, shape: Shape, state: &Table) -> bo
         "all_succeeded" | "some_failed" => shape == Join,
         "reopened" => shape == Final,
         "guard_error" => shape != Final || state.table("on").is_some_and(|on| on.has("reopened")),
+        PARENT_CANCELLED => true,
         _ => shape == Task || shape == Join && state.has("task"),
     }
 }

@@ -107,7 +107,8 @@ impl Shape for Deed {
         let migrate = deed("migrate", |fields| {
             fields.has("version", words::version(), "").may("map", map(words::text()), "")
         });
-        either([act, resume, redrive, acknowledge, migrate])
+        let parent_cancelled = deed("parent_cancelled", |fields| fields);
+        either([act, resume, redrive, acknowledge, migrate, parent_cancelled])
     }
 }
 
@@ -135,7 +136,11 @@ impl Shape for Operation {
         given("")
             .has("id", words::text(), "")
             .has("filter", refer::<Filter>(), "")
-            .has("deed", refer::<Deed>(), "What is done to each.")
+            .has(
+                "deed",
+                refer::<Deed>(),
+                "What is done to each. `parent_cancelled` is the machine's own: the children of one that was cancelled.",
+            )
             .may("reason", words::text(), "")
             .has("dry_run", words::flag(), "")
             .has("by", refer::<Caller>(), "")
