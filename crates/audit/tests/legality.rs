@@ -163,7 +163,7 @@ const PAYLOADS: &[(&str, &str)] = &[
     ("ingest-batch", r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"a.checkm"}"#),
     (
         "ingest-job",
-        r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg"}"#,
+        r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg","space_needed":0}"#,
     ),
     ("ledger-batch", LEDGER),
     ("sign-request", SIGN),

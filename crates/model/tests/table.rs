@@ -50,7 +50,7 @@ fn samples(pipeline: &str) -> Samples {
             amendment: r#"{"notification":"ada@example.com"}"#,
         },
         "ingest-job" => Samples {
-            payload: r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg"}"#,
+            payload: r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg","space_needed":0}"#,
             outputs: &[r#"{"space_needed":1}"#],
             data: "{}",
             amendment: r#"{"priority":1}"#,
@@ -312,7 +312,11 @@ fn migrate_rows(table: &mut Table, story: &Story) {
 
 /// What the end of the last of its children means, and that one goes on again.
 fn children_rows(table: &mut Table, story: &Story) {
-    let kind = &story.pipeline.state(story.state()).unwrap().kind;
+    let state = story.pipeline.state(story.state()).unwrap();
+    if !state.on_parent_cancelled.is_empty() {
+        table.row("its parent is cancelled", story, &Command::ParentCancelled);
+    }
+    let kind = &state.kind;
     let reopens = matches!(kind, Kind::Final { on_reopened, .. } if !on_reopened.is_empty());
     if !reopens && !matches!(kind, Kind::Join { .. }) {
         return;

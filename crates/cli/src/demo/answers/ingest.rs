@@ -18,6 +18,7 @@ pub(super) fn expand(batch: &Value) -> Result<Outcome, Failure> {
             "submitter": batch["submitter"],
             "payload_type": "object_manifest",
             "filename": filename,
+            "space_needed": 0,
         })
         .into(),
         ..ChildBody::default()

@@ -53,7 +53,9 @@ fn validate_site(change: &Value) -> Result<Outcome, Failure> {
         return done("invalid", json!({ "code": "no-header", "message": "the site names no signers" }));
     }
     let signer = json!({ "identity": "release@shop.example", "issuer": "https://accounts.example" });
-    done("ok", json!({ "policy": { "signers": [signer], "threshold": 1 } }))
+    let csp = json!({ "default-src": ["'none'"] });
+    let action = text(change, "action");
+    done("ok", json!({ "signers": [signer], "threshold": 1, "csp": csp, "action": action, "entry": null }))
 }
 
 #[cfg(test)]
