@@ -10,6 +10,8 @@ use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
+use crate::finding::{Finding, finding};
+
 /// Which store a run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -50,8 +52,8 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    pub(crate) fn new(kind: Kind, clock: TestClock) -> Result<Self, String> {
-        let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    pub(crate) fn new(kind: Kind, clock: TestClock) -> Result<Self, Finding> {
+        let folder = tempfile::tempdir().map_err(|error| finding!("no temporary folder: {error}"))?;
         let database = match kind {
             Kind::Postgres(url) => Some(own_schema(url)?),
             Kind::Memory | Kind::Sqlite => None,
@@ -59,9 +61,9 @@ impl Home {
         Ok(Home { kind, clock, folder, lives: 0, database })
     }
 
-    pub(crate) fn open(&self) -> Result<Arc<dyn Store>, String> {
+    pub(crate) fn open(&self) -> Result<Arc<dyn Store>, Finding> {
         let clock = Arc::new(self.clock.clone());
-        let unopened = |error| format!("the store does not open: {error}");
+        let unopened = |error: store::Error| finding!("the store does not open: {error}");
         if let Some(database) = &self.database {
             return Ok(Arc::new(PostgresStore::open_with_clock(database, clock).map_err(unopened)?));
         }
@@ -72,7 +74,7 @@ impl Home {
     }
 
     /// The store after its process is gone. The memory store has no files: it stands for one that survives.
-    pub(crate) fn reopen(&mut self, store: Arc<dyn Store>, end: End) -> Result<Arc<dyn Store>, String> {
+    pub(crate) fn reopen(&mut self, store: Arc<dyn Store>, end: End) -> Result<Arc<dyn Store>, Finding> {
         if self.kind == Kind::Memory {
             return Ok(store);
         }
@@ -86,7 +88,7 @@ impl Home {
             // What a killed process leaves behind is what its files hold while they are still open.
             self.lives += 1;
             copy(&left, &self.data())
-                .map_err(|error| format!("the data folder cannot be copied: {error}"))?;
+                .map_err(|error| finding!("the data folder cannot be copied: {error}"))?;
         }
         drop(store);
         self.open()
@@ -105,10 +107,11 @@ impl Drop for Home {
 }
 
 /// One that no other run has, of this process or another.
-fn own_schema(url: &str) -> Result<Settings, String> {
+fn own_schema(url: &str) -> Result<Settings, Finding> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let no = NEXT.fetch_add(1, Ordering::SeqCst);
-    let settings = Settings::parse(url).map_err(|error| error.to_string())?;
+    let settings =
+        Settings::parse(url).map_err(|error| finding!("the address of the store cannot be read: {error}"))?;
     let schema = format!("sim_{}_{no}", std::process::id());
     Ok(Settings { schema, readers: 1, writers: 1, ..settings })
 }

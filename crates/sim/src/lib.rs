@@ -9,6 +9,7 @@ mod cast;
 mod chance;
 mod check;
 mod faults;
+mod finding;
 mod home;
 mod pipelines;
 mod report;

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::actors::{Heard, tell};
 use crate::cast;
 use crate::check::{Checked, all_made, ensure};
+use crate::finding::{Finding, finding};
 use crate::pipelines::good_work;
 use crate::world::World;
 
@@ -32,7 +33,7 @@ pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {
         world.report.count("rest/steps");
     }
     let stuck = world.ledger.rows().find(|row| !rests(world, row));
-    Err(format!("after {bound} peaceful steps something still moves: {stuck:?}"))
+    Err(finding!("after {bound} peaceful steps something still moves: {stuck:?}"))
 }
 
 /// Operations come to their end, and no time of a schedule is left unserved.
@@ -48,11 +49,11 @@ fn duties(world: &mut World) -> Checked {
         }
         world.commit(&chunks, DUE_MAX)?;
     }
-    Err(format!("after {bound} chunks an operation still runs"))
+    Err(finding!("after {bound} chunks an operation still runs"))
 }
 
 /// One round: people act, workers claim and finish, and if nobody has anything to do, time passes.
-fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<bool, String> {
+fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<bool, Finding> {
     let mut inputs = vec![Ask::Claim(cast::claim("well-behaved", 100)).into()];
     inputs.extend(help(world, helped));
     let stepped = world.commit(&inputs, DUE_MAX)?;

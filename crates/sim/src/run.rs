@@ -10,6 +10,7 @@ use crate::cast::cast;
 use crate::chance::Chance;
 use crate::check::Checked;
 use crate::faults::SERVERS;
+use crate::finding::{Finding, finding};
 use crate::home::Kind;
 use crate::report::Report;
 use crate::rest;
@@ -30,6 +31,8 @@ pub struct Options {
 pub struct Failure {
     pub options: Options,
     pub step: usize,
+    /// The name of the check that failed, the same for every seed that fails it.
+    pub kind: String,
     pub message: String,
 }
 
@@ -74,12 +77,13 @@ pub fn run(seed: u64, kind: Kind, steps: usize) -> Report {
 pub fn attempt(options: Options) -> Result<Report, Failure> {
     let mut step = 0;
     let run = catch_unwind(AssertUnwindSafe(|| play(options, &mut step)));
-    let message = match run {
+    let found = match run {
         Ok(Ok(report)) => return Ok(report),
-        Ok(Err(message)) => message,
-        Err(panic) => format!("panicked: {}", words(&*panic)),
+        Ok(Err(found)) => found,
+        Err(panic) => finding!("panicked: {}", words(&*panic)),
     };
-    Err(Failure { options, step, message: message.chars().take(MESSAGE_MAX).collect() })
+    let (kind, message) = found.into_parts();
+    Err(Failure { options, step, kind, message: message.chars().take(MESSAGE_MAX).collect() })
 }
 
 /// A row or two are worth reading; a whole pipeline is not.
@@ -122,7 +126,7 @@ impl Weather {
 
 const SWEEP_EVERY: usize = 25;
 
-fn play(options: Options, step: &mut usize) -> Result<Report, String> {
+fn play(options: Options, step: &mut usize) -> Result<Report, Finding> {
     let mut world = World::new(options.seed, options.kind, cast())?;
     let weather = Weather::of(&mut world.chance, options.faults);
     for pipeline in crate::pipelines::first() {

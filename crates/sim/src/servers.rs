@@ -6,6 +6,7 @@ use engine::core::Core;
 use engine::{Holds, Pipelines};
 
 use crate::faults::Faulty;
+use crate::finding::{Finding, finding};
 use crate::pipelines;
 
 /// Everything that is gone when the machine is: several servers over one store, of which one steps at a time. What
@@ -26,9 +27,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// It knows which definitions there are, for reading them takes long; and nothing else.
-    pub(crate) fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, String> {
+    pub(crate) fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, Finding> {
         let pipelines = Pipelines::default();
-        pipelines.catch_up_by(store.truth(), &pipelines::stored).map_err(|error| error.to_string())?;
+        pipelines
+            .catch_up_by(store.truth(), &pipelines::stored)
+            .map_err(|error| finding!("the store cannot be read: {error}"))?;
         let core = Core::new(store.clone(), pipelines.clone(), Holds::default(), secret);
         Ok(Server { core, pipelines })
     }

@@ -12,6 +12,7 @@ use crate::actors::{Actor, Heard, Narrow, View};
 use crate::chance::Chance;
 use crate::check::{Checked, Ledger, Seen, ensure};
 use crate::faults::{Commit, Fault, Faulty, SERVERS, Trouble};
+use crate::finding::{Finding, finding};
 use crate::home::{End, Home, Kind};
 use crate::report::Report;
 use crate::servers::{Process, Server};
@@ -41,7 +42,7 @@ pub(crate) struct Stepped {
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, kind: Kind, actors: Vec<Actor>) -> Result<Self, String> {
+    pub(crate) fn new(seed: u64, kind: Kind, actors: Vec<Actor>) -> Result<Self, Finding> {
         let mut chance = Chance::new(seed);
         let clock = TestClock::new();
         let home = Home::new(kind, clock.clone())?;
@@ -136,15 +137,15 @@ impl World {
             self.report.count("fault/clock-set-back");
         }
         self.start(Faulty::new(store, trouble))?;
-        self.sweep().map_err(|problem| format!("after a restart: {problem}"))
+        self.sweep().map_err(|problem| problem.about("; after a restart"))
     }
 
     /// What a duty finds to do now, in a store that is well.
-    pub(crate) fn duty(&self, duty: &mut dyn Duty) -> Result<Vec<Input>, String> {
+    pub(crate) fn duty(&self, duty: &mut dyn Duty) -> Result<Vec<Input>, Finding> {
         let process = self.process();
         let (store, versions) = (Narrow(process.store.truth()), process.server().pipelines.current());
         let look = Look { store: &store, versions: &versions, now: self.now() };
-        duty.pass(look).map(|pass| pass.inputs).map_err(|error| error.to_string())
+        duty.pass(look).map(|pass| pass.inputs).map_err(|error| finding!("a duty cannot look: {error}"))
     }
 
     pub(crate) fn nothing_missed(&self) -> Checked {
@@ -202,7 +203,7 @@ impl World {
     }
 
     /// One step of the engine, checked. If its process died in it, another is there afterwards.
-    pub(crate) fn commit(&mut self, inputs: &[Input], due: usize) -> Result<Stepped, String> {
+    pub(crate) fn commit(&mut self, inputs: &[Input], due: usize) -> Result<Stepped, Finding> {
         let process = self.process.as_mut().expect("there is a process except while it is started");
         process.store.trouble().stepping = true;
         let step = process.servers[process.turn].core.step(inputs, due, &mut || self.seeds.seed());
@@ -284,10 +285,10 @@ struct Happened {
 }
 
 impl Happened {
-    fn take(store: &Faulty) -> Result<Self, String> {
+    fn take(store: &Faulty) -> Result<Self, Finding> {
         let mut trouble = store.trouble();
         if let Some(error) = trouble.unexpected.take() {
-            return Err(format!("the store itself failed: {error}"));
+            return Err(finding!("the store itself failed: {error}"));
         }
         let faults = std::mem::take(&mut trouble.faults);
         let silent = faults.iter().any(|fault| matches!(fault, Fault::CrashBefore | Fault::CrashAfter));

@@ -5,6 +5,7 @@ use model::{Code, Refusal, Submission};
 
 use super::law::Law;
 use super::{Checked, ensure};
+use crate::finding::{Finding, finding};
 
 /// An action that was decided on the row as it was before the step.
 pub(super) struct Acted<'a> {
@@ -15,7 +16,7 @@ pub(super) struct Acted<'a> {
 
 impl Acted<'_> {
     /// For each edge the action may take: whether the caller's role and reason are enough.
-    fn rights(&self) -> Result<Option<Vec<(bool, bool)>>, String> {
+    fn rights(&self) -> Result<Option<Vec<(bool, bool)>>, Finding> {
         let book = self.law.of(self.before)?;
         let state = book.pipeline.state(&self.before.state).ok_or("it is in a state that does not exist")?;
         let Some(action) = state.action(&self.act.action) else { return Ok(None) };
@@ -39,7 +40,7 @@ impl Acted<'_> {
         );
         ensure!(self.revision_fits(), "{id} was acted on at another revision than the caller saw");
         let rights =
-            self.rights()?.ok_or_else(|| format!("{id} has no action `{}` there", self.act.action))?;
+            self.rights()?.ok_or_else(|| finding!("{id} has no action `{}` there", self.act.action))?;
         ensure!(
             rights.iter().any(|(role, _)| *role),
             "`{}` was done to {id} without the role",

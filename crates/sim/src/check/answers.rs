@@ -14,6 +14,7 @@ use super::ledger::Ledger;
 use super::settlement::{self, Asked};
 use super::{Checked, Seen, ensure, investigated, migrated, right};
 use crate::actors::{Heard, token};
+use crate::finding::finding;
 use crate::report::Report;
 
 pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -> Checked {
@@ -45,7 +46,7 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
             }
         };
         let blamed = checked.and_then(|()| blame(seen, heard, report));
-        blamed.map_err(|problem| format!("{problem}; asked {}", asked(&input.ask)))?;
+        blamed.map_err(|problem| problem.about(format_args!("; asked {}", asked(&input.ask))))?;
     }
     Ok(())
 }
@@ -62,9 +63,9 @@ fn blame(seen: &Seen<'_>, heard: &Heard, report: &mut Report) -> Checked {
     let Some(code) = heard.code() else { return Ok(()) };
     report.count(format!("refused/{}", code.as_str()));
     match code {
-        Code::Internal => Err("the engine found a fault in itself".to_owned()),
+        Code::Internal => Err("the engine found a fault in itself".into()),
         Code::Unavailable | Code::OutcomeUnknown if seen.faults.is_empty() => {
-            Err(format!("nothing was wrong with the store, and the answer was {}", code.as_str()))
+            Err(finding!("nothing was wrong with the store, and the answer was {}", code.as_str()))
         }
         _ => Ok(()),
     }
@@ -136,14 +137,14 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             Ok(())
         }
         (_, Err(_)) => Ok(()),
-        (_, Ok(other)) => Err(format!("the answer is of another kind: {other:?}")),
+        (_, Ok(other)) => Err(finding!("the answer is of another kind: {other:?}")),
     }
 }
 
 /// What was acknowledged is in the history, at that revision, with that leaf.
 fn promised(ledger: &Ledger, row: &Submission) -> Checked {
     let known = ledger.ever(row.id);
-    let known = known.ok_or_else(|| format!("{} was acknowledged and is not there", row.id))?;
+    let known = known.ok_or_else(|| finding!("{} was acknowledged and is not there", row.id))?;
     let index = usize::try_from(row.revision).unwrap_or(usize::MAX).wrapping_sub(1);
     ensure!(
         known.history.get(index) == Some(&row.leaf),
@@ -176,7 +177,7 @@ fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked 
             Ok(())
         }
         Code::GuardError | Code::IdempotencyMismatch | Code::Unavailable | Code::OutcomeUnknown => Ok(()),
-        code => Err(format!("a submission was refused with {}", code.as_str())),
+        code => Err(finding!("a submission was refused with {}", code.as_str())),
     }
 }
 
@@ -184,7 +185,7 @@ fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked 
 /// then, or something it waited for that ends without one.
 fn leased(ledger: &Ledger, claim: &ClaimMany, granted: &Granted, untold: bool) -> Checked {
     let (id, row) = (granted.row.id, &granted.row);
-    let lease = row.lease().ok_or_else(|| format!("{id} was granted without a lease"))?;
+    let lease = row.lease().ok_or_else(|| finding!("{id} was granted without a lease"))?;
     let could = ledger.before(id).is_none_or(|before| {
         let silent = matches!(before.wait, Wait::Worker { .. } | Wait::Delay { .. } | Wait::Line | Wait::Key);
         silent || before.revision < row.revision
@@ -230,7 +231,10 @@ fn applied(ledger: &Ledger, seen: &Seen<'_>, asked: &Pipeline, brought: &Brought
 fn not_applied(ledger: &Ledger, apply: &Apply, code: Code) -> Checked {
     let pipeline = &apply.pipeline;
     let stored = ledger.registry.entry("pipeline", &format!("{}@{}", pipeline.name, pipeline.version));
-    let stored = stored.map(crate::pipelines::stored).transpose()?;
+    let stored = stored
+        .map(crate::pipelines::stored)
+        .transpose()
+        .map_err(|error| finding!("a stored definition does not load: {error}"))?;
     let logged = ledger.registry.applied(&pipeline.name);
     let justified = match code {
         Code::VersionExists => stored.is_some_and(|stored| !stored.is_revision_of(pipeline)),
@@ -274,14 +278,14 @@ fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome
         Command::Redrive(redrive) => return right::redriven(before, redrive, outcome),
         Command::Acknowledge(asked) => return investigated::answered(&ledger.law, before, asked, outcome),
         Command::Migrate(migrate) => return migrated::answered(ledger, before, migrate, outcome),
-        _ => return Err("a command that no client sends".to_owned()),
+        _ => return Err("a command that no client sends".into()),
     };
     let acted = Acted { law: &ledger.law, before, act };
     match outcome {
         // An older revision: the answer kept for an earlier request. Its own check has looked at it.
         Ok(Output::Submission(answered)) if answered.row.revision <= before.revision => Ok(()),
         Ok(Output::Submission(answered)) => acted.granted(&answered.row),
-        Ok(other) => Err(format!("an action was answered {other:?}")),
+        Ok(other) => Err(finding!("an action was answered {other:?}")),
         Err(refusal) => match refusal.code {
             Code::Unavailable | Code::OutcomeUnknown | Code::IdempotencyMismatch => Ok(()),
             _ => acted.refused(refusal),

@@ -6,6 +6,7 @@ use model::{Name, Right};
 
 use super::timing::Moment;
 use super::{Checked, ensure};
+use crate::finding::Finding;
 
 /// One thing somebody did, or agreed to.
 struct Wish<'a> {
@@ -62,7 +63,7 @@ fn somebody_else(moment: &Moment<'_>, wish: &Wish<'_>, edges: &[&Edge]) -> Check
 }
 
 /// The edges it may have been.
-fn edges<'a>(moment: &Moment<'a>, wish: &Wish<'_>) -> Result<Vec<&'a Edge>, String> {
+fn edges<'a>(moment: &Moment<'a>, wish: &Wish<'_>) -> Result<Vec<&'a Edge>, Finding> {
     let state = moment.book.pipeline.state(&moment.stood().state);
     let action = state.and_then(|state| state.action(wish.action)).ok_or("there is no such action")?;
     Ok(action.edges.iter().filter(|edge| edge.targets().contains(wish.to)).collect())

@@ -10,6 +10,7 @@ use super::law::Book;
 use super::ledger::Ledger;
 use super::timing::Moment;
 use super::{Checked, ensure};
+use crate::finding::finding;
 use crate::report::Report;
 
 /// The event that says what was missed.
@@ -20,7 +21,7 @@ pub(super) fn missed(moment: &Moment<'_>, report: &mut Report) -> Checked {
     ensure!(!clocks.is_empty(), "something was late, and nothing is named");
     for leg in clocks {
         let clock = row.clocks.iter().find(|clock| clock.leg == *leg);
-        let clock = clock.ok_or_else(|| format!("a clock was missed that does not run: {leg:?}"))?;
+        let clock = clock.ok_or_else(|| finding!("a clock was missed that does not run: {leg:?}"))?;
         ensure!(!clock.late, "{leg:?} was missed twice");
         ensure!(clock.due_at <= moment.event.leaf.at, "{leg:?} was missed before it was due");
         report.count(if leg.is_some() { "late/leg" } else { "late/state" });
@@ -39,7 +40,7 @@ pub(super) fn fit(book: &Book, row: &Submission) -> Checked {
             from_entry(row, clock, state.sla.as_ref())?;
             continue;
         };
-        let rule = book.pipeline.slas.get(leg).ok_or_else(|| format!("no leg is called {leg}"))?;
+        let rule = book.pipeline.slas.get(leg).ok_or_else(|| finding!("no leg is called {leg}"))?;
         let over = rule.to.contains(&row.state) || rule.not_via.contains(&row.state);
         ensure!(!over, "the leg {leg} of {} runs on after its end", row.id);
     }
@@ -67,7 +68,7 @@ pub(super) fn listed(ledger: &Ledger, store: &dyn Store, now: Time) -> Checked {
         let (mut listed, mut after) = (Vec::new(), None);
         loop {
             let late = Late { pipeline: pipeline.clone(), until: now, after, limit: PAGE };
-            let page = store.late(&late).map_err(|error| error.to_string())?;
+            let page = store.late(&late).map_err(|error| finding!("the store cannot be read: {error}"))?;
             listed.extend(page.iter().filter_map(|row| Some((due(row)?, row.id))));
             after = listed.last().copied();
             if page.len() < PAGE {

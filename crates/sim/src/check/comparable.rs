@@ -6,6 +6,7 @@ use model::{Name, Status, Submission, Time};
 
 use super::law::Book;
 use super::ledger::Known;
+use crate::finding::{Finding, finding};
 
 /// What a submission waits for, as far as its events say.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +25,10 @@ pub(super) enum Waits {
 }
 
 /// The row without what no event decides, and what it waits for.
-pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, Waits), String> {
+pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, Waits), Finding> {
     let task = || match book.task(row) {
         Some(task) => Ok(Waits::Work(task.name.clone())),
-        None => Err(format!("{} waits for a worker where there is no task", row.id)),
+        None => Err(finding!("{} waits for a worker where there is no task", row.id)),
     };
     let waits = match &row.wait {
         Wait::Worker { task, .. } => Waits::Work(task.clone()),

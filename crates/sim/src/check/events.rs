@@ -10,6 +10,7 @@ use super::timing::{self, Moment};
 use super::visit::Visit;
 use super::{Checked, Seen, approved, clocks, ensure, going_on, investigated, migrated, operations};
 use crate::faults::Commit;
+use crate::finding::finding;
 use crate::report::Report;
 
 /// The events of one commit: as the engine wrote them, and as the store tells them.
@@ -32,7 +33,7 @@ pub(super) fn check(ledger: &mut Ledger, told: &Told<'_>, report: &mut Report) -
         ensure!(recorded.seq == seq, "an event is at position {} instead of {seq}", recorded.seq);
         same_bytes(&recorded.event, event)?;
         ensure!(event.leaf.at == told.commit.now, "an event's time is not that of its commit");
-        one(ledger, told, event, report).map_err(|problem| format!("{problem}; at {event:?}"))?;
+        one(ledger, told, event, report).map_err(|problem| problem.about(format_args!("; at {event:?}")))?;
         report.leaves.push(recorded.event.leaf.bytes());
         ledger.leaves.push(recorded.event.leaf.bytes());
         ledger.seqs.push(seq);
@@ -47,7 +48,7 @@ fn same_bytes(recorded: &Event, written: &Event) -> Checked {
     ensure!(recorded.detail == written.detail, "an event's detail reads back differently");
     let (leaf, detail) = recorded.to_stored();
     let again =
-        Event::from_stored(&leaf, &detail).map_err(|error| format!("an event does not parse: {error}"))?;
+        Event::from_stored(&leaf, &detail).map_err(|error| finding!("an event does not parse: {error}"))?;
     ensure!(again.to_stored() == (leaf, detail), "an event does not encode to the same bytes again");
     Ok(())
 }
@@ -60,7 +61,7 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
     operations::noted(&mut ledger.deeds, event)?;
     let Some(known) = ledger.known.get_mut(&leaf.submission) else {
         let Change::Submitted(submitted) = &event.detail.change else {
-            return Err("a submission's first event is not its submission".to_owned());
+            return Err("a submission's first event is not its submission".into());
         };
         ensure!(
             leaf.revision == 1 && leaf.previous.is_none() && leaf.from.is_none(),

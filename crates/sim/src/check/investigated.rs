@@ -8,6 +8,7 @@ use model::{Code, Investigation, Right, Submission};
 use super::law::Law;
 use super::timing::Moment;
 use super::{Checked, ensure};
+use crate::finding::finding;
 
 pub(super) fn check(moment: &Moment<'_>) -> Checked {
     let declared =
@@ -43,7 +44,7 @@ pub(super) fn answered(law: &Law, before: &Submission, asked: &Acknowledge, outc
             ensure!(by && revision_fits, "{id} was acknowledged, and its row says otherwise");
             return Ok(());
         }
-        Ok(other) => return Err(format!("an acknowledgement was answered {other:?}")),
+        Ok(other) => return Err(finding!("an acknowledgement was answered {other:?}")),
         Err(refusal) => refusal,
     };
     let justified = match refusal.code {

@@ -8,6 +8,7 @@ use model::pipeline::{By, Move, Task};
 use model::{Event, Name, Pipeline, Right, Submission};
 
 use super::{Checked, ensure};
+use crate::finding::{Finding, finding};
 
 #[derive(Debug, Default)]
 pub(crate) struct Law {
@@ -27,10 +28,10 @@ impl Law {
         self.books.entry((pipeline.name.clone(), pipeline.version)).or_insert_with(book);
     }
 
-    pub(crate) fn book(&self, pipeline: &Name, version: u32) -> Result<&Book, String> {
+    pub(crate) fn book(&self, pipeline: &Name, version: u32) -> Result<&Book, Finding> {
         let book = self.books.get(&(pipeline.clone(), version));
         book.ok_or_else(|| {
-            format!("a submission follows version {version} of `{pipeline}`, which was never applied")
+            finding!("a submission follows version {version} of `{pipeline}`, which was never applied")
         })
     }
 
@@ -44,7 +45,7 @@ impl Law {
         self.books.keys().map(|(name, _)| name).collect()
     }
 
-    pub(crate) fn of(&self, row: &Submission) -> Result<&Book, String> {
+    pub(crate) fn of(&self, row: &Submission) -> Result<&Book, Finding> {
         self.book(&row.pipeline, row.version)
     }
 }
@@ -60,7 +61,7 @@ impl Book {
     }
 
     /// What can have made this event's move: never nothing.
-    pub(crate) fn ways(&self, event: &Event) -> Result<Vec<&By>, String> {
+    pub(crate) fn ways(&self, event: &Event) -> Result<Vec<&By>, Finding> {
         let leaf = &event.leaf;
         let fits = |legal: &&Move| {
             legal.from == leaf.from

@@ -21,6 +21,7 @@ use super::settlement::Accepted;
 use super::visit::Visit;
 use super::{Checked, Seen, answers, ensure, events, explained, limits, neighbours, once, reasons, rows};
 use crate::faults::Commit;
+use crate::finding::{Finding, finding};
 use crate::report::Report;
 
 const PAGE: usize = 500;
@@ -226,12 +227,12 @@ impl Ledger {
     }
 
     /// The events after those in the book.
-    fn unread(&self, store: &dyn Store) -> Result<Vec<Recorded>, String> {
+    fn unread(&self, store: &dyn Store) -> Result<Vec<Recorded>, Finding> {
         let mut unread = Vec::new();
         let mut after = self.last_seq();
         loop {
             let feed = Feed { after, limit: PAGE, ..Feed::default() };
-            let page = store.feed(&feed).map_err(|error| format!("the store cannot be read: {error}"))?;
+            let page = store.feed(&feed).map_err(|error| finding!("the store cannot be read: {error}"))?;
             let is_last = page.events.len() < PAGE;
             after = page.next;
             unread.extend(page.events);
@@ -245,13 +246,14 @@ impl Ledger {
     fn read_back(&self, store: &dyn Store, seen: &Seen<'_>) -> Checked {
         for id in self.changed() {
             if self.gone.contains_key(&id) {
-                let left = store.submission(id).map_err(|error| error.to_string())?;
+                let left =
+                    store.submission(id).map_err(|error| finding!("the store cannot be read: {error}"))?;
                 ensure!(left.is_none(), "{id} was forgotten and is still there");
                 continue;
             }
-            let read = store.submission(id).map_err(|error| format!("the store cannot be read: {error}"))?;
+            let read = store.submission(id).map_err(|error| finding!("the store cannot be read: {error}"))?;
             let (row, documents) =
-                read.ok_or_else(|| format!("submission {id} was committed and is not there"))?;
+                read.ok_or_else(|| finding!("submission {id} was committed and is not there"))?;
             let known = &self.known[&id];
             ensure!(row == known.row, "submission {id} reads back as\n{row:?}\nand not as\n{:?}", known.row);
             ensure!(documents == known.documents, "the documents of {id} do not read back as they were set");
@@ -289,9 +291,10 @@ impl Ledger {
             if let Some(key) = entries.key
                 && let Some(other) = self.keys.insert(key.clone(), *id)
             {
-                return Err(format!(
+                return Err(finding!(
                     "{other} and {id} both hold the key `{}` of `{}`",
-                    key.key, key.pipeline
+                    key.key,
+                    key.pipeline
                 ));
             }
             if matches!(row.wait, Wait::Person | Wait::Guard | Wait::Redrive) {

@@ -7,6 +7,7 @@ use model::{Name, Pipeline, Submission};
 
 use super::ledger::Ledger;
 use super::{Checked, ensure};
+use crate::finding::Finding;
 
 /// A limit: pipeline, label and value.
 type Limit = (Name, Name, Name);
@@ -56,7 +57,7 @@ pub(super) fn check(ledger: &Ledger) -> Checked {
     Ok(())
 }
 
-fn slots(ledger: &Ledger) -> Result<BTreeMap<Limit, BTreeSet<u32>>, String> {
+fn slots(ledger: &Ledger) -> Result<BTreeMap<Limit, BTreeSet<u32>>, Finding> {
     let mut slots: BTreeMap<Limit, BTreeSet<u32>> = BTreeMap::new();
     for row in ledger.rows() {
         for slot in row.lease().map_or(&[][..], |lease| &lease.slots) {

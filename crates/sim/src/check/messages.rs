@@ -8,6 +8,7 @@ use model::owed::DELIVERY;
 use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::faults::Commit;
+use crate::finding::finding;
 use crate::report::Report;
 
 #[derive(Debug, Default)]
@@ -63,7 +64,7 @@ impl Messages {
 pub(crate) fn all_made(ledger: &Ledger) -> Checked {
     let promised = &ledger.messages.promised;
     for (id, place) in promised {
-        let known = ledger.ever(*id).ok_or_else(|| format!("the message {id} was lost"))?;
+        let known = ledger.ever(*id).ok_or_else(|| finding!("the message {id} was lost"))?;
         ensure!(
             &*known.row.pipeline == DELIVERY,
             "the message {id} is a submission of {}",

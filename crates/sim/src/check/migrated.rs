@@ -9,6 +9,7 @@ use super::law::Law;
 use super::ledger::Ledger;
 use super::timing::Moment;
 use super::{Checked, ensure};
+use crate::finding::finding;
 
 /// The event that says it follows another version.
 pub(super) fn check(moment: &Moment<'_>, law: &Law) -> Checked {
@@ -47,7 +48,7 @@ pub(super) fn answered(
             ensure!(answered.row.version == target.version, "{id} was migrated to another version");
             return Ok(());
         }
-        Ok(other) => return Err(format!("a migration was answered {other:?}")),
+        Ok(other) => return Err(finding!("a migration was answered {other:?}")),
         Err(refusal) => refusal,
     };
     let wanted = migrate.map.get(&before.state).unwrap_or(&before.state);

@@ -43,19 +43,11 @@ use model::Time;
 
 use crate::actors::Heard;
 use crate::faults::{Commit, Fault};
+use crate::finding::Finding;
+pub(crate) use crate::finding::ensure;
 
-/// What is wrong, in a sentence.
-pub(crate) type Checked = Result<(), String>;
-
-/// Fails with a sentence unless the condition holds.
-macro_rules! ensure {
-    ($condition:expr, $($sentence:tt)+) => {
-        if !$condition {
-            return Err(format!($($sentence)+));
-        }
-    };
-}
-pub(crate) use ensure;
+/// Nothing, or what is wrong.
+pub(crate) type Checked = Result<(), Finding>;
 
 /// One step of the engine, as seen from outside.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use store::{LaneKey, OpenKey};
 use super::ledger::Ledger;
 use super::{Checked, ensure, limits};
 use crate::faults::Commit;
+use crate::finding::finding;
 use crate::report::Report;
 
 type Place<'a> = (Time, &'a Name, SubmissionId);
@@ -46,7 +47,7 @@ pub(super) fn granted(ledger: &Ledger, commit: &Commit, report: &mut Report) -> 
         // One that came in this very commit is not in line yet.
         let before_it = others.find(|row| row.row_version > 0 && (!waited || place(row) < place(after)));
         if let Some(first) = before_it {
-            return Err(format!("{} got its lane before {}, which was in line", after.id, first.id));
+            return Err(finding!("{} got its lane before {}, which was in line", after.id, first.id));
         }
         report.count(if waited { "lane/granted" } else { "lane/free" });
     }
@@ -65,9 +66,9 @@ fn lanes(ledger: &Ledger) -> Checked {
     let mut holders: BTreeMap<LaneKey, &Submission> = BTreeMap::new();
     for row in ledger.rows().filter(|row| holds(row)) {
         if let Some(other) = lane(row).and_then(|lane| holders.insert(lane, row)) {
-            return Err(format!("{} and {} both hold a lane: {row:?}", other.id, row.id));
+            return Err(finding!("{} and {} both hold a lane: {row:?}", other.id, row.id));
         }
-        seated(ledger, row).map_err(|problem| format!("{problem}: {row:?}"))?;
+        seated(ledger, row).map_err(|problem| problem.about(format_args!(": {row:?}")))?;
     }
     for row in ledger.rows() {
         let Some(seat) = row.seat.as_ref().filter(|seat| !seat.holds) else { continue };

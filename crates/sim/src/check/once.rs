@@ -8,6 +8,7 @@ use model::{Code, Digest, Millis, Submission, Time};
 use super::ledger::Ledger;
 use super::{Checked, Seen, ensure};
 use crate::actors::Heard;
+use crate::finding::finding;
 use crate::report::Report;
 
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
@@ -36,7 +37,7 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
         let Heard::Told(outcome) = heard else { continue };
         let answer = match &**outcome {
             Ok(Output::Submission(answered)) => Ok(&**answered),
-            Ok(other) => return Err(format!("a request with a key was answered {other:?}")),
+            Ok(other) => return Err(finding!("a request with a key was answered {other:?}")),
             Err(refusal) => Err(refusal.code),
         };
         if matches!(answer, Err(Code::Unavailable | Code::OutcomeUnknown)) {
@@ -81,7 +82,7 @@ fn repeated(
         );
         return Ok(());
     }
-    let answered = answer.map_err(|code| format!("a repeated request was refused: {}", code.as_str()))?;
+    let answered = answer.map_err(|code| finding!("a repeated request was refused: {}", code.as_str()))?;
     let row = plain(&answered.row);
     let first = receipt.row.get_or_insert_with(|| row.clone());
     ensure!(*first == row, "a repeated request was answered\n{row:?}\nafter\n{first:?}");

@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::actors::{OPERATES, TRIES};
 use crate::faults::Commit;
+use crate::finding::finding;
 use crate::report::Report;
 
 /// An operation as the checker knows it.
@@ -57,7 +58,7 @@ impl Ledger {
         }
         for change in commit.changes.registry.iter().filter(|change| change.key.kind == OPERATIONS) {
             self.take_operation(&change.key.name, change.body.as_ref(), report)
-                .map_err(|problem| format!("{problem}: operation {}", change.key.name))?;
+                .map_err(|problem| problem.about(format_args!(": operation {}", change.key.name)))?;
         }
         let known = &self.known;
         for watched in self.operations.values_mut() {
@@ -80,7 +81,8 @@ impl Ledger {
             report.count("operation/removed");
             return Ok(());
         };
-        let operation: Operation = serde_json::from_str(body.as_str()).map_err(|error| error.to_string())?;
+        let operation: Operation = serde_json::from_str(body.as_str())
+            .map_err(|error| finding!("an operation does not parse: {error}"))?;
         let refused: u64 = operation.refused.values().sum();
         ensure!(operation.done + refused == operation.found, "{operation:?} does not add up");
         let deeds = self.deeds.get(&operation.by.name).copied().unwrap_or(0);
@@ -118,15 +120,15 @@ impl Ledger {
 
 impl Watched {
     fn result(&mut self, name: &str, body: Option<&Json>, was: Option<OperationStatus>) -> Checked {
-        let id: SubmissionId = name.parse().map_err(|_| format!("a result of `{name}`"))?;
+        let id: SubmissionId = name.parse().map_err(|_| finding!("a result of `{name}`"))?;
         let Some(body) = body else {
             ensure!(was != Some(OperationStatus::Running), "results of an operation went while it ran");
             // One that was asked twice is gone already.
             self.cleared += u64::from(self.results.remove(&id));
             return Ok(());
         };
-        let result: OperationResult =
-            serde_json::from_str(body.as_str()).map_err(|error| error.to_string())?;
+        let result: OperationResult = serde_json::from_str(body.as_str())
+            .map_err(|error| finding!("the result of an operation does not parse: {error}"))?;
         ensure!(result.state.is_some() != result.code.is_some(), "a result is neither done nor refused");
         ensure!(was == Some(OperationStatus::Running), "an operation that does not run went on with {id}");
         ensure!(self.results.insert(id), "an operation did {id} twice: {:?}", self.operation);

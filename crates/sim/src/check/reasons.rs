@@ -15,10 +15,10 @@ pub(super) fn check(ledger: &Ledger, now: Time) -> Checked {
         let around = surroundings(ledger, row, now);
         let pipeline = &ledger.law.of(row)?.pipeline;
         let reasons = why(pipeline, row, Some(&known.documents), &around);
-        told(&reasons, row).map_err(|problem| format!("{problem}: {row:?}"))?;
+        told(&reasons, row).map_err(|problem| problem.about(format_args!(": {row:?}")))?;
         let told = Told { ledger, row, around: &around };
         for reason in &reasons {
-            told.is_so(reason).map_err(|problem| format!("{problem}: {reason:?} of {row:?}"))?;
+            told.is_so(reason).map_err(|problem| problem.about(format_args!(": {reason:?} of {row:?}")))?;
         }
     }
     Ok(())

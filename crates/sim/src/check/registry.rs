@@ -10,6 +10,7 @@ use model::{Digest, Json};
 use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::faults::Commit;
+use crate::finding::finding;
 
 type Entries = BTreeMap<String, Json>;
 
@@ -75,7 +76,7 @@ impl Ledger {
                 continue;
             };
             let hold: Hold = serde_json::from_str(body.as_str())
-                .map_err(|error| format!("hold {name} does not parse: {error}"))?;
+                .map_err(|error| finding!("hold {name} does not parse: {error}"))?;
             ensure!(*hold.id == **name, "hold {name} is kept under another name");
             self.holds.insert(hold.id.clone(), hold);
         }

@@ -6,14 +6,15 @@ use model::{Code, Role, Status, Submission};
 
 use super::ledger::Ledger;
 use super::{Checked, ensure};
+use crate::finding::finding;
 
 pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outcome: &Outcome) -> Checked {
     let id = before.id;
     let rule = ledger.law.of(before)?.pipeline.amend.as_ref();
     let role = rule.is_some_and(|rule| amend.caller.role.covers(rule.role));
     let revision_fits = amend.if_match.is_none_or(|seen| seen == before.revision);
-    let patch: serde_json::Value =
-        serde_json::from_str(amend.patch.as_str()).map_err(|error| error.to_string())?;
+    let patch: serde_json::Value = serde_json::from_str(amend.patch.as_str())
+        .map_err(|error| finding!("an amendment does not parse: {error}"))?;
     let members: Vec<&String> = patch.as_object().into_iter().flat_map(|members| members.keys()).collect();
     let fields = rule
         .is_some_and(|rule| members.iter().all(|name| rule.fields.iter().any(|field| **field == ***name)));
@@ -34,7 +35,7 @@ pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outco
             );
             return Ok(());
         }
-        Ok(other) => return Err(format!("an amendment was answered {other:?}")),
+        Ok(other) => return Err(finding!("an amendment was answered {other:?}")),
         Err(refusal) => refusal,
     };
     let justified = match refusal.code {
@@ -63,7 +64,7 @@ pub(super) fn redriven(before: &Submission, redrive: &Redrive, outcome: &Outcome
             ensure!(role && before.status == Status::Dead, "{id} was redriven without a right to it");
             return Ok(());
         }
-        Ok(other) => return Err(format!("a redrive was answered {other:?}")),
+        Ok(other) => return Err(finding!("a redrive was answered {other:?}")),
         Err(refusal) => refusal,
     };
     let justified = match refusal.code {

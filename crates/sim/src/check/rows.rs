@@ -8,6 +8,7 @@ use super::comparable::{comparable, same_stand, same_wait};
 use super::law::{Book, Law};
 use super::ledger::Known;
 use super::{Checked, clocks, ensure};
+use crate::finding::finding;
 
 pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     let row = &known.row;
@@ -32,7 +33,7 @@ pub(super) fn check(law: &Law, known: &Known, now: Time) -> Checked {
     ensure!(known.history.len() as u64 == row.revision, "{} is at another revision than its events", row.id);
     ensure!(known.history.last() == Some(&row.leaf), "{} does not end its chain", row.id);
     ensure!(row.crashes == known.visit.crashes, "{} counts {} crashes", row.id, row.crashes);
-    fits_its_state(book, row).map_err(|problem| format!("{problem}: {row:?}"))?;
+    fits_its_state(book, row).map_err(|problem| problem.about(format_args!(": {row:?}")))?;
     ends_when_declared(book, known)?;
     clocks::fit(book, row)?;
     armed(row)
@@ -104,7 +105,7 @@ fn fits_its_state(book: &Book, row: &Submission) -> Checked {
 fn armed(row: &Submission) -> Checked {
     match (row.deadline(), row.timer) {
         (None, timer) => ensure!(timer.is_none(), "{} has a timer and nothing to wait for", row.id),
-        (Some(_), None) => return Err(format!("{} waits for a time and has no timer", row.id)),
+        (Some(_), None) => return Err(finding!("{} waits for a time and has no timer", row.id)),
         // While the store was out of reach a lease is given longer; its timer then looks past the deadline.
         (Some(at), Some(timer)) => {
             let late = timer > at && row.lease().is_none();

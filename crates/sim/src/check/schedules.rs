@@ -9,6 +9,7 @@ use super::law::Book;
 use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::faults::Commit;
+use crate::finding::{Finding, finding};
 use crate::report::Report;
 
 /// Who submits for schedules, and nobody else does.
@@ -21,7 +22,8 @@ impl Ledger {
         for change in commit.changes.registry.iter().filter(|change| change.key.kind == SCHEDULES) {
             let name = &change.key.name;
             let body = change.body.as_ref().ok_or("a schedule was forgotten")?;
-            let now: Scheduled = serde_json::from_str(body.as_str()).map_err(|error| error.to_string())?;
+            let now: Scheduled = serde_json::from_str(body.as_str())
+                .map_err(|error| finding!("a schedule does not parse: {error}"))?;
             let schedule = self.schedule(name)?;
             match self.schedules.get(name) {
                 None => {
@@ -51,13 +53,13 @@ impl Ledger {
         Ok(())
     }
 
-    fn schedule(&self, name: &str) -> Result<&Schedule, String> {
+    fn schedule(&self, name: &str) -> Result<&Schedule, Finding> {
         let (pipeline, id) = name.split_once('/').ok_or("a schedule without a pipeline")?;
         let asks = |book: &&Book| book.pipeline.schedules.iter().any(|schedule| *schedule.id == *id);
         let book = self.law.versions(pipeline).find(asks);
         let schedules = book.into_iter().flat_map(|book| &book.pipeline.schedules);
         let mut found = schedules.filter(|schedule| *schedule.id == *id);
-        found.next().ok_or_else(|| format!("no pipeline asks for {name}"))
+        found.next().ok_or_else(|| finding!("no pipeline asks for {name}"))
     }
 
     /// Right after a pass whose ticks were all taken: nothing is left to be served.
@@ -65,7 +67,7 @@ impl Ledger {
         for pipeline in pipelines.current().all() {
             for schedule in &pipeline.schedules {
                 let name = format!("{}/{}", pipeline.name, schedule.id);
-                let served = self.schedules.get(&name).ok_or_else(|| format!("{name} never began"))?;
+                let served = self.schedules.get(&name).ok_or_else(|| finding!("{name} never began"))?;
                 let due = schedule.cron.until(now);
                 ensure!(due.is_none_or(|due| due <= served.at), "{name} missed {due:?}: {served:?}");
             }

@@ -8,6 +8,7 @@ use super::explained::Causes;
 use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::actors::Heard;
+use crate::finding::finding;
 use crate::report::Report;
 
 /// So many settlements a row remembers: an exact repeat of one of them gets its answer again.
@@ -61,7 +62,7 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
         }
         Output::Settled { state, status, repeated: false } => {
             ensure!(in_force, "{id} was settled with a token that is not that of the lease in force");
-            let row = ledger.row(id).ok_or_else(|| format!("{id} was settled and is not there"))?;
+            let row = ledger.row(id).ok_or_else(|| finding!("{id} was settled and is not there"))?;
             let sealed =
                 row.settled.last().is_some_and(|last| (&last.state, &last.status) == (state, status));
             ensure!(sealed, "{id} was settled, and its row does not know");
@@ -70,7 +71,7 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
         }
         Output::Settled { state, status, repeated: true } => {
             let accepted = accepted(ledger, asked)
-                .ok_or_else(|| format!("{id} was never settled by this token, yet it is a repeat"))?;
+                .ok_or_else(|| finding!("{id} was never settled by this token, yet it is a repeat"))?;
             ensure!(accepted.said.contains(&asked.said()), "another answer to {id} was taken for a repeat");
             let answer = accepted.answer.get_or_insert_with(|| (state.clone(), *status));
             ensure!(*answer == (state.clone(), *status), "a repeat was answered differently for {id}");
@@ -83,7 +84,7 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
             );
             report.count("answer/spawned");
         }
-        other => return Err(format!("a settlement was answered {other:?}")),
+        other => return Err(finding!("a settlement was answered {other:?}")),
     }
     Ok(())
 }
@@ -121,7 +122,7 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
         Code::DuplicateKey => {
             ensure!(in_force && has_children, "{id} refused an answer without children for a key");
         }
-        code => return Err(format!("a settlement of {id} was refused with {}", code.as_str())),
+        code => return Err(finding!("a settlement of {id} was refused with {}", code.as_str())),
     }
     Ok(())
 }
@@ -151,7 +152,7 @@ fn accept(ledger: &mut Ledger, asked: &Asked<'_>, answer: Option<(Name, Status)>
         }
         None => {
             let known =
-                ledger.known.get_mut(&asked.id).ok_or_else(|| format!("{} does not exist", asked.id))?;
+                ledger.known.get_mut(&asked.id).ok_or_else(|| finding!("{} does not exist", asked.id))?;
             known.accepted.push(Accepted { lease_no, bits, said: vec![asked.said()], answer });
         }
     }

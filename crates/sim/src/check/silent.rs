@@ -7,6 +7,7 @@ use model::{Pipeline, Submission};
 use super::owed::Debts;
 use super::{Checked, ensure, limits};
 use crate::faults::Commit;
+use crate::finding::Finding;
 use crate::report::Report;
 
 /// A row that changed without gaining a revision.
@@ -19,7 +20,7 @@ pub(super) struct Silent<'a> {
 }
 
 /// Checks the change; says whether the worker was heard, which ends a row of crashes.
-pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, String> {
+pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
     match &silent.after.wait {
         // It became ready and was leased in one step: each for itself.
         Wait::Lease(lease)
@@ -35,7 +36,7 @@ pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, St
     }
 }
 
-fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, String> {
+fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
     let Silent { before, after, .. } = silent;
     let id = before.id;
     let mut expected = (*before).clone();
@@ -118,7 +119,7 @@ fn queues(silent: &Silent<'_>, expected: &mut Submission, report: &mut Report) -
     Ok(())
 }
 
-fn granted(silent: &Silent<'_>, task: &model::Name, lease: &Lease) -> Result<(), String> {
+fn granted(silent: &Silent<'_>, task: &model::Name, lease: &Lease) -> Result<(), Finding> {
     let (now, row) = (silent.commit.now, silent.before);
     ensure!(
         lease.no == row.lease_no + 1,

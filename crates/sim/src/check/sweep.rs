@@ -12,6 +12,7 @@ use store::{
 
 use super::ledger::Ledger;
 use super::{Checked, clocks, ensure, reasons};
+use crate::finding::{Finding, finding};
 
 const PAGE: usize = 100;
 const ALL: usize = 100_000;
@@ -26,8 +27,8 @@ impl Ledger {
     }
 }
 
-fn unreadable(error: store::Error) -> String {
-    format!("the store cannot be read: {error}")
+fn unreadable(error: store::Error) -> Finding {
+    finding!("the store cannot be read: {error}")
 }
 
 fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
@@ -90,7 +91,7 @@ fn histories(ledger: &Ledger, store: &dyn Store) -> Checked {
             ensure!(stored.is_none(), "{id} was forgotten and is back");
             continue;
         }
-        let (row, documents) = stored.ok_or_else(|| format!("{id} is gone"))?;
+        let (row, documents) = stored.ok_or_else(|| finding!("{id} is gone"))?;
         ensure!(row == known.row && documents == known.documents, "{id} is not as it was");
     }
     Ok(())

@@ -95,7 +95,7 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
     let ways = moment.book.ways(moment.event)?;
     if ways.iter().all(|by| **by == By::Clock) {
         let Wait::Clock { until } = &row.wait else {
-            return Err("a wait ended that had not begun".to_owned());
+            return Err("a wait ended that had not begun".into());
         };
         ensure!(*until <= leaf.at, "a wait until {until} ended at {}", leaf.at);
         report.count("moment/wait-over");
@@ -120,7 +120,7 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
 
 fn lease_ran_out(moment: &Moment<'_>) -> Checked {
     let at = moment.event.leaf.at;
-    let Some(lease) = moment.lease() else { return Err("a lease ran out that nobody had".to_owned()) };
+    let Some(lease) = moment.lease() else { return Err("a lease ran out that nobody had".into()) };
     ensure!(lease.expires_at <= at, "a lease until {} ran out at {at}", lease.expires_at);
     in_reach(moment, lease)
 }

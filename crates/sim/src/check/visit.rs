@@ -10,6 +10,7 @@ use model::{Command, Millis, Name, Right};
 
 use super::timing::Moment;
 use super::{Checked, ensure};
+use crate::finding::Finding;
 use crate::report::Report;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl Default for Visit {
 
 impl Visit {
     /// The visit after an event, if the event is one the rules allow.
-    pub(super) fn after(&self, moment: &Moment<'_>, report: &mut Report) -> Result<Visit, String> {
+    pub(super) fn after(&self, moment: &Moment<'_>, report: &mut Report) -> Result<Visit, Finding> {
         let leaf = &moment.event.leaf;
         ensure!(leaf.attempt == self.attempt, "it is attempt {} and not {}", self.attempt, leaf.attempt);
         let mut visit = self.clone();
@@ -82,7 +83,7 @@ impl Visit {
         Ok(if goes_on { visit } else { Visit::default() })
     }
 
-    fn rule(&self, moment: &Moment<'_>, code: &str) -> Result<(String, RetryRule), String> {
+    fn rule(&self, moment: &Moment<'_>, code: &str) -> Result<(String, RetryRule), Finding> {
         let task = moment.book.task(moment.stood()).ok_or("an attempt failed where there is no task")?;
         let (counted, rule) = task.retry.rule_for(code);
         Ok((counted.to_owned(), rule.clone()))

@@ -9,6 +9,7 @@ use super::ledger::Ledger;
 use super::silent::{self, Silent};
 use super::{Checked, ensure};
 use crate::faults::Commit;
+use crate::finding::finding;
 use crate::report::Report;
 
 impl Ledger {
@@ -16,7 +17,7 @@ impl Ledger {
         for change in &commit.changes.rows {
             let id = change.after.id;
             let known =
-                self.known.get_mut(&id).ok_or_else(|| format!("submission {id} has a row but no event"))?;
+                self.known.get_mut(&id).ok_or_else(|| finding!("submission {id} has a row but no event"))?;
             let before = Some(&known.row).filter(|row| row.row_version > 0);
             ensure!(
                 change.before.as_deref() == before,
@@ -49,7 +50,7 @@ impl Ledger {
         for row in &commit.changes.forgotten {
             ensure!(said.remove(&row.id), "{} was removed and no event says so", row.id);
             let known = self.known.remove(&row.id);
-            let known = known.ok_or_else(|| format!("{} was removed and was not there", row.id))?;
+            let known = known.ok_or_else(|| finding!("{} was removed and was not there", row.id))?;
             ensure!(known.row == *row, "{} was removed as\n{row:?}\nand was\n{:?}", row.id, known.row);
             ensure!(row.status.is_final(), "{} was removed before its end", row.id);
             self.gone.insert(row.id, known);
