@@ -113,6 +113,26 @@ fn an_outcome_without_a_lease_needs_a_redrive_before_it() {
 }
 
 #[test]
+fn people_agree_to_another_action_while_the_task_of_a_granted_one_runs() {
+    let several =
+        DESK.replace("actions.close = \"DONE\"", "actions.close = { to = \"DONE\", approvals = 2 }");
+    let mut story = Story::submitted(pipeline(&several), "{}");
+    let token = story.claim_any();
+    story.finish(token, "done", "{}").unwrap();
+    story.act("publish").unwrap();
+    let token = story.claim_any();
+    story.act("close").unwrap();
+    assert!(story.row().lease().is_some(), "who agrees takes nothing from a worker");
+    story.finish(token, "published", "{}").unwrap();
+    let kinds: Vec<&str> = story.events.iter().map(|event| event.leaf.kind.as_str()).collect();
+    assert_eq!(kinds, ["submitted", "moved", "requested", "approved", "moved"]);
+    let mut deployment = Deployment::new();
+    deployment.apply(&story.pipeline);
+    deployment.publish(&leaves(&story.events));
+    assert_eq!(audit(&deployment).unwrap().events, 5);
+}
+
+#[test]
 fn an_action_with_a_task_moves_only_for_whoever_was_granted_it() {
     assert_eq!(fault(|leaves| drop(leaves.remove(4))), (Fault::Move, 5), "never asked for");
     assert_eq!(fault(|leaves| leaves[5].actor.id = Digest([3; 32])), (Fault::Move, 6), "somebody else");

@@ -115,9 +115,10 @@ impl Stand {
             Kind::Amended => !state.is_final() || self.dead || self.pending.is_some(),
             Kind::Erased | Kind::Forgotten => !self.dead && self.pending.is_none(),
             Kind::Late => !state.is_final() || self.pending.is_some(),
-            Kind::Approved => self.pending.is_none(),
             Kind::Acknowledged => !self.dead && self.pending.is_none() && !self.acknowledged,
-            Kind::Died | Kind::Requested | Kind::Moved | Kind::Migrated => true,
+            // While the task of a granted action runs, another action may still be asked for, by several people if need
+            // be: whoever has the last word ends the task, as with an action that needs one.
+            Kind::Approved | Kind::Died | Kind::Requested | Kind::Moved | Kind::Migrated => true,
         };
         if allowed {
             Ok(())
