@@ -17,6 +17,10 @@ const PROMISES: Promises = &[
     ("the key of one that ended as it came free goes to the next", ended_as_its_key_comes_free),
     ("a hold does not keep a key from who waits for it", a_hold_does_not_keep_a_key),
     ("a slot that is given back is there for the next claim of the same step", a_slot_that_is_given_back),
+    (
+        "a hold takes one out of the line and leaves its granted task alone",
+        a_hold_leaves_a_granted_task_alone,
+    ),
 ];
 
 #[test]
@@ -137,4 +141,25 @@ fn a_slot_that_is_given_back(open: Open<'_>) {
     let step = bench.machine.step(&asks.map(Into::into));
     let Ok(Output::Tasks(tasks)) = &step.outcomes[1] else { panic!("{:?}", step.outcomes) };
     assert_eq!(tasks.iter().map(|task| task.row.id).collect::<Vec<_>>(), [next]);
+}
+
+fn a_hold_leaves_a_granted_task_alone(open: Open<'_>) {
+    let inspected = PORT
+        .replace("actions.turn = \"GONE\"", "actions.inspect = { to = \"GONE\", task = \"port.inspect\" }");
+    let mut bench = open(&[&inspected]);
+    arrive(&mut bench, "a", "q");
+    let [first, next] = ["b", "c"].map(|ship| arrive(&mut bench, ship, "q"));
+    bench.machine.act(first, "inspect").unwrap();
+    let inspecting = bench.machine.claim_task("port.inspect")[0].token;
+    let hold = Hold { submission: Some(first), ..support::hold(1) };
+    let hold_id = hold.id.clone();
+    bench.machine.one(Ask::Hold(Box::new(hold))).unwrap();
+    let token = bench.machine.claim_task("port.unload")[0].token;
+    leave(&mut bench, token);
+    assert_eq!(unloading(&mut bench), [next], "who is held lets the next have its turn");
+    let row = bench.row(first);
+    assert_eq!((row.parked.as_ref(), row.lease().is_some()), (Some(&hold_id), true));
+    assert!(row.timer.is_some(), "its lease still ends by itself: {row:?}");
+    bench.machine.finish(inspecting, "inspected").unwrap();
+    assert_eq!((bench.state(first).as_str(), bench.row(first).parked), ("GONE", None));
 }

@@ -132,8 +132,7 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             Ok(())
         }
         (Ask::Release(id), Err(refusal)) if refusal.code == Code::UnknownHold => {
-            let there = ledger.earlier_holds.get(id).filter(|_| ledger.holds.contains_key(id));
-            ensure!(there.is_none(), "hold {id} is there and was said not to be");
+            ensure!(!ledger.lasting_holds.contains_key(id), "hold {id} is there and was said not to be");
             Ok(())
         }
         (_, Err(_)) => Ok(()),

@@ -52,8 +52,9 @@ pub(crate) struct Ledger {
     /// The latest time of any commit: after a restart, time may have been set back.
     pub(super) latest: Option<Time>,
     pub(super) holds: BTreeMap<Name, Hold>,
-    /// The holds of before the step being checked.
-    pub(super) earlier_holds: BTreeMap<Name, Hold>,
+    /// The holds in force since before the step being checked. One that ended in it is not among them, even if it is in
+    /// force again: whoever did not hear that it was placed asks for it once more.
+    pub(super) lasting_holds: BTreeMap<Name, Hold>,
     pub(super) debts: Debts,
     pub(super) messages: Messages,
     somebody: BTreeSet<SubmissionId>,
@@ -122,7 +123,7 @@ impl Ledger {
     pub(super) fn stopped(&self, row: &Submission, now: Time) -> Option<&Hold> {
         let stops = self.law.of(row).is_ok_and(|book| book.pipeline.holds == Holds::Stop);
         let throughout = |hold: &&Hold| {
-            self.earlier_holds.contains_key(&hold.id)
+            self.lasting_holds.contains_key(&hold.id)
                 && hold.expires_at.is_none_or(|at| at > now)
                 && hold.covers(row)
         };
@@ -167,7 +168,7 @@ impl Ledger {
     /// Checks one step and takes it into the book.
     pub(crate) fn step(&mut self, store: &dyn Store, seen: &Seen<'_>, report: &mut Report) -> Checked {
         self.previous.clear();
-        self.earlier_holds = self.holds.clone();
+        self.lasting_holds = self.holds.clone();
         self.debts.begin();
         self.messages.begin();
         for input in seen.inputs {

@@ -128,7 +128,10 @@ fn keys(ledger: &Ledger) -> Checked {
 fn parked(ledger: &Ledger) -> Checked {
     for row in ledger.rows() {
         let Some(hold) = &row.parked else { continue };
-        let fits = !row.status.is_final() && row.lease().is_none();
+        // What a worker has is not stopped. But a granted action's task runs before the lane is got, and a hold over
+        // one that is first in line takes it out of the line meanwhile, for others to have their turn.
+        let in_line = row.seat.as_ref().is_some_and(Seat::waits);
+        let fits = !row.status.is_final() && (row.lease().is_none() || in_line);
         ensure!(fits, "{} is parked although there is nothing to stop: {row:?}", row.id);
         if limits::waits_beside(&ledger.law.of(row)?.pipeline, row).is_some() {
             continue;

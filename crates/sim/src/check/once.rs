@@ -19,9 +19,10 @@ pub(super) struct Receipt {
     /// `None` while nobody has heard the answer.
     row: Option<Submission>,
     until: Time,
-    /// Something was committed when its time was over. Every commit clears a few of those away, so this one may be
-    /// gone, and a clock that was set back since does not bring it back. It was kept for its day all the same: whoever
-    /// repeats the request now hears the first answer or is served anew, and both are right.
+    /// Its time was over once. Every transaction clears a few of those away, also one that writes nothing, such as those
+    /// of the checker itself. So this one may be gone, and a clock that was set back since does not bring it back. It
+    /// was kept for its day all the same: whoever repeats the request now hears the first answer or is served anew,
+    /// and both are right.
     swept: bool,
 }
 
@@ -62,10 +63,8 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
         }
     }
     unheard(ledger, seen);
-    if !seen.commits.is_empty() {
-        let over = ledger.receipts.values_mut().filter(|receipt| receipt.until <= seen.now);
-        over.for_each(|receipt| receipt.swept = true);
-    }
+    let over = ledger.receipts.values_mut().filter(|receipt| receipt.until <= seen.now);
+    over.for_each(|receipt| receipt.swept = true);
     Ok(())
 }
 

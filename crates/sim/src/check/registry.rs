@@ -73,6 +73,7 @@ impl Ledger {
             let name = &change.key.name;
             let Some(body) = &change.body else {
                 self.holds.remove(name.as_str());
+                self.lasting_holds.remove(name.as_str());
                 continue;
             };
             let hold: Hold = serde_json::from_str(body.as_str())

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::event::Kind;
-use model::{Submission, SubmissionId};
+use model::{Right, Submission, SubmissionId};
 
 use super::ledger::Ledger;
 use super::silent::{self, Silent};
@@ -61,10 +61,11 @@ impl Ledger {
     }
 }
 
-/// Whether a worker was heard in a commit whose events are all amendments: a settlement that left none.
+/// Whether a worker was heard in a commit without an event of its own: a settlement that left none, beside whatever
+/// else happened to the submission in that commit (somebody amended or migrated it, a service level was missed).
 fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
     let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
-    before.settled != after.settled && events.all(|event| event.leaf.kind == Kind::Amended)
+    before.settled != after.settled && !events.any(|event| matches!(event.leaf.right, Right::Lease(_)))
 }
 
 /// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.
