@@ -3,6 +3,7 @@
 mod bench;
 mod needs;
 mod postgres;
+mod soak;
 mod tally;
 mod test;
 mod tidy;
@@ -34,6 +35,12 @@ enum Verb {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Run the simulation on seeds nobody has seen, over memory, SQLite and PostgreSQL in turn
+    Soak {
+        /// How long all of it takes, after the build; each store has a third
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+        minutes: u64,
+    },
     /// Check the rules of the repository that no compiler checks
     Tidy,
 }
@@ -44,6 +51,7 @@ fn main() -> Result<ExitCode> {
     match arguments.verb {
         Verb::Test { filter } => Ok(test::run(&root, &filter)),
         Verb::Bench { arguments } => bench::run(&root, &arguments),
+        Verb::Soak { minutes } => soak::run(&root, minutes),
         Verb::Tidy => tidy::run(&root),
     }
 }
