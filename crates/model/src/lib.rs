@@ -21,6 +21,7 @@ pub mod pipeline;
 pub mod refusal;
 pub mod role;
 pub mod schema;
+mod shared;
 pub mod submission;
 pub mod time;
 pub mod token;

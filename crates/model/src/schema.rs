@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 
+use crate::digest::Digest;
 use crate::json::Json;
+use crate::shared::Shared;
 
 /// A compiled schema. Cheap to clone.
 #[derive(Clone)]
@@ -15,6 +17,9 @@ struct Compiled {
     source: String,
     validator: Validator,
 }
+
+/// Compiled schemas, by their text: the same one is used by many states and by version after version.
+static SCHEMAS: Shared<Digest, Compiled> = Shared::new();
 
 /// One way in which a document does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,14 +45,7 @@ impl Schema {
         if text.len() > Self::BYTES_MAX {
             return Err("the schema is larger than 256 KB".to_owned());
         }
-        let json = Json::parse(text).map_err(|error| error.to_string())?;
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex().size_limit(1024 * 1024))
-            .should_validate_formats(true)
-            .build(&json.to_serde())
-            .map_err(|error| message(&error))?;
-        Ok(Schema(Arc::new(Compiled { source: text.to_owned(), validator })))
+        SCHEMAS.get(Digest::of(text.as_bytes()), || Compiled::of(text)).map(Schema)
     }
 
     #[must_use]
@@ -67,6 +65,19 @@ impl Schema {
             _ => validator.iter_errors(&value).take(most).map(|error| Violation::of(&error)).collect(),
         };
         Err(violations)
+    }
+}
+
+impl Compiled {
+    fn of(text: &str) -> Result<Self, String> {
+        let json = Json::parse(text).map_err(|error| error.to_string())?;
+        let validator = jsonschema::options()
+            .offline()
+            .with_pattern_options(PatternOptions::regex().size_limit(1024 * 1024))
+            .should_validate_formats(true)
+            .build(&json.to_serde())
+            .map_err(|error| message(&error))?;
+        Ok(Compiled { source: text.to_owned(), validator })
     }
 }
 
@@ -116,6 +127,12 @@ mod tests {
     fn violations(text: &str, document: &str) -> Vec<Violation> {
         let document = Json::parse(document).expect("the test's JSON is well formed");
         schema(text).check(&document).expect_err("the document does not fit")
+    }
+
+    #[test]
+    fn equal_schemas_are_compiled_once() {
+        let (first, second) = (schema(r#"{"maxLength":77}"#), schema(r#"{"maxLength":77}"#));
+        assert!(Arc::ptr_eq(&first.0, &second.0));
     }
 
     #[test]

@@ -281,3 +281,15 @@ fn moves_name_their_actors() {
     }
     insta::assert_snapshot!(lines);
 }
+
+#[test]
+fn versions_share_the_expressions_they_have_in_common() {
+    let first = source("skill-review");
+    let mut second = first.clone();
+    second.toml = first.toml.replacen("version = ", "version = 9", 1);
+    let load = |source| load(source).expect("it has no problems");
+    let (first, second) = (load(&first), load(&second));
+    assert_ne!(first.version, second.version);
+    let key = |pipeline: &Pipeline| pipeline.key.clone().expect("it has a key");
+    assert!(key(&first).is_same(&key(&second)), "it is compiled once");
+}

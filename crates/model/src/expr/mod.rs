@@ -33,7 +33,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::digest::Digest;
 use crate::json::Value;
+use crate::shared::Shared;
 use crate::time::Millis;
 
 pub use nearest::nearest;
@@ -53,6 +55,9 @@ pub const MAX_PATTERN_LEN: usize = 256;
 /// A compiled expression. Cheap to clone; equal when its source is.
 #[derive(Clone)]
 pub struct Expr(Arc<compile::Compiled>);
+
+/// Compiled expressions, by their source and the names they may see: version after version has the same ones.
+static EXPRESSIONS: Shared<Digest, compile::Compiled> = Shared::new();
 
 /// Something wrong with a source, and where in it (bytes).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,11 +106,19 @@ impl GuardError {
 impl Expr {
     /// Reports every problem. `names` are the variables that are legal here.
     pub fn compile(source: &str, names: &[&str]) -> Result<Self, Vec<Problem>> {
-        compile::compile(source, names).map(|compiled| Self(Arc::new(compiled)))
+        // The same text may be a mistake where it sees less.
+        let key = Digest::of_parts(&[names.join(",").as_bytes(), b"\0", source.as_bytes()]);
+        EXPRESSIONS.get(key, || compile::compile(source, names)).map(Self)
     }
 
     pub fn source(&self) -> &str {
         &self.0.source
+    }
+
+    /// Whether both are one in memory.
+    #[must_use]
+    pub fn is_same(&self, other: &Expr) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// Whether the variable `name` is referenced, so that callers load only what is read.
