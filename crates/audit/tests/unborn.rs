@@ -25,6 +25,7 @@ fn sent(n: u8, definition: Option<&Pipeline>, fate: Fate<'_>) -> Event {
         reachable_since: Time::EPOCH,
         hold: None,
         lane_free: false,
+        arrivals: 0,
         key_holder: None,
         slots: [].into(),
         seed: [n; 32],

@@ -343,9 +343,13 @@ final = "cancelled"
 
 /// Writes a pipeline and its scenarios, and runs them.
 fn tested(scenarios: &str, args: &[&str]) -> common::Said {
+    tested_on(HELLO, scenarios, args)
+}
+
+fn tested_on(pipeline: &str, scenarios: &str, args: &[&str]) -> common::Said {
     let folder = TempDir::new().expect("a temporary folder");
     std::fs::create_dir(folder.path().join("tests")).expect("the folder can be written");
-    std::fs::write(folder.path().join("hello.toml"), HELLO).expect("the folder can be written");
+    std::fs::write(folder.path().join("hello.toml"), pipeline).expect("the folder can be written");
     std::fs::write(folder.path().join("tests/hello.toml"), scenarios).expect("the folder can be written");
     let path = folder.path().join("hello.toml").display().to_string();
     let args: Vec<&str> = ["test"].into_iter().chain(args.iter().copied()).chain([path.as_str()]).collect();
@@ -402,6 +406,59 @@ fn every_expectation_that_fails_is_told_and_every_scenario_is_run() {
     }
     assert!(!said.stdout.contains("NOT LOOKED AT"), "{}", said.stdout);
     assert!(!said.stdout.contains("never walked"), "{}", said.stdout);
+}
+
+const LIMITED: &str = r#"
+name = "hello"
+version = 1
+labels = { owner = "payload.owner" }
+limits.owner = 1
+start = "GREETING"
+[states.GREETING]
+task = "hello.greet"
+on.greeted = "DONE"
+[states.DONE]
+final = "success"
+"#;
+
+#[test]
+fn limits_keep_from_workers_what_is_one_too_many_and_nothing_else() {
+    let said = tested_on(
+        LIMITED,
+        r#"pipeline = "../hello.toml"
+[[scenario]]
+name = "limits"
+steps = [
+  { submit = { owner = "ada" }, as = "one" },
+  { submit = { owner = "ada" }, as = "two" },
+  { of = "two", answer = "greeted", state = "DONE" },
+  { claim = "hello.greet", gets = ["one"], waits_for = "lease" },
+  { submit = { owner = "ada" }, as = "three" },
+  { submit = { owner = "bob" }, as = "four" },
+  { claim = "hello.greet", max = 9, gets = ["four"] },
+  { of = "three", waits_for = "limit" },
+  { of = "one", give_back = true, waits_for = "worker", history = ["submit"] },
+  { of = "three", waits_for = "worker" },
+  { hold = { labels = { owner = "ada" } } },
+  { claim = "hello.greet", max = 9, gets = [] },
+  { of = "three", waits_for = "hold" },
+]
+
+[[scenario]]
+name = "one too many"
+steps = [
+  { submit = { owner = "ada" }, as = "one" },
+  { claim = "hello.greet" },
+  { submit = { owner = "ada" }, as = "two" },
+  { of = "two", answer = "greeted" },
+]
+"#,
+        &[],
+    )
+    .ends(1);
+    assert!(said.stdout.contains("  ok      limits\n"), "{}", said.stdout);
+    let why = "the limit keeps it from workers: 1 with owner ada are with some already";
+    assert!(said.stdout.contains(why), "{}", said.stdout);
 }
 
 #[test]

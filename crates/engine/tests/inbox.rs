@@ -53,6 +53,7 @@ version = 1
 title = "Line"
 on_duplicate = "queue"
 lane = { key = "payload.lane" }
+priority = { set_by = "submitter" }
 start = "DOING"
 [states.DOING]
 task = "work.do"
@@ -128,7 +129,7 @@ fn submitted(open: Open<'_>) {
 }
 
 fn options(open: Open<'_>) {
-    let mut bench = open(&[LINE]);
+    let mut bench = open(&[LINE, WORK]);
     let later = bench.clock.now().plus(Millis::from_secs(60));
     let all = Received {
         key: Some("k".to_owned()),
@@ -138,7 +139,8 @@ fn options(open: Open<'_>) {
         ..sent(1, "line", r#"{"lane":"x"}"#)
     };
     let wild = Received { priority: Some(i64::MAX), ..sent(2, "line", r#"{"lane":"x"}"#) };
-    receive(&bench, vec![all, wild]);
+    let barred = Received { priority: Some(-3), ..sent(3, "work", r#"{"id":"a"}"#) };
+    receive(&bench, vec![all, wild, barred]);
     bench.machine.step(&[]);
     let row = bench.row(id(1));
     assert_eq!((row.key.as_deref(), row.priority_given), (Some("k"), Some(-3)));
@@ -146,6 +148,7 @@ fn options(open: Open<'_>) {
     let metadata = bench.store.history(id(1), 0, 1).unwrap()[0].event.detail.metadata.clone();
     assert!(metadata.unwrap().as_str().contains("spring"));
     assert_eq!(refusal(&bench, 2), "invalid-request");
+    assert_eq!(refusal(&bench, 3), "role-required");
 }
 
 fn refused(open: Open<'_>) {

@@ -25,6 +25,7 @@ lease = "30s"
 [states.QUEUED]
 lane = "wait"
 next = "WORK"
+actions.leave = "DONE"
 [states.WORK]
 task = "t.work"
 on.done = "AFTER"
@@ -46,7 +47,14 @@ const PROMISES: Promises = &[
         "a lane goes to the next in the commit that leaves it",
         a_lane_goes_to_the_next_in_the_commit_that_leaves_it,
     ),
-    ("a lane is owed where its line changes as it is left", a_lane_is_owed_where_its_line_changes),
+    (
+        "a lane goes to whoever joins its line as it is left and is first",
+        a_lane_goes_to_whoever_joins_and_is_first,
+    ),
+    (
+        "a lane is owed where the first in line leaves it as it is left",
+        a_lane_is_owed_where_the_first_in_line_leaves_it,
+    ),
     ("an older arrival never displaces a holder", an_older_arrival_never_displaces_a_holder),
     ("a dead letter frees its lane unless it blocks it", a_dead_letter_frees_its_lane_unless_it_blocks_it),
     (
@@ -148,18 +156,29 @@ fn a_lane_goes_to_the_next_in_the_commit_that_leaves_it(bench: Open<'_>) {
     assert_eq!((holder(&bench), owes(&bench)), (None, 0), "there is none");
 }
 
-fn a_lane_is_owed_where_its_line_changes(bench: Open<'_>) {
+fn a_lane_goes_to_whoever_joins_and_is_first(bench: Open<'_>) {
     let mut bench = bench(&[LANES]);
-    let ([_, second, _], done) = three_in_a_lane(&mut bench);
+    let (_, done) = three_in_a_lane(&mut bench);
     let pipeline = bench.machine.pipelines.current().in_force("lanes").unwrap().clone();
     let mut application = support::application("");
     application.payload = Json::parse(&lane("a", "0")).unwrap();
     let joins = Ask::Submit(model::admit::admit(&pipeline, application).unwrap().into()).into();
-    bench.machine.step(&[done, joins]);
-    assert_eq!((holder(&bench), owes(&bench) > 0), (None, true));
+    let step = bench.machine.step(&[done, joins]);
+    let joined = support::id_of(&step.outcomes[1]);
+    assert_eq!((holder(&bench), owes(&bench)), (Some(joined), 0), "the smaller tie of the same moment");
     bench.machine.settle();
-    assert_ne!(holder(&bench), Some(second), "the smaller tie of the same moment");
-    assert_eq!((holder(&bench).is_some(), owes(&bench)), (true, 0));
+    assert_eq!((holder(&bench), owes(&bench)), (Some(joined), 0));
+}
+
+fn a_lane_is_owed_where_the_first_in_line_leaves_it(bench: Open<'_>) {
+    let mut bench = bench(&[LANES]);
+    let ([_, second, third], done) = three_in_a_lane(&mut bench);
+    let (caller, action) = (model::Caller::new("ada", model::Role::Admin), "leave".into());
+    let act = model::command::Act { caller, action, reason: None, data: None, to: None, if_match: None };
+    bench.machine.step(&[done, Ask::Tell(second, model::Command::Act(act)).into()]);
+    assert_eq!((holder(&bench), owes(&bench) > 0), (None, true), "who comes then is found by the next look");
+    bench.machine.settle();
+    assert_eq!((holder(&bench), owes(&bench)), (Some(third), 0));
 }
 
 fn an_older_arrival_never_displaces_a_holder(bench: Open<'_>) {

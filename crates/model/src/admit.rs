@@ -15,6 +15,7 @@ use crate::expr::{Expr, GuardError, Scope};
 use crate::json::{Json, Value};
 use crate::pipeline::{Edge, Pipeline};
 use crate::refusal::{Code, Refusal};
+use crate::role::Role;
 use crate::schema::Violation;
 use crate::submission::{Seat, SubmissionId};
 use crate::time::Time;
@@ -146,11 +147,18 @@ impl Admission {
     pub fn lane(&self) -> Option<&Name> {
         self.seat.as_ref().map(|seat| &seat.lane)
     }
+
+    /// The text that those who come to its lane at the same time are ordered by.
+    #[must_use]
+    pub fn tie_order(&self) -> Option<&Name> {
+        self.seat.as_ref().map(Seat::tie_order)
+    }
 }
 
 /// Checks an application against a pipeline.
 pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
     check_bounds(&application)?;
+    check_priority(pipeline, &application)?;
     if let Some(schema) = &pipeline.payload {
         schema
             .check(&application.payload)
@@ -183,6 +191,22 @@ fn check_bounds(application: &Application) -> Result<(), Refusal> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Whoever may choose its own place in a queue chooses the first.
+fn check_priority(pipeline: &Pipeline, application: &Application) -> Result<(), Refusal> {
+    if application.priority.is_none() || pipeline.priority.may_be_set_by(application.caller.role) {
+        return Ok(());
+    }
+    let mut roles = pipeline.priority.set_by.clone();
+    roles.push(Role::Admin);
+    let names: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+    let message = format!(
+        "setting a priority in pipeline `{}` needs the role {}; leave `priority` out",
+        pipeline.name,
+        names.join(" or ")
+    );
+    Err(Refusal::new(Code::RoleRequired, message).with("role", names[0]))
 }
 
 pub fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
@@ -301,7 +325,7 @@ impl Door<'_> {
                 format!("the lane's tie is over {KEY_BYTES_MAX} bytes"),
             ));
         }
-        Ok(Some(Seat { lane: key.into(), tie: tie.into(), holds: false, away: false }))
+        Ok(Some(Seat::new(key, tie)))
     }
 
     /// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.

@@ -20,6 +20,7 @@ pub enum Command {
     Finish(Finish),
     Fail(Fail),
     Snooze(Snooze),
+    GiveBack(GiveBack),
     Spawn(Spawn),
     Child(Child),
     /// Its parent ended cancelled: it follows, where its state says so.
@@ -87,6 +88,12 @@ pub struct Fail {
 pub struct Snooze {
     pub token: Token,
     pub span: Millis,
+}
+
+/// "Somebody else": the worker stops. The task is ready at once; costs no attempt.
+#[derive(Debug, Clone)]
+pub struct GiveBack {
+    pub token: Token,
 }
 
 #[derive(Debug, Clone)]

@@ -18,6 +18,8 @@ pub struct Context {
     pub hold: Option<Name>,
     /// Whether its lane has no holder and nobody before it in line.
     pub lane_free: bool,
+    /// For a new submission: how many the server made before it at this time.
+    pub arrivals: u32,
     /// Another submission that holds its key.
     pub key_holder: Option<SubmissionId>,
     /// For a claim: of each limit it counts under, by label, the slots that are taken.

@@ -1,7 +1,7 @@
 //! The row after an event. No pipeline, no decision: the event already says everything.
 
 use crate::event::{Change, Entry, Event, Leaf, Migrated, Moved, Spent, Submitted};
-use crate::submission::{Cause, Documents, Investigation, Status, Submission, Wait};
+use crate::submission::{Cause, Documents, GivenBack, Investigation, Status, Submission, Wait};
 use crate::{Digest, Right};
 
 /// Applies one event. `row` is `None` exactly for the first.
@@ -70,6 +70,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             *row.failures.entry(rule.clone()).or_default() += 1;
             row.attempt += 1;
             row.crashes = 0;
+            row.given_back = GivenBack::default();
             row.error = Some(error.clone());
             row.wait = Wait::Delay { until: *until, cause: Cause::Retry };
         }
@@ -209,7 +210,9 @@ impl Submission {
         self.clocks = entry.clocks.clone();
         self.parked = None;
         self.approvals.clear();
-        if !migrated.stays {
+        // One that stays in its queue may have another place there, by another priority.
+        let ranked = matches!((&self.wait, &entry.wait), (Wait::Worker { .. }, Wait::Worker { .. }));
+        if !migrated.stays || ranked {
             self.wait = entry.wait.clone();
         }
     }
@@ -227,6 +230,7 @@ impl Submission {
         self.attempt = 1;
         self.failures.clear();
         self.crashes = 0;
+        self.given_back = GivenBack::default();
     }
 }
 

@@ -6,7 +6,7 @@ mod wait;
 
 pub use failure::Failure;
 pub use investigation::{Investigation, InvestigationStatus};
-pub use wait::{Cause, Lease, Seat, Slot, Wait};
+pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Wait};
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -62,6 +62,21 @@ impl SubmissionId {
     pub fn new(at: Time, chance: [u8; 10]) -> Self {
         let millis = u64::try_from(at.millis()).unwrap_or(0);
         SubmissionId(uuid::Builder::from_unix_timestamp_millis(millis, &chance).into_uuid())
+    }
+}
+
+impl SubmissionId {
+    /// The id of the `nth` submission that a server makes at a time: greater than those it made before, so that what
+    /// comes in one call keeps the order of the call wherever ids decide. `nth` counts modulo 2^26.
+    #[must_use]
+    pub fn nth(at: Time, nth: u32, chance: [u8; 6]) -> Self {
+        // Around the bits that say which kind of UUID this is: 4 of one byte, 8, 6 of the next, 8.
+        let [a, b, c] = [(nth >> 22) & 0x0f, (nth >> 14) & 0xff, (nth >> 8) & 0x3f];
+        let counted = [a, b, c, nth & 0xff].map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
+        let mut bytes = [0; 10];
+        bytes[..4].copy_from_slice(&counted);
+        bytes[4..].copy_from_slice(&chance);
+        SubmissionId::new(at, bytes)
     }
 }
 
@@ -150,6 +165,9 @@ pub struct Submission {
     /// Leases of this visit that ended without a word from their worker.
     #[serde(default)]
     pub crashes: u32,
+    /// Leases of the current try that their workers gave back.
+    #[serde(default, skip_serializing_if = "GivenBack::is_none")]
+    pub given_back: GivenBack,
     #[serde(default)]
     pub requeues: u32,
     pub priority: i64,
@@ -252,6 +270,7 @@ impl Submission {
             attempt: 1,
             failures: BTreeMap::new(),
             crashes: 0,
+            given_back: GivenBack::default(),
             requeues: 0,
             priority: 0,
             priority_given: None,

@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use crate::Name;
 use crate::actor::Actor;
-use crate::decide::rank;
 use crate::pipeline::{Holds, Kind, Pipeline, State, Times};
 use crate::submission::{
     Cause, Documents, Failure, Investigation, Lease, SlaClock, Status, Submission, SubmissionId, Wait,
@@ -146,15 +145,21 @@ impl Look<'_> {
     }
 
     fn worker(&self, task: &Name, place: i64) -> Reason {
-        let since = Time::from_millis(place.saturating_sub(rank(Time::EPOCH, self.row.priority)));
+        let since = self.pipeline.ageing.ready_at(place, self.row.priority);
         let polled = match self.around.polled_ago {
             None => "no worker has asked for it since the server started".to_owned(),
             Some(ago) => format!("a worker last asked for it {ago} ago"),
         };
-        let sentence = format!("it waits for a worker of task {task} since {since}; {polled}");
+        let given_back = self.row.given_back.times;
+        let handed = match given_back {
+            0 => String::new(),
+            1 => "; a worker that stopped gave it back".to_owned(),
+            times => format!("; workers that stopped gave it back {times} times"),
+        };
+        let sentence = format!("it waits for a worker of task {task} since {since}; {polled}{handed}");
         let details = json!({
             "task": task, "since": since, "attempt": self.row.attempt, "crashes": self.row.crashes,
-            "polled_ago": self.around.polled_ago,
+            "given_back": given_back, "polled_ago": self.around.polled_ago,
         });
         reason("worker", sentence, details)
     }

@@ -287,3 +287,91 @@ fn a_redrive_keeps_the_reason_it_was_given() {
     assert_eq!(event.leaf.kind.as_str(), "redriven");
     assert_eq!(event.detail.metadata.as_ref().unwrap().as_str(), r#"{"reason":"the disk was replaced"}"#);
 }
+
+#[test]
+fn a_lease_given_back_is_neither_failed_nor_crashed_and_keeps_its_place() {
+    let mut story = story();
+    let Wait::Worker { rank, .. } = story.row().wait else { panic!("{:?}", story.row().wait) };
+    for _ in 0..2 * CRASHES_MAX {
+        let token = story.claim_any();
+        story.pass("20s");
+        story.give_back(token).unwrap();
+        assert_eq!(story.row().wait, Wait::Worker { task: "work.do".into(), rank });
+    }
+    let row = story.row();
+    assert_eq!((row.attempt, row.crashes, row.status, row.revision), (1, 0, Status::Open, 1));
+    assert_eq!(story.events.len(), 1);
+    let token = story.claim_any();
+    assert_eq!(story.row().lease().unwrap().times_out_at, Some(story.now.plus("5m".parse().unwrap())));
+    story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn giving_back_twice_is_one_deed_and_ends_the_token() {
+    let mut story = story();
+    let token = story.claim_any();
+    let settled = |repeated| Answer::Settled { state: "DOING".into(), status: Status::Open, repeated };
+    assert_eq!(story.give_back(token), Ok(settled(false)));
+    assert_eq!(story.finish(token, "done", "{}").unwrap_err().code, Code::StaleLease);
+    let other = story.claim_any();
+    assert_eq!(story.give_back(token), Ok(settled(true)));
+    assert!(story.row().lease().is_some(), "the repeat took the lease of somebody else");
+    story.finish(other, "done", "{}").unwrap();
+    assert_eq!(story.give_back(other).unwrap_err().code, Code::StaleLease);
+}
+
+#[test]
+fn giving_back_does_not_make_crashes_undone() {
+    let mut story = story();
+    for crashes in 1..CRASHES_MAX {
+        story.claim_any();
+        story.pass("31s");
+        story.wake();
+        assert_eq!(story.row().crashes, crashes);
+        let token = story.claim_any();
+        story.give_back(token).unwrap();
+        assert_eq!(story.row().crashes, crashes);
+    }
+}
+
+#[test]
+fn an_attempt_cannot_be_handed_from_worker_to_worker_for_ever() {
+    let mut story = story();
+    let mut given_back = 0;
+    while story.row().attempt == 1 {
+        let token = story.claim_any();
+        story.pass("4m59s");
+        story.renew(token).unwrap();
+        story.give_back(token).unwrap();
+        given_back += 1;
+        assert!(given_back < 20, "it went on and on");
+    }
+    assert_eq!(given_back, 11, "ten times the five minutes that one attempt may take");
+    assert_eq!(story.told()[1], "retried retry system");
+    let error = story.row().error.as_ref().unwrap();
+    assert_eq!(
+        (&*error.code, error.message.as_str()),
+        ("timeout", "the attempt may take 5m and took 54m49s, on 11 leases that were given back")
+    );
+    assert_eq!(
+        story.row().given_back,
+        model::submission::GivenBack::default(),
+        "the next attempt begins anew"
+    );
+}
+
+#[test]
+fn a_time_to_live_that_ran_out_under_a_lease_ends_it_once_that_is_given_back() {
+    let machine = WORK.replace("start = ", "ttl = { after = \"1m\", to = \"REFUSED\" }\nstart = ");
+    let mut story = Story::submitted(pipeline(&machine), "{}");
+    let token = story.claim_any();
+    story.pass("29s");
+    story.renew(token).unwrap();
+    story.pass("29s");
+    story.renew(token).unwrap();
+    story.pass("3s");
+    story.give_back(token).unwrap();
+    assert!(story.row().timer.unwrap() <= story.now);
+    story.wake();
+    assert_eq!(story.state(), "REFUSED");
+}

@@ -145,7 +145,7 @@ fn another_task_begins_at_the_end_of_its_queue_with_all_its_tries() {
     story.pass("5s");
     let target = second(&[("task = \"work.do\"", "task = \"work.make\"")]);
     story.tell(&migrate(&target, &[])).unwrap();
-    let rank = model::decide::rank(story.now, 0);
+    let rank = model::pipeline::Ageing::default().rank(story.now, 0);
     assert_eq!(story.row().wait, Wait::Worker { task: "work.make".into(), rank });
     assert_eq!((story.row().attempt, story.row().failures.len()), (1, 0));
 }

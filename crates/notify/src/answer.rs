@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::Engine;
-use model::command::{Fail, Finish, Snooze};
+use model::command::{Fail, Finish, GiveBack, Snooze};
 use model::submission::Failure;
 use model::{Code, Command, Json, Millis, Token};
 use serde_json::Value;
@@ -24,6 +24,8 @@ pub(crate) enum Answer {
     },
     /// Not now: another time, as if it had not been claimed.
     Later(Duration),
+    /// Not here: another server, as if it had not been claimed.
+    Elsewhere,
 }
 
 impl Answer {
@@ -49,6 +51,7 @@ impl Answer {
                 let failure = Failure { code: code.as_str().into(), message: message.clone() };
                 Command::Fail(Fail { token, failure, retryable: *retryable })
             }
+            Answer::Elsewhere => Command::GiveBack(GiveBack { token }),
             Answer::Later(after) => {
                 let span = Millis::new(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
                 Command::Snooze(Snooze { token, span })

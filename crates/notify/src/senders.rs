@@ -29,8 +29,6 @@ const CLAIM_FOR: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long messages under way may take to arrive when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
-/// When somebody else shall take what this server gave up.
-const GIVEN_UP: Duration = Duration::from_millis(1);
 /// The longest try where the pipeline sets no time for one.
 const TRY_WITHIN: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: usize = 4_096;
@@ -134,6 +132,7 @@ impl Senders {
             labels: BTreeMap::new(),
             max,
             arriving: false,
+            only: None,
         };
         match self.engine.claim(claim, CLAIM_FOR).await {
             Ok(granted) => Some(granted),
@@ -162,7 +161,7 @@ impl Senders {
             biased;
             sent = sending => sent.unwrap_or_else(|_| Answer::failed("timeout", "it took too long")),
             () = lease::keep(&self.engine, token, span) => return,
-            _ = give_up.wait_for(|given_up| *given_up) => Answer::Later(GIVEN_UP),
+            _ = give_up.wait_for(|given_up| *given_up) => Answer::Elsewhere,
         };
         if let Answer::Failed { code, .. } = &answer {
             tracing::debug!(submission = %token.submission, code, "a delivery failed");

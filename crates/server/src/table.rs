@@ -5,7 +5,7 @@ use axum::http::{Method, Uri};
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use engine::Engine;
-use model::api::{FailBody, FinishBody, RenewBody, SnoozeBody, SpawnBody};
+use model::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 use model::{Code, Refusal, Role};
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -138,6 +138,9 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
     route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),
     route(Method::POST, "/v1/tasks:snooze", WORKER, Request, |post| on(post, tasks::settle::<SnoozeBody>)),
+    route(Method::POST, "/v1/tasks:give-back", WORKER, Request, |post| {
+        on(post, tasks::settle::<GiveBackBody>)
+    }),
     route(Method::POST, "/v1/tasks:spawn", WORKER, Request, |post| on(post, tasks::settle::<SpawnBody>)),
     route(Method::POST, "/v1/tasks:renew", WORKER, Request, |post| on(post, tasks::settle::<RenewBody>)),
 ];

@@ -63,6 +63,7 @@ pub(crate) fn cast() -> Vec<Actor> {
         Habit::Dying,
         Habit::Late,
         Habit::Careless,
+        Habit::Leaving,
     ];
     cast.extend(habits.into_iter().enumerate().map(|(index, habit)| worker(index, habit, ClaimAll)));
     cast.push(worker(90, Habit::Steady, OnePipeline));
@@ -100,5 +101,6 @@ pub(crate) fn claim(worker: &str, max: usize) -> ClaimMany {
         labels: BTreeMap::new(),
         max,
         arriving: false,
+        only: None,
     }
 }

@@ -158,7 +158,7 @@ fn dock(chance: &mut Chance) -> Value {
         "ship": format!("s{}", chance.below(8)),
         "quay": format!("q{}", chance.below(3)),
         "cargo": chance.pick(&["coal", "corn"]),
-        "tie": format!("{}", chance.below(4)),
+        "tie": format!("{}", chance.below(4) + 8),
         "weight": chance.below(5),
         "early": chance.percent(15),
         "calm": chance.percent(75),
@@ -175,7 +175,7 @@ pub(crate) fn patch(pipeline: &str, chance: &mut Chance) -> Json {
     let value = match (pipeline, chance.below(8)) {
         (_, 0) => json!({ "ship": "another" }),
         (_, 1) => json!([1]),
-        ("dock", 2) => json!({ "tie": "9" }),
+        ("dock", 2) => json!({ "tie": "99" }),
         ("dock", 3) => json!({ "weight": "heavy" }),
         ("dock", 4) => json!({ "calm": true }),
         ("dock", 5) => json!({ "cargo": chance.pick(&["coal", "corn"]) }),

@@ -238,6 +238,7 @@ fn everything_that_can_happen_happens() {
         "delay-over",
         "not-before-over",
         "snoozed",
+        "given-back",
         "parked",
         "limited",
         "unparked",

@@ -159,6 +159,7 @@ impl Ring {
             labels: BTreeMap::new(),
             max: self.batch,
             arriving: false,
+            only: None,
         };
         let finishes = std::mem::take(&mut self.tokens).into_iter().map(|token| {
             let finish =

@@ -199,6 +199,7 @@ fn claim() -> ClaimMany {
         labels,
         max: 1,
         arriving: false,
+        only: None,
     }
 }
 

@@ -58,7 +58,7 @@ fn join(store: &dyn Store, n: u64) {
     persist(store, &take, &mut |taken| {
         let view = taken.lanes[&lane];
         let free = view.holder.is_none() && view.first.is_none();
-        let seat = Seat { lane: lane.lane.clone(), tie: "".into(), holds: free, away: false };
+        let seat = Seat { holds: free, ..Seat::new(lane.lane.clone(), "") };
         let row = Sample::row(n).seat(seat).new_row();
         let owed = if view.holder.is_none() && !free { vec![look_at(&lane, &row.after)] } else { Vec::new() };
         Changes { rows: vec![row], owed, events: vec![submitted(n)], ..Changes::default() }

@@ -120,7 +120,7 @@ fn leave_lane(store: &dyn Store) {
 /// Joins the line if somebody has the lane, and takes it otherwise.
 fn join(taken: &Taken) -> Changes {
     let held = taken.lanes[&lane()].holder.is_some();
-    let seat = Seat { lane: "l1".into(), tie: "".into(), holds: !held, away: false };
+    let seat = Seat { holds: !held, ..Seat::new("l1", "") };
     Changes { rows: vec![Sample::row(2).seat(seat).new_row()], ..Changes::default() }
 }
 

@@ -20,6 +20,7 @@ version = 1
 title = "Orders"
 key = "payload.id"
 on_duplicate = "reject"
+priority = { set_by = "submitter" }
 start = "PACKING"
 [states.PACKING]
 task = "orders.pack"

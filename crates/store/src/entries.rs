@@ -160,7 +160,7 @@ impl Entries {
                     stand: if seat.holds {
                         Stand::Holds
                     } else {
-                        Stand::InLine { since: row.created_at, tie: seat.tie.clone() }
+                        Stand::InLine { since: row.created_at, tie: seat.tie_order().clone() }
                     },
                 },
             ),

@@ -78,7 +78,8 @@ impl Caller for Inside {
     async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<Token>>> {
         let tasks = machine.tasks.iter().copied().map(Name::from).collect();
         let (pipelines, labels) = (Vec::new(), [].into());
-        let claim = ClaimMany { worker: "bench".into(), tasks, pipelines, labels, max, arriving: false };
+        let claim =
+            ClaimMany { worker: "bench".into(), tasks, pipelines, labels, max, arriving: false, only: None };
         let granted = self.engine.claim(claim, wait).await.map_err(refused)?;
         let task = |granted: engine::core::Granted| {
             Ok(Task { token: granted.token, number: number(granted.documents.payload.as_str())? })

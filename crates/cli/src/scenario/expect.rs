@@ -2,7 +2,6 @@
 
 use model::event::Kind;
 use model::json::Value;
-use model::submission::Wait;
 use model::{Json, Submission};
 use store::{LaneKey, Recorded, Store as _};
 
@@ -63,7 +62,7 @@ impl Stage<'_> {
             "requeues" => Value::from(row.requeues),
             "priority" => Value::from(row.priority),
             "position" => Value::from(self.position(row)),
-            "waits_for" => Value::from(waits_for(row)),
+            "waits_for" => Value::from(self.waits_for(row)),
             "due" => {
                 Value::from(row.timer.map_or_else(String::new, |at| at.since(self.world.now()).to_string()))
             }
@@ -73,6 +72,16 @@ impl Stage<'_> {
             "investigation" => text(row.investigation().map(|investigation| investigation.status().as_str())),
             other => unreachable!("`{other}` is no expectation"),
         }
+    }
+
+    /// What took it out of its queue, or else what it waits for.
+    fn waits_for(&self, row: &Submission) -> &'static str {
+        if row.parked.is_none() {
+            return row.wait.as_str();
+        }
+        let limit =
+            self.pipeline(Some(&row.pipeline)).ok().and_then(|pipeline| pipeline.limit_that_parks(row));
+        if limit.is_some() { "limit" } else { "hold" }
     }
 
     fn phase(&self, row: &Submission) -> Option<String> {
@@ -133,23 +142,6 @@ impl Stage<'_> {
         }
         let place = line.waiting.iter().position(|id| *id == row.id);
         place.and_then(|place| i64::try_from(place + 1).ok()).unwrap_or(-1)
-    }
-}
-
-fn waits_for(row: &Submission) -> &'static str {
-    match &row.wait {
-        _ if row.parked.is_some() => "hold",
-        Wait::Worker { .. } => "worker",
-        Wait::Lease(_) => "lease",
-        Wait::Delay { .. } => "delay",
-        Wait::Clock { .. } => "clock",
-        Wait::Line => "line",
-        Wait::Key => "key",
-        Wait::Children => "children",
-        Wait::Person => "person",
-        Wait::Guard => "guard",
-        Wait::Redrive => "redrive",
-        Wait::Nothing => "nothing",
     }
 }
 

@@ -45,6 +45,10 @@ pub(super) fn read(
         "snooze" => {
             Verb::Snooze { span: fields.span("snooze", problems)?, lease: fields.text("lease", problems) }
         }
+        "give_back" => {
+            affirmed(fields, "give_back", problems);
+            Verb::GiveBack { lease: fields.text("lease", problems) }
+        }
         "renew" => {
             affirmed(fields, "renew", problems);
             Verb::Renew { lease: fields.text("lease", problems) }

@@ -109,6 +109,10 @@ impl<'a> Stage<'a> {
                 let token = self.lease(lease.as_deref())?;
                 self.settle(Command::Snooze(command::Snooze { token, span: *span }))
             }
+            Some(Verb::GiveBack { lease }) => {
+                let token = self.lease(lease.as_deref())?;
+                self.settle(Command::GiveBack(command::GiveBack { token }))
+            }
             Some(Verb::Renew { lease }) => {
                 let token = self.lease(lease.as_deref())?;
                 self.settle(Command::Renew(command::Renew { token }))

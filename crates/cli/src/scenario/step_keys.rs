@@ -8,6 +8,7 @@ pub(super) const VERBS: &[(&str, &[&str])] = &[
     ("spawn", &["lease"]),
     ("fail", &["message", "retryable", "times", "lease"]),
     ("snooze", &["lease"]),
+    ("give_back", &["lease"]),
     ("renew", &["lease"]),
     ("crash", &["times"]),
     ("stall", &[]),

@@ -18,6 +18,9 @@ pub(super) enum Verb {
         span: Millis,
         lease: Option<String>,
     },
+    GiveBack {
+        lease: Option<String>,
+    },
     Renew {
         lease: Option<String>,
     },

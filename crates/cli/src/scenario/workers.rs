@@ -22,6 +22,7 @@ impl Stage<'_> {
             labels: claim.labels.clone(),
             max: claim.max,
             arriving: false,
+            only: None,
         };
         let Output::Tasks(granted) = self.world.ask(Ask::Claim(asked))? else {
             return impossible("a claim was answered with something else");
@@ -45,13 +46,34 @@ impl Stage<'_> {
         if let Some(token) = token(&self.row()?) {
             return Ok(token);
         }
-        let tasks = match self.row()?.wait {
-            Wait::Worker { task, .. } => vec![task],
-            _ => Vec::new(),
-        };
-        self.tell(Command::Claim(command::Claim { worker: WORKER.into(), tasks }))?;
+        self.claim_here()?;
         let row = self.row()?;
-        token(&row).map_or_else(|| impossible("a hold keeps it from workers"), Ok)
+        match (token(&row), self.pipeline(Some(&row.pipeline))?.limit_that_parks(&row)) {
+            (Some(token), _) => Ok(token),
+            (None, Some((label, value, most))) => impossible(format!(
+                "the limit keeps it from workers: {most} with {label} {value} are with some already"
+            )),
+            (None, None) => impossible("a hold keeps it from workers"),
+        }
+    }
+
+    /// Claims the submission the steps are about, whoever comes before it in the queue.
+    fn claim_here(&mut self) -> Done {
+        let row = self.row()?;
+        let Wait::Worker { task, .. } = &row.wait else {
+            let command = command::Claim { worker: WORKER.into(), tasks: Vec::new() };
+            return self.tell(Command::Claim(command));
+        };
+        self.world.ask(Ask::Claim(ClaimMany {
+            worker: WORKER.into(),
+            tasks: vec![task.clone()],
+            pipelines: vec![row.pipeline.clone()],
+            labels: row.labels.clone(),
+            max: 1,
+            arriving: false,
+            only: Some(row.id),
+        }))?;
+        Ok(())
     }
 
     /// A settlement or a renewal, to the submission whose lease it names.

@@ -87,8 +87,15 @@ impl Queues {
         let labels: BTreeMap<_, _> =
             claims.zone.map(|zone| ("zone".into(), zone.into())).into_iter().collect();
         let (tasks, pipelines) = (vec![claims.task.into()], Vec::new());
-        let claim =
-            ClaimMany { worker: "scale".into(), tasks, pipelines, labels, max: claims.max, arriving: false };
+        let claim = ClaimMany {
+            worker: "scale".into(),
+            tasks,
+            pipelines,
+            labels,
+            max: claims.max,
+            arriving: false,
+            only: None,
+        };
         match self.timed(Ask::Claim(claim)) {
             (Output::Tasks(granted), took) => (granted.iter().map(|task| task.token).collect(), took),
             (other, _) => panic!("a claim was answered {other:?}"),

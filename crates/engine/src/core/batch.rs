@@ -1,22 +1,19 @@
 //! The working set of one transaction: rows as taken, rows as decided so far, and what will be written.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::admit::Admission;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
-use model::owed::{Debtor, Effect};
-use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{
-    Caller, Code, Command, Documents, Json, Millis, Name, Owed, Pipeline, Refusal, Submission, SubmissionId,
-    Time,
+    Caller, Code, Command, Documents, Json, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
 };
 use store::changes::AnswerChange;
-use store::{Changes, DocumentChange, IdMap, LaneKey, OpenKey, RowChange, Stored, Taken};
+use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
@@ -50,12 +47,16 @@ pub(super) struct Batch<'a> {
     pub(super) holds_changed: bool,
     pub(super) epoch: u64,
     pub(super) epoch_moved: bool,
-    /// Lanes somebody took or left in this batch: who is next is not known before the next one.
+    /// Lanes somebody took or left in this batch: who is next is known again at its end, if at all.
     pub(super) lanes_moved: HashSet<LaneKey>,
-    /// Of these, those that somebody joined or left in line.
-    pub(super) lines_moved: HashSet<LaneKey>,
-    /// Lanes that were left, and what is owed to whoever comes next unless it is paid at once.
+    /// Lanes that several new submissions of this batch want: who of them is first is decided when all are there.
+    pub(super) contested: HashSet<LaneKey>,
+    /// Who has joined the line of a lane in this batch.
+    pub(super) joined: HashMap<LaneKey, Vec<SubmissionId>>,
+    /// Lanes without a holder, and what is owed to whoever comes next unless it is paid at once.
     pub(super) lanes_left: Vec<(LaneKey, store::Owed)>,
+    /// How many submissions were made at this time, in this batch and before it.
+    pub(super) arrivals: u32,
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
     before: IdMap<Option<Arc<Submission>>>,
@@ -81,6 +82,7 @@ pub(super) struct News {
     pub(super) epoch: u64,
     pub(super) received: Tally,
     pub(super) notes: Notes,
+    pub(super) arrivals: u32,
 }
 
 impl<'a> Batch<'a> {
@@ -97,8 +99,10 @@ impl<'a> Batch<'a> {
             epoch: super::epoch::of(&taken),
             epoch_moved: false,
             lanes_moved: HashSet::new(),
-            lines_moved: HashSet::new(),
+            contested: HashSet::new(),
+            joined: HashMap::new(),
             lanes_left: Vec::new(),
+            arrivals: 0,
             now: taken.now,
             reachable_since: taken.now,
             taken,
@@ -244,13 +248,12 @@ impl<'a> Batch<'a> {
         let next_idle = next_idle.map(|at| at.max(self.now.plus(IDLE_PAUSE)));
         next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
-        let (epoch, mut notes) = (self.epoch, self.notes);
+        let (epoch, arrivals, received, mut notes) = (self.epoch, self.arrivals, self.tally, self.notes);
         if !self.changes.is_empty() {
             notes.committed();
         }
-        let definitions = self.brought;
-        let received = self.tally;
-        let news = News { now: self.now, ready, next_timer, holds, definitions, epoch, received, notes };
+        let (now, definitions) = (self.now, self.brought);
+        let news = News { now, ready, next_timer, holds, definitions, epoch, received, notes, arrivals };
         (self.changes, news)
     }
 
@@ -422,6 +425,7 @@ impl<'a> Batch<'a> {
             None => (None, Some(Documents::default())),
         };
         let mut forgotten = false;
+        self.arrivals += u32::from(old.is_none());
         let pipeline = self.rules.versions.version(&row.pipeline, row.version).map(|pipeline| &**pipeline);
         self.notes.add(Decided { command, pipeline, before: old.as_deref(), after: &row, events: &events });
         for event in events {
@@ -463,30 +467,6 @@ impl<'a> Batch<'a> {
         self.changes.forgotten.extend(row.map(Arc::unwrap_or_clone));
         self.taken.gone.insert(id);
     }
-
-    /// Keeps track of keys as rows take and leave them. Submissions of another version may queue for one that this
-    /// version's rules know no queue for.
-    fn move_key(&mut self, old: Option<&Submission>, new: &Submission) -> Option<Owed> {
-        let (left, held) = (old.and_then(held_key), held_key(new));
-        if let Some(key) = &left {
-            self.taken.holders.remove(key);
-        }
-        let free = held.is_none();
-        if let Some(key) = held {
-            self.taken.holders.insert(key, new.id);
-        }
-        let queues = |pipeline: &Pipeline| pipeline.on_duplicate == OnDuplicate::Queue;
-        let own = self.pipeline_of(new).is_some_and(|pipeline| queues(pipeline));
-        let others = || self.rules.versions.versions(&new.pipeline).any(|pipeline| queues(pipeline));
-        let OpenKey { pipeline, key } = left.filter(|_| free && !own && others())?;
-        Some(Owed { to: Debtor::Key { pipeline, key }, effect: Effect::Freed })
-    }
-}
-
-/// The key a submission keeps from others.
-fn held_key(row: &Submission) -> Option<OpenKey> {
-    let key = row.key.clone().filter(|_| !row.status.is_final() && !row.key_waits)?;
-    Some(OpenKey { pipeline: row.pipeline.clone(), key })
 }
 
 /// Chance of its own for each child of one command.

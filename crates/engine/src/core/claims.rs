@@ -23,7 +23,12 @@ impl Batch<'_> {
         let Some(group) = group else { return granted };
         let command = command(claim);
         while granted.len() < claim.max {
-            let Some(id) = self.ready[group].pop_front() else { break };
+            let queue = &mut self.ready[group];
+            let next = match claim.only {
+                None => queue.pop_front(),
+                Some(only) => queue.iter().position(|id| *id == only).and_then(|place| queue.remove(place)),
+            };
+            let Some(id) = next else { break };
             granted.extend(self.grant(id, &command, seed()));
         }
         granted
@@ -107,6 +112,7 @@ fn command(claim: &ClaimMany) -> Command {
 
 /// As stores have it: any of the pipelines, all of the labels.
 fn wants(claim: &ClaimMany, row: &Submission) -> bool {
-    (claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline))
+    claim.only.is_none_or(|only| only == row.id)
+        && (claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline))
         && claim.labels.iter().all(|(name, value)| row.labels.get(name) == Some(value))
 }

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use model::admit::{Admission, Application, admit};
 use model::decide::{Fate, Unborn, unborn};
 use model::{Caller, Code, Json, Name, Refusal, Role, SubmissionId};
-use store::{Arrival, Received};
+use store::{Arrival, LaneKey, Received};
 
 use super::batch::Batch;
 use super::{Output, lane_key, open_key};
@@ -53,6 +53,12 @@ impl<'a> Door<'a> {
         );
         self.admitted.borrow_mut().insert(received.id, admitted);
         arrival
+    }
+
+    /// The lanes that what was received will stand in, one for each.
+    pub(super) fn lanes(&self) -> Vec<LaneKey> {
+        let admitted = self.admitted.borrow();
+        admitted.values().flatten().filter_map(lane_key).collect()
     }
 
     fn take(&self, received: &Received) -> Result<Admission, Refusal> {

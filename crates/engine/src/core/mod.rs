@@ -35,7 +35,7 @@ pub use operations::{
 pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
 pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use model::admit::Admission;
@@ -82,6 +82,8 @@ pub struct Core {
     /// Whether the queues held less than was asked of them last time. Then what is finished goes on in its commit, if its
     /// documents are at hand, and fetching them is worth it.
     scarce: bool,
+    /// When submissions were made last, and how many at that time.
+    arrivals: Option<(Time, u32)>,
     /// How many inputs, and how much of what is due, one transaction takes on: fewer while their documents are large.
     bulk: usize,
 }
@@ -121,6 +123,7 @@ impl Core {
             reachable_since: None,
             epoch: None,
             scarce: false,
+            arrivals: None,
             bulk: usize::MAX,
         }
     }
@@ -263,13 +266,15 @@ impl Core {
             let expected = inputs.len() + taken.due.len() + taken.owed.len();
             let mut batch = Batch::new(taken, rules, InForce::clone(&holds), expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
+            batch.contested = contested(plan.lanes().iter().chain(door.lanes().iter()));
+            batch.arrivals = self.arrivals.filter(|(at, _)| *at == batch.now).map_or(0, |(_, count)| count);
             batch.end_holds();
             let mut outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
             batch.wake_idle(seed);
             batch.pay_owed(take.parked, seed);
-            batch.hand_over_lanes(seed);
             batch.receive(&door, seed);
+            batch.hand_over_lanes(seed);
             batch.lend(inputs, &mut outcomes, seed);
             let (changes, news) = batch.finish();
             decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
@@ -295,6 +300,7 @@ impl Core {
             self.holds.replace(holds.clone());
         }
         self.epoch = Some(news.epoch);
+        self.arrivals = Some((news.now, news.arrivals));
     }
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {
@@ -360,6 +366,12 @@ fn can_be_less(inputs: &[Input], due: usize) -> bool {
         [one] => due > 1 || one.half().is_some(),
         _ => true,
     }
+}
+
+/// The lanes that are named more than once.
+fn contested<'a>(lanes: impl Iterator<Item = &'a LaneKey>) -> HashSet<LaneKey> {
+    let mut seen = HashSet::new();
+    lanes.filter(|lane| !seen.insert(*lane)).cloned().collect()
 }
 
 /// Whether claims came away with less than they asked for, if there were any.

@@ -47,24 +47,34 @@ impl Batch<'_> {
             };
             let owed = store::Owed { id, to, body: effect(&owed.effect) };
             match &owed.to {
-                OwedTo::Lane(lane) if self.taken.successors.contains_key(lane) => {
-                    self.lanes_left.push((lane.clone(), owed));
+                OwedTo::Lane(lane) if self.hands_over(lane) => {
+                    // One look serves all who wait for it.
+                    if !self.lanes_left.iter().any(|(left, _)| left == lane) {
+                        self.lanes_left.push((lane.clone(), owed));
+                    }
                 }
                 _ => self.changes.owed.push(owed),
             }
         }
     }
 
-    /// A lane that was left goes to the first in line in the same commit, where that one is at hand and the line is still
-    /// as it was. Otherwise it is owed.
+    /// Whether a lane without a holder is given to somebody at the end of the batch, for the line is known.
+    fn hands_over(&self, lane: &LaneKey) -> bool {
+        self.taken.successors.contains_key(lane)
+            || (self.contested.contains(lane) && self.taken.lanes.contains_key(lane))
+    }
+
+    /// A lane without a holder goes to the first in line in the same commit, where it can be told who that is. Otherwise
+    /// it is owed.
     pub(super) fn hand_over_lanes(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
         for (lane, owed) in std::mem::take(&mut self.lanes_left) {
-            let successor = self.taken.successors.remove(&lane).filter(|_| !self.lines_moved.contains(&lane));
-            let Some(first) = successor else {
+            self.contested.remove(&lane);
+            let view = self.taken.lanes.get(&lane).copied().unwrap_or_default();
+            let before = self.taken.successors.remove(&lane).unwrap_or(view.first);
+            let Some(first) = self.first_in_line(&lane, before) else {
                 self.changes.owed.push(owed);
                 continue;
             };
-            // All that happened to it is that it was left.
             self.lanes_moved.remove(&lane);
             self.taken.lanes.insert(lane.clone(), LaneView { holder: None, first });
             if !self.pass_lane(&lane, seed) {

@@ -135,20 +135,27 @@ impl Plan {
         self.lanes.extend(lane_key(admission));
     }
 
+    /// The lanes that new submissions will stand in, one for each of them.
+    pub(super) fn lanes(&self) -> &[LaneKey] {
+        &self.lanes
+    }
+
     fn group(&mut self, claim: &ClaimMany) -> usize {
         let same = |ready: &Ready| {
             ready.tasks == claim.tasks && ready.pipelines == claim.pipelines && ready.labels == claim.labels
         };
+        // One that is to be found anywhere in its queue is looked for among all that a batch looks at.
+        let max = if claim.only.is_some() { CLAIMS_MAX } else { claim.max };
         if let Some(index) = self.groups.iter().position(same) {
             let ready = &mut self.groups[index];
-            ready.max = (ready.max + claim.max).min(CLAIMS_MAX);
+            ready.max = (ready.max + max).min(CLAIMS_MAX);
             return index;
         }
         self.groups.push(Ready {
             tasks: claim.tasks.clone(),
             pipelines: claim.pipelines.clone(),
             labels: claim.labels.clone(),
-            max: claim.max,
+            max,
         });
         self.groups.len() - 1
     }

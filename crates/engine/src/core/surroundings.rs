@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::owed::{Debtor, Effect};
-use model::{Command, Context, Name, Owed, Submission, SubmissionId};
+use model::pipeline::OnDuplicate;
+use model::{Command, Context, Name, Owed, Pipeline, Submission, SubmissionId};
 use store::{Entries, LaneKey, OpenKey};
 
 use super::batch::Batch;
@@ -14,7 +15,8 @@ impl Batch<'_> {
         if let Command::Submit(admission) = command {
             context.hold =
                 self.holds.all().find(|hold| hold.covers_new(admission)).map(|hold| hold.id.clone());
-            context.lane_free = super::lane_key(admission).is_some_and(|lane| self.is_free(&lane, None));
+            context.lane_free = super::lane_key(admission)
+                .is_some_and(|lane| !self.contested.contains(&lane) && self.is_free(&lane, None));
             return context;
         }
         if let Some(row) = row.and_then(|id| self.taken.rows.get(&id)).map(|stored| &stored.row) {
@@ -35,6 +37,7 @@ impl Batch<'_> {
             reachable_since: self.reachable_since,
             hold: None,
             lane_free: false,
+            arrivals: self.arrivals,
             key_holder: None,
             slots: BTreeMap::new(),
             seed,
@@ -48,6 +51,24 @@ impl Batch<'_> {
         let limits = super::limits_of(pipeline, row).into_iter();
         let seen = limits.filter_map(|key| Some((key.label.clone(), self.taken.slots.get(&key)?.clone())));
         seen.collect()
+    }
+
+    /// Keeps track of keys as rows take and leave them. Submissions of another version may queue for one that this
+    /// version's rules know no queue for.
+    pub(super) fn move_key(&mut self, old: Option<&Submission>, new: &Submission) -> Option<Owed> {
+        let (left, held) = (old.and_then(held_key), held_key(new));
+        if let Some(key) = &left {
+            self.taken.holders.remove(key);
+        }
+        let free = held.is_none();
+        if let Some(key) = held {
+            self.taken.holders.insert(key, new.id);
+        }
+        let queues = |pipeline: &Pipeline| pipeline.on_duplicate == OnDuplicate::Queue;
+        let own = self.pipeline_of(new).is_some_and(|pipeline| queues(pipeline));
+        let others = || self.versions().versions(&new.pipeline).any(|pipeline| queues(pipeline));
+        let OpenKey { pipeline, key } = left.filter(|_| free && !own && others())?;
+        Some(Owed { to: Debtor::Key { pipeline, key }, effect: Effect::Freed })
     }
 
     /// Keeps track of slots as leases take them and give them back.
@@ -74,6 +95,23 @@ impl Batch<'_> {
             && view.is_some_and(|view| view.holder.is_none() && (view.first.is_none() || view.first == id))
     }
 
+    /// Who is first in a line that moved in this batch; `None` where that cannot be told from what was taken.
+    pub(super) fn first_in_line(
+        &self,
+        lane: &LaneKey,
+        before: Option<SubmissionId>,
+    ) -> Option<Option<SubmissionId>> {
+        let place = |id: &SubmissionId| {
+            let row = &self.taken.rows.get(id)?.row;
+            let seat = row.seat.as_ref().filter(|seat| seat.waits() && row.parked.is_none())?;
+            Some((row.created_at, seat.tie_order(), row.id))
+        };
+        // Whoever came after the first in line is unknown where that one has left it.
+        let before = before.map(|first| place(&first).ok_or(())).transpose().ok()?;
+        let joined = self.joined.get(lane).into_iter().flatten().filter_map(place);
+        Some(joined.chain(before).min().map(|(_, _, id)| id))
+    }
+
     fn other_holder(&self, row: &Submission) -> Option<SubmissionId> {
         let key = OpenKey { pipeline: row.pipeline.clone(), key: row.key.clone()? };
         self.taken.holders.get(&key).copied().filter(|holder| *holder != row.id)
@@ -92,8 +130,8 @@ impl Batch<'_> {
         }
         let lane = lane_of(new)?;
         let waits = |stand: Option<(bool, bool)>| stand.is_some_and(|(_, waits)| waits);
-        if waits(before) != waits(after) {
-            self.lines_moved.insert(lane.clone());
+        if waits(after) && !waits(before) {
+            self.joined.entry(lane.clone()).or_default().push(new.id);
         }
         self.lanes_moved.insert(lane.clone());
         let (held, holds) = (before.is_some_and(|(holds, _)| holds), after.is_some_and(|(holds, _)| holds));
@@ -110,4 +148,10 @@ impl Batch<'_> {
 pub(super) fn lane_of(row: &Submission) -> Option<LaneKey> {
     let lane = row.seat.as_ref()?.lane.clone();
     Some(LaneKey { pipeline: row.pipeline.clone(), lane })
+}
+
+/// The key a submission keeps from others.
+fn held_key(row: &Submission) -> Option<OpenKey> {
+    let key = row.key.clone().filter(|_| !row.status.is_final() && !row.key_waits)?;
+    Some(OpenKey { pipeline: row.pipeline.clone(), key })
 }

@@ -209,6 +209,8 @@ pub struct Leases {
     pub settled: Counter,
     /// The worker gave it back: not yet.
     pub snoozed: Counter,
+    /// By a worker that stopped, or because whoever had asked was gone.
+    pub given_back: Counter,
     /// The worker was not heard of in time.
     pub expired: Counter,
     /// Taken away: by time-out, action, amendment.

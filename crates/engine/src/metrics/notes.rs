@@ -2,7 +2,7 @@
 
 use model::event::{Change, Event};
 use model::measured::{Measured, measured};
-use model::submission::Lease;
+use model::submission::{Lease, Wait};
 use model::{Command, Millis, Name, Pipeline, Right, Submission, Time};
 
 /// What is to be counted once a batch is committed and answered.
@@ -67,6 +67,7 @@ pub(super) enum LeaseWhat {
     Granted,
     Settled,
     Snoozed,
+    GivenBack,
     Expired,
     Revoked,
 }
@@ -149,7 +150,7 @@ impl Notes {
             self.leases.push(LeaseFact { pipeline, task, granted_at, what });
         };
         if let Some(lease) = before {
-            note(lease, ended(lease, events));
+            note(lease, ended(lease, after, events));
         }
         if let Some(lease) = now {
             note(lease, LeaseWhat::Granted);
@@ -175,9 +176,10 @@ impl Notes {
     }
 }
 
-fn ended(lease: &Lease, events: &[Event]) -> LeaseWhat {
+fn ended(lease: &Lease, after: &Submission, events: &[Event]) -> LeaseWhat {
     if events.is_empty() {
-        LeaseWhat::Snoozed
+        let snoozed = matches!(after.wait, Wait::Delay { .. });
+        if snoozed { LeaseWhat::Snoozed } else { LeaseWhat::GivenBack }
     } else if events.iter().any(|event| event.leaf.right == Right::Lease(lease.no)) {
         LeaseWhat::Settled
     } else if events.iter().any(|event| matches!(event.detail.change, Change::Crashed { .. })) {

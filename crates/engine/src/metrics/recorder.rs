@@ -86,6 +86,7 @@ impl Recorder {
                 LeaseWhat::Granted => &leases.granted,
                 LeaseWhat::Settled => &leases.settled,
                 LeaseWhat::Snoozed => &leases.snoozed,
+                LeaseWhat::GivenBack => &leases.given_back,
                 LeaseWhat::Expired => &leases.expired,
                 LeaseWhat::Revoked => &leases.revoked,
             };

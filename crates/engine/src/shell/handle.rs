@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::admit::{Admission, Application, admit};
 use model::command::{Acknowledge, Act, Amend, Redrive};
-use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
@@ -212,45 +210,6 @@ impl Engine {
         }
     }
 
-    /// Submits to the newest version of a pipeline.
-    pub async fn submit(
-        &self,
-        pipeline: &str,
-        application: Application,
-        once: Option<Once>,
-    ) -> Result<Answered, Refusal> {
-        let pipeline = self.in_force(pipeline)?;
-        let admission = self.admit(&pipeline, application)?;
-        submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
-    }
-
-    /// Submits what has these labels, and refuses the rest with what `outside` says.
-    pub async fn submit_within(
-        &self,
-        pipeline: &str,
-        application: Application,
-        once: Option<Once>,
-        within: Within<'_>,
-    ) -> Result<Answered, Refusal> {
-        let pipeline = self.in_force(pipeline)?;
-        let admission = self.admit(&pipeline, application)?.traced(within.trace.cloned());
-        if !(within.covers)(admission.labels()) {
-            return Err((within.outside)());
-        }
-        let answered = submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)?;
-        if answered.duplicate && !(within.covers)(&answered.row.labels) {
-            return Err(Refusal::new(Code::DuplicateKey, "an open submission has this key already"));
-        }
-        Ok(answered)
-    }
-
-    /// What is refused at the door is counted like what the core refuses.
-    fn admit(&self, pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
-        let admission = admit(pipeline, application);
-        let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
-        Ok(admission.sealed(Bits(clock::entropy())))
-    }
-
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
         submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
     }
@@ -335,10 +294,16 @@ impl Engine {
         let _ = condition.wait_for(ended).await;
     }
 
-    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
-        if let Some(caller) = &self.by {
-            input.ask = Ask::By(caller.clone(), Box::new(input.ask));
+    /// An ask in the name of whoever looks after the engine, if somebody does.
+    pub(super) fn in_name(&self, ask: Ask) -> Ask {
+        match &self.by {
+            Some(caller) => Ask::By(caller.clone(), Box::new(ask)),
+            None => ask,
         }
+    }
+
+    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
+        input.ask = self.in_name(input.ask);
         let (reply, answer) = oneshot::channel();
         let outcome = match self.queues.push(Job::new(input, reply)) {
             Ok(()) => heard(answer.await),
@@ -378,7 +343,7 @@ impl std::fmt::Debug for Within<'_> {
 
 type Labels = std::collections::BTreeMap<Name, Name>;
 
-fn submission(output: Output) -> Result<Answered, Refusal> {
+pub(super) fn submission(output: Output) -> Result<Answered, Refusal> {
     match output {
         Output::Submission(answered) => Ok(*answered),
         _ => Err(unexpected()),

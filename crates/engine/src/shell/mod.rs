@@ -13,6 +13,7 @@ mod levels;
 mod log;
 mod operations;
 mod queue;
+mod submits;
 mod thread;
 mod tokens;
 

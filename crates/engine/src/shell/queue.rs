@@ -57,7 +57,7 @@ pub(super) enum Stays {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lane {
-    /// Finish, fail, snooze, renew: refusing these would lose work that is done.
+    /// Finish, fail, snooze, give back, renew: refusing these would lose work that is done.
     Settlements,
     /// Actions, claims, definitions.
     Actions,
@@ -175,23 +175,26 @@ pub(super) struct Batch {
 
 impl Queues {
     pub(super) fn push(&self, job: Job) -> Result<(), Refusal> {
-        let lane = Lane::of(&job.input.ask);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if inner.closed {
-            return Err(Refusal::new(Code::Draining, "the server is stopping; try again in a moment"));
-        }
-        let queue = &mut inner.lanes[lane as usize];
-        if queue.len() >= lane.capacity() {
-            inner.shed[lane as usize] += 1;
-            return Err(Refusal::new(Code::Overloaded, "too much is waiting; try again in a second"));
-        }
-        queue.push_back(job);
+        inner.push(job)?;
         let enough = inner.len() >= inner.wanted;
         drop(inner);
         if enough {
             self.filled.notify_one();
         }
         Ok(())
+    }
+
+    /// All of them at once, one after the other; those there is no room for are refused. They are of one kind.
+    pub(super) fn push_all(&self, jobs: Vec<Job>) -> Vec<Result<(), Refusal>> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let pushed = jobs.into_iter().map(|job| inner.push(job)).collect();
+        let enough = inner.len() >= inner.wanted;
+        drop(inner);
+        if enough {
+            self.filled.notify_one();
+        }
+        pushed
     }
 
     pub(super) fn report(&self) -> Vec<QueueReport> {
@@ -290,6 +293,20 @@ fn is_called(job: &Job, left: &mut BTreeMap<Name, usize>) -> bool {
 }
 
 impl Inner {
+    fn push(&mut self, job: Job) -> Result<(), Refusal> {
+        let lane = Lane::of(&job.input.ask);
+        if self.closed {
+            return Err(Refusal::new(Code::Draining, "the server is stopping; try again in a moment"));
+        }
+        let queue = &mut self.lanes[lane as usize];
+        if queue.len() >= lane.capacity() {
+            self.shed[lane as usize] += 1;
+            return Err(Refusal::new(Code::Overloaded, "too much is waiting; try again in a second"));
+        }
+        queue.push_back(job);
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         self.lanes.iter().map(VecDeque::len).sum()
     }
@@ -326,7 +343,15 @@ mod tests {
 
     fn claim() -> Ask {
         let (tasks, pipelines, labels) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Ask::Claim(ClaimMany { worker: "w".into(), tasks, pipelines, labels, max: 1, arriving: false })
+        Ask::Claim(ClaimMany {
+            worker: "w".into(),
+            tasks,
+            pipelines,
+            labels,
+            max: 1,
+            arriving: false,
+            only: None,
+        })
     }
 
     /// Somebody asks this and waits for the answer.
@@ -411,7 +436,7 @@ mod tests {
 
     fn wanting(task: &str, max: usize) -> ClaimMany {
         let (tasks, pipelines, labels) = (vec![task.into()], Vec::new(), BTreeMap::new());
-        ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false }
+        ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false, only: None }
     }
 
     /// For each claim of the next batch, whether it looks at its queue, and what it asks for.

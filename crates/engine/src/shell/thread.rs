@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::command::Snooze;
-use model::{Code, Command, Millis, Refusal, Time, Token};
+use model::command::GiveBack;
+use model::{Code, Command, Refusal, Time, Token};
 use store::{Hint, Store};
 use tokio::sync::watch;
 use tracing::{Span, debug_span};
@@ -173,5 +173,5 @@ fn goes_on_waiting(stays: Stays, outcome: &Outcome) -> bool {
 
 /// Lets go of a lease nobody has: the next worker gets the task at once, and it counts as no crash.
 fn give_back(token: Token) -> Input {
-    Ask::Tell(token.submission, Command::Snooze(Snooze { token, span: Millis::ZERO })).into()
+    Ask::Tell(token.submission, Command::GiveBack(GiveBack { token })).into()
 }

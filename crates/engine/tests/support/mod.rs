@@ -68,7 +68,15 @@ pub(crate) fn submit(id: &str) -> Input {
 
 pub(crate) fn claim(max: usize) -> ClaimMany {
     let (pipelines, labels) = (Vec::new(), BTreeMap::new());
-    ClaimMany { worker: "w1".into(), tasks: vec!["work.do".into()], pipelines, labels, max, arriving: false }
+    ClaimMany {
+        worker: "w1".into(),
+        tasks: vec!["work.do".into()],
+        pipelines,
+        labels,
+        max,
+        arriving: false,
+        only: None,
+    }
 }
 
 pub(crate) fn done(token: Token) -> Command {

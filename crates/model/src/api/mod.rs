@@ -35,8 +35,8 @@ pub use submission::{
     SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
-    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, RenewBody, SettleAnswer,
-    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, RenewBody,
+    SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 pub use token::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
 

@@ -1,7 +1,6 @@
 //! Act: a person makes a declared move, or has a task make it for them.
 
 use super::approve::Vote;
-use super::claim::rank;
 use super::sight::Moment;
 use super::step::Step;
 use super::walk::{Walk, line_up};
@@ -68,7 +67,7 @@ pub(super) fn decide(
                 reason: act.reason.clone(),
                 data: act.data.clone(),
             };
-            let rank = rank(context.now, row.priority);
+            let rank = pipeline.ageing.rank(context.now, row.priority);
             let change = Change::Requested { request: Box::new(request), task: task.name.clone(), rank };
             walk.note(change, &act.action, step);
         }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::claim::rank;
 use super::sight::Moment;
 use super::step::Step;
 use super::walk::{Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
-use crate::admit::{DOCUMENT_BYTES_MAX, Derived, PRIORITY_MAX, derive, guard_refusal, schema_refusal};
+use crate::admit::{DOCUMENT_BYTES_MAX, Derived, derive, guard_refusal, schema_refusal};
 use crate::command::Amend;
 use crate::context::Context;
 use crate::event::{Amended, Change, NewDocuments};
@@ -45,15 +44,8 @@ pub(super) fn decide(
     let mut walk = Walk::new(pipeline, current, context);
     walk.sight.amend(payload.clone());
     let mut seen = Submission { labels: labels.clone(), ..row.clone() };
-    seen.priority = match (&pipeline.priority, row.priority_given) {
-        (Some(expr), None) => {
-            let derived =
-                walk.sight.number(&seen, Moment::default(), expr).map_err(|error| guard_refusal(&error))?;
-            derived.clamp(-PRIORITY_MAX, PRIORITY_MAX)
-        }
-        _ => row.priority,
-    };
-    let wait = requeued(rule, row, seen.priority, context);
+    seen.priority = walk.priority(&seen, Moment::default()).map_err(|error| guard_refusal(&error))?;
+    let wait = requeued(pipeline, rule, row, seen.priority, context);
     let change = Change::Amended(Amended { labels, priority: seen.priority, wait });
     let mut step = Step::by(amend.caller.actor(), Right::Role(amend.caller.role));
     step.documents = NewDocuments { payload: Some(payload), ..NewDocuments::default() };
@@ -120,14 +112,21 @@ pub(super) fn same_identity(
 }
 
 /// A new place in the queue, where the rank changed or the lease is taken back.
-fn requeued(rule: &pipeline::Amend, row: &Submission, priority: i64, context: &Context) -> Option<Wait> {
+fn requeued(
+    pipeline: &Pipeline,
+    rule: &pipeline::Amend,
+    row: &Submission,
+    priority: i64,
+    context: &Context,
+) -> Option<Wait> {
+    let ageing = pipeline.ageing;
     match &row.wait {
         Wait::Lease(lease) if rule.lease == AmendLease::Restart => {
-            Some(Wait::Worker { task: lease.task.clone(), rank: rank(context.now, priority) })
+            Some(Wait::Worker { task: lease.task.clone(), rank: ageing.rank(context.now, priority) })
         }
         Wait::Worker { task, rank: old } if priority != row.priority => {
-            let moved = rank(crate::Time::EPOCH, priority) - rank(crate::Time::EPOCH, row.priority);
-            Some(Wait::Worker { task: task.clone(), rank: old.saturating_add(moved) })
+            let rank = ageing.rank(ageing.ready_at(*old, row.priority), priority);
+            Some(Wait::Worker { task: task.clone(), rank })
         }
         _ => None,
     }

@@ -7,18 +7,7 @@ use crate::context::{Chance, Context};
 use crate::pipeline::Pipeline;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Lease, Submission, Wait};
-use crate::time::{Millis, Time};
 use crate::token::Token;
-
-/// How much older a submission must be to go before one of the next better priority. Age always wins in the end.
-pub const AGE_STEP: Millis = Millis::from_secs(60);
-
-/// The place in a queue, fixed when it joins: nothing is reordered later, so one index serves and nothing starves.
-#[must_use]
-pub fn rank(ready_at: Time, priority: i64) -> i64 {
-    let step = i64::try_from(AGE_STEP.millis()).unwrap_or(i64::MAX);
-    ready_at.millis().saturating_add(priority.saturating_mul(step))
-}
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -27,7 +16,7 @@ pub(super) fn decide(
     context: &Context,
 ) -> Result<Decision, Refusal> {
     let row = current.row;
-    let Wait::Worker { task: wanted, .. } = &row.wait else { return Err(not_leasable(row)) };
+    let Wait::Worker { task: wanted, rank } = &row.wait else { return Err(not_leasable(row)) };
     let in_queue = row.parked.is_none() && claim.tasks.contains(wanted);
     if !in_queue || row.expires_at().is_some_and(|at| at <= context.now) {
         return Err(not_leasable(row));
@@ -44,6 +33,7 @@ pub(super) fn decide(
         Err(Full::Unseen) => return Err(not_leasable(row)),
     };
     let task = pipeline.wanted_task(row);
+    let queued_at = Some(pipeline.ageing.ready_at(*rank, row.priority));
     let mut row = row.clone();
     row.lease_no += 1;
     let lease = Lease {
@@ -53,6 +43,7 @@ pub(super) fn decide(
         bits: Chance::new(context.seed).bits(),
         span: task.lease,
         granted_at: context.now,
+        queued_at,
         expires_at: context.now.plus(task.lease),
         times_out_at: task.timeout.map(|timeout| context.now.plus(timeout)),
         slots,

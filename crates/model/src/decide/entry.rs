@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::claim::rank;
 use super::sight::Moment;
 use super::walk::Walk;
+use crate::admit::PRIORITY_MAX;
 use crate::event::Entry;
 use crate::expr::{GuardError, Out};
 use crate::pipeline::{After, Clock, Kind, LaneRule, State, Task};
@@ -12,18 +12,6 @@ use crate::submission::{Seat, Status, Submission, Wait};
 use crate::time::Time;
 
 impl Walk<'_> {
-    /// The priority a submission has on its next move.
-    pub(super) fn priority(&self, row: &Submission, moment: Moment<'_>) -> Result<i64, GuardError> {
-        match (row.priority_given, &self.pipeline.priority) {
-            (Some(given), _) => Ok(given),
-            (None, None) => Ok(0),
-            (None, Some(expr)) => {
-                let bound = crate::admit::PRIORITY_MAX;
-                Ok(self.sight.number(row, moment, expr)?.clamp(-bound, bound))
-            }
-        }
-    }
-
     /// What entering a state means for a submission.
     pub(super) fn entry(
         &self,
@@ -68,6 +56,14 @@ impl Walk<'_> {
         Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks, investigate })
     }
 
+    /// What its pipeline says, or what was set with it.
+    pub(super) fn priority(&self, row: &Submission, moment: Moment<'_>) -> Result<i64, GuardError> {
+        match self.pipeline.priority.decides(row.priority_given) {
+            None => Ok(row.priority_given.unwrap_or(0)),
+            Some(expr) => Ok(self.sight.number(row, moment, expr)?.clamp(-PRIORITY_MAX, PRIORITY_MAX)),
+        }
+    }
+
     /// What it waits for in a state: its key, its lane, and only then what the state waits for.
     pub(super) fn turn(
         &self,
@@ -107,7 +103,8 @@ impl Walk<'_> {
 
     /// In the queue of its task, from now on.
     pub(super) fn queued(&self, task: &Task, priority: i64) -> Wait {
-        Wait::Worker { task: task.name.clone(), rank: rank(self.context.now, priority) }
+        let rank = self.pipeline.ageing.rank(self.context.now, priority);
+        Wait::Worker { task: task.name.clone(), rank }
     }
 
     pub(super) fn after(&self, after: &After, row: &Submission, since: Time) -> Result<Time, GuardError> {

@@ -1,6 +1,5 @@
 //! Fail: an attempt went wrong. Tried again while the rule allows, then `on.error`, then the dead letter.
 
-use super::claim::rank;
 use super::settle::fenced;
 use super::sight::Moment;
 use super::step::Step;
@@ -89,7 +88,8 @@ pub(super) fn crashed(walk: &mut Walk<'_>) {
     let crashes = walk.row().crashes + 1;
     if crashes < CRASHES_MAX {
         let task = walk.pipeline.wanted_task(walk.row()).name.clone();
-        let change = Change::Crashed { task, rank: rank(walk.context.now, walk.row().priority) };
+        let rank = walk.pipeline.ageing.rank(walk.context.now, walk.row().priority);
+        let change = Change::Crashed { task, rank };
         return walk.note(change, &"lease-expired".into(), Step::rule());
     }
     let message =

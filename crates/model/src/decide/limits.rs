@@ -19,7 +19,8 @@ impl Pipeline {
     }
 
     /// The limit that keeps a submission out of its queue: its label, value and how many it lets through.
-    pub(crate) fn limit_that_parks<'a>(&'a self, row: &'a Submission) -> Option<(&'a Name, &'a Name, u32)> {
+    #[must_use]
+    pub fn limit_that_parks<'a>(&'a self, row: &'a Submission) -> Option<(&'a Name, &'a Name, u32)> {
         let (Some(parked), Wait::Worker { task, .. }) = (&row.parked, &row.wait) else { return None };
         let (label, value) =
             self.limits_of(row).find(|(label, value)| aside(self, (label, value), task) == *parked)?;

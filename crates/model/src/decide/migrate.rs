@@ -37,7 +37,12 @@ pub(super) fn decide(
     let mut walk = Walk::new(target, current, context);
     let seen = Submission { labels: labels.clone(), ..row.clone() };
     let refuse = |error| guard_refusal(&error);
-    let (entry, stays) = entry(&walk, pipeline.known(&row.state), state, &seen)?;
+    let (mut entry, stays) = entry(&walk, pipeline.known(&row.state), state, &seen)?;
+    if let (true, Wait::Worker { task, rank }) = (stays, &row.wait) {
+        // In its queue since when it was, by the new version's priority.
+        let since = pipeline.ageing.ready_at(*rank, row.priority);
+        entry.wait = Wait::Worker { task: task.clone(), rank: target.ageing.rank(since, entry.priority) };
+    }
     let ttl_at = match (&target.ttl, &pipeline.ttl) {
         // One that has run out already does not run again.
         (Some(_), Some(_)) if row.ttl_at.is_none() => None,

@@ -10,6 +10,7 @@ mod clocks;
 mod entry;
 mod error;
 mod finish;
+mod give_back;
 mod guard_error;
 mod limits;
 mod message;
@@ -28,8 +29,8 @@ mod wake;
 mod walk;
 
 pub use children::{CHILDREN_MAX, SEALED};
-pub use claim::{AGE_STEP, rank};
 pub use error::{BAD_OUTPUT, CRASHES_MAX};
+pub use give_back::GIVEN_BACK_TIMEOUTS;
 pub use message::BODY_BYTES_MAX;
 pub use notify::{ADDRESSES_MAX, DELIVERIES_MAX};
 pub use sight::NAMES;
@@ -59,7 +60,7 @@ pub struct Current<'a> {
 #[derive(Debug, Clone)]
 pub struct Decision {
     pub row: Submission,
-    /// One per revision gained. Claims, renewals and snoozes give none.
+    /// One per revision gained. Claims, renewals, snoozes and leases given back give none.
     pub events: Vec<Event>,
     /// What follows for other submissions.
     pub owed: Vec<Owed>,
@@ -127,6 +128,7 @@ fn tell(
         Command::Finish(finish) => finish::decide(pipeline, current, finish, context),
         Command::Fail(fail) => error::decide(pipeline, current, fail, context),
         Command::Snooze(snooze) => snooze::decide(current, snooze, context),
+        Command::GiveBack(give_back) => give_back::decide(pipeline, current, give_back, context),
         Command::Spawn(spawn) => children::spawn(pipeline, current, spawn, context),
         Command::Child(child) => Ok(children::changed(pipeline, current, *child, context)),
         Command::ParentCancelled => children::parent_cancelled(pipeline, current, context),

@@ -29,6 +29,7 @@ pub const NAMES: &[&str] = &[
     "error",
     "data",
     "from",
+    "given",
     "event",
     "submission",
 ];
@@ -140,6 +141,7 @@ impl<'a> Sight<'a> {
             "failed_from" => state(&row.failed_from),
             "last_good" => state(&row.last_good),
             "from" => state(&row.from),
+            "given" => row.priority_given.map_or(Value::Null, Value::from),
             "children" => children(row),
             "event" => moment.event.map_or(Value::Null, |event| happened(self.pipeline, event)),
             "submission" => subject(self.pipeline, row),

@@ -1,4 +1,4 @@
-//! Snooze: "not yet". The lease is given back for a while; it costs no attempt and leaves no event.
+//! Snooze: "not yet". The lease ends for a while; it costs no attempt and leaves no event.
 
 use super::settle::fenced;
 use super::{Answer, Current, Decision};
@@ -6,7 +6,7 @@ use crate::command::Snooze;
 use crate::context::Context;
 use crate::digest::Digest;
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Cause, Wait};
+use crate::submission::{Cause, GivenBack, Wait};
 use crate::time::Millis;
 
 /// Longer than this is a wait state in disguise.
@@ -21,6 +21,7 @@ pub(super) fn decide(current: Current<'_>, snooze: &Snooze, context: &Context) -
         let mut row = current.row.clone();
         row.wait = Wait::Delay { until: context.now.plus(snooze.span), cause: Cause::Snooze };
         row.crashes = 0;
+        row.given_back = GivenBack::default();
         row.timer = row.deadline();
         Ok(Decision::quiet(row, Answer::Done))
     })

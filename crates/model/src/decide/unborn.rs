@@ -94,6 +94,7 @@ mod tests {
             reachable_since: Time::EPOCH,
             hold: None,
             lane_free: false,
+            arrivals: 0,
             key_holder: None,
             slots: [].into(),
             seed: [7; 32],

@@ -245,7 +245,9 @@ impl<'a> Walk<'a> {
     /// Seals an event: digests, chain, revision; then lets it change the row.
     pub(super) fn record(&mut self, change: Change, fact: Fact<'_>, step: Step<'_>) {
         let id = self.row.as_ref().map(|row| row.id).or(self.id);
-        let id = id.unwrap_or_else(|| SubmissionId::new(self.context.now, self.chance.take()));
+        let id = id.unwrap_or_else(|| {
+            SubmissionId::nth(self.context.now, self.context.arrivals, self.chance.take())
+        });
         let actor = match fact.actor {
             Some(ActorKind::System) => Actor::system(),
             Some(kind) => Actor { kind, ..step.actor },

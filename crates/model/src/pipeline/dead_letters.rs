@@ -64,7 +64,7 @@ impl Pipeline {
         let ways: Vec<(By, &[Edge])> = self.ways(state).into_iter().filter(|(by, _)| by_itself(by)).collect();
         let edges = || ways.iter().flat_map(|(_, edges)| edges.iter());
         let moves = edges().any(|edge| !edge.targets().is_empty());
-        let priority = self.priority.as_ref().is_some_and(|priority| !priority.is_literal());
+        let priority = self.priority.value.as_ref().is_some_and(|priority| !priority.is_literal());
         // Waiting anew, after a lane or a hold, evaluates the clock of the state itself.
         let clock = matches!(&state.kind, Kind::Wait { clock: Clock::Computed(_), .. });
         clock

@@ -13,6 +13,7 @@ pub mod metric;
 mod moves;
 mod nearest;
 mod params;
+mod priority;
 mod problem;
 mod read;
 mod render;
@@ -25,6 +26,7 @@ pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
 pub use params::{ParamSet, merged};
+pub use priority::{AGE_STEP, Ageing, Priority};
 pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
 pub use source::{Source, attachments};
@@ -71,7 +73,8 @@ pub struct Pipeline {
     pub(crate) default_params: Arc<json::Value>,
     /// The parameters the deployment sets.
     pub set_params: ParamSet,
-    pub priority: Option<Expr>,
+    pub priority: Priority,
+    pub ageing: Ageing,
     pub ttl: Option<Ttl>,
     pub lane: Option<Lane>,
     pub limits: BTreeMap<Name, u32>,

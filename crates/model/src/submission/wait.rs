@@ -61,6 +61,9 @@ pub struct Seat {
     /// Orders those who came at the same time.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub tie: Name,
+    /// The tie in a form that sorts as text as it does as a number; empty where the tie is no whole number.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub order: Name,
     pub holds: bool,
     /// Neither holding nor in line: its state has no use for the lane.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -68,6 +71,20 @@ pub struct Seat {
 }
 
 impl Seat {
+    /// A place in line.
+    #[must_use]
+    pub fn new(lane: impl Into<Name>, tie: impl Into<Name>) -> Self {
+        let tie = tie.into();
+        let order = numeric_order(&tie).map_or_else(|| "".into(), Name::from);
+        Seat { lane: lane.into(), tie, order, holds: false, away: false }
+    }
+
+    /// The text that those who came at the same time are ordered by.
+    #[must_use]
+    pub fn tie_order(&self) -> &Name {
+        if self.order.is_empty() { &self.tie } else { &self.order }
+    }
+
     /// In line, and not yet its turn.
     #[must_use]
     pub fn waits(&self) -> bool {
@@ -92,12 +109,29 @@ pub struct Lease {
     pub bits: Bits,
     pub span: Millis,
     pub granted_at: Time,
+    /// When the submission joined the queue it was taken from: where it stands if the lease is given back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_at: Option<Time>,
     pub expires_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_out_at: Option<Time>,
     /// What it takes of its pipeline's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
+}
+
+/// How often one try was given back, and how long it was with workers before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenBack {
+    pub times: u32,
+    pub took: Millis,
+}
+
+impl GivenBack {
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.times == 0
+    }
 }
 
 /// One of the places a limit has. Two leases never have the same one, which is what keeps the limit.
@@ -107,4 +141,56 @@ pub struct Slot {
     pub value: Name,
     /// From 0 to one less than the limit.
     pub no: u32,
+}
+
+/// A whole number as text that sorts as numbers do, byte by byte, in every store: its sign, how many digits it has, and
+/// they. Of negative ones more digits, and larger ones, come first.
+fn numeric_order(text: &str) -> Option<String> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    if digits.is_empty() || digits.len() > DIGITS_MAX || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let digits = digits.trim_start_matches('0');
+    if !negative || digits.is_empty() {
+        return Some(format!("1{:03}{digits}", digits.len()));
+    }
+    let turned: String = digits.bytes().map(|byte| char::from(b'9' - (byte - b'0'))).collect();
+    Some(format!("0{:03}{turned}", DIGITS_MAX - digits.len()))
+}
+
+/// As many as three digits can count; a tie has fewer.
+const DIGITS_MAX: usize = 999;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_that_are_whole_numbers_are_ordered_as_numbers() {
+        let long = "9".repeat(512);
+        let ordered =
+            ["-100", "-20", "-3", "-1", "0", "1", "2", "3", "10", "99", "100", "18446744073709551616", &long];
+        let orders: Vec<Name> = ordered.iter().map(|tie| Seat::new("l", *tie).tie_order().clone()).collect();
+        assert!(orders.is_sorted_by(|one, other| one < other), "{orders:?}");
+        for same in ["007", "7"] {
+            assert_eq!(&**Seat::new("l", same).tie_order(), "10017");
+        }
+        assert_eq!(Seat::new("l", "-0").tie_order(), Seat::new("l", "0").tie_order());
+    }
+
+    #[test]
+    fn ties_that_are_text_are_ordered_as_text() {
+        for text in ["", "-", "+7", "0x1f", "7.5", "1e3", " 7", "a"] {
+            assert_eq!(&**Seat::new("l", text).tie_order(), text);
+        }
+    }
+
+    #[test]
+    fn a_seat_kept_before_ties_were_numbers_is_ordered_by_its_text() {
+        let kept: Seat = serde_json::from_str(r#"{"lane":"l","tie":"10","holds":false}"#).expect("a seat");
+        assert_eq!(&**kept.tie_order(), "10");
+    }
 }

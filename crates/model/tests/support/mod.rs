@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::admit::{Application, admit};
-use model::command::{Act, Amend, Claim, Fail, Finish, Migrate, Renew, Snooze};
+use model::command::{Act, Amend, Claim, Fail, Finish, GiveBack, Migrate, Renew, Snooze};
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
 use model::pipeline::{Source, attachments, load};
@@ -124,6 +124,7 @@ impl Story {
             reachable_since: self.reachable_since,
             hold: self.hold.clone(),
             lane_free: self.lane_free,
+            arrivals: 0,
             key_holder: self.key_holder,
             slots: self.slots.clone(),
             seed,
@@ -187,6 +188,10 @@ impl Story {
 
     pub(crate) fn snooze(&mut self, token: Token, span: &str) -> Result<Answer, Refusal> {
         self.tell(&Command::Snooze(Snooze { token, span: span.parse().unwrap() }))
+    }
+
+    pub(crate) fn give_back(&mut self, token: Token) -> Result<Answer, Refusal> {
+        self.tell(&Command::GiveBack(GiveBack { token }))
     }
 
     pub(crate) fn renew(&mut self, token: Token) -> Result<Answer, Refusal> {
@@ -291,6 +296,7 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     row.lease_no = 0;
     row.settled.clear();
     row.crashes = 0;
+    row.given_back = model::submission::GivenBack::default();
     row.children = model::submission::Children::default();
     row.seat = None;
     row.parked = None;

@@ -123,6 +123,7 @@ fn leases(sheet: &mut Sheet, leases: &[((Name, Name), Arc<Leases>)]) {
         let ends = [
             ("settled", &leases.settled),
             ("snoozed", &leases.snoozed),
+            ("given_back", &leases.given_back),
             ("expired", &leases.expired),
             ("revoked", &leases.revoked),
         ];

@@ -60,8 +60,8 @@ struct To {
 }
 
 impl To {
-    async fn one(&self, body: SubmitBody, once: Option<Once>) -> Result<Answered, Refusal> {
-        let application = Application {
+    fn application(&self, body: SubmitBody) -> Application {
+        Application {
             caller: self.visitor.caller.clone(),
             payload: body.payload,
             key: body.key,
@@ -69,15 +69,27 @@ impl To {
             not_before: body.not_before,
             reason: body.reason,
             parent: None,
-        };
+        }
+    }
+
+    async fn submit(&self, applications: Vec<(Application, Option<Once>)>) -> Vec<Result<Answered, Refusal>> {
         let within = Within {
             trace: self.trace.as_ref(),
             covers: &|labels| self.visitor.covers(labels),
             outside: &|| self.visitor.elsewhere(),
         };
-        let answered = self.app.engine.submit_within(&self.pipeline, application, once, within).await?;
-        evidence::proven(&self.app, self.proof, answered.row.id).await?;
-        Ok(answered)
+        let answers = self.app.engine.submit_within(&self.pipeline, applications, within).await;
+        join_all(answers.into_iter().map(|answered| async {
+            let answered = answered?;
+            evidence::proven(&self.app, self.proof, answered.row.id).await?;
+            Ok(answered)
+        }))
+        .await
+    }
+
+    async fn one(&self, body: SubmitBody, once: Option<Once>) -> Result<Answered, Refusal> {
+        let answers = self.submit(vec![(self.application(body), once)]).await;
+        answers.into_iter().next().expect("one was asked for, and one was answered")
     }
 
     /// All at once, so that they share a commit; queued and answered in the order given.
@@ -89,9 +101,9 @@ impl To {
         }
         let each = many.submissions.into_iter().enumerate().map(|(index, body)| {
             let once = once.as_ref().map(|once| conditions::one_of_many(once, index));
-            self.one(body, once)
+            (self.application(body), once)
         });
-        let results = join_all(each).await.into_iter().map(result).collect();
+        let results = self.submit(each.collect()).await.into_iter().map(result).collect();
         Ok(ManyAnswer { results })
     }
 }

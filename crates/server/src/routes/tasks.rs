@@ -1,4 +1,4 @@
-//! What workers ask: claim, finish, fail, snooze, renew, spawn.
+//! What workers ask: claim, finish, fail, snooze, give back, renew, spawn.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,10 +8,10 @@ use engine::core::{ClaimMany, Granted, Outcome, Output};
 use futures_util::future::join_all;
 use model::admit::{Admission, KEY_BYTES_MAX};
 use model::api::{
-    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, Problem, RenewBody, SettleAnswer, SettleResult,
-    SnoozeBody, SpawnBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
+    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
-use model::command::{Fail, Finish, Renew, Snooze, Spawn};
+use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
 
@@ -67,6 +67,7 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
         labels,
         max,
         arriving: false,
+        only: None,
     })
 }
 
@@ -243,6 +244,16 @@ impl Settlement for SnoozeBody {
 
     fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Snooze(Snooze { token, span: self.span }))
+    }
+}
+
+impl Settlement for GiveBackBody {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
+        Ok(Command::GiveBack(GiveBack { token }))
     }
 }
 

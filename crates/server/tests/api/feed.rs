@@ -78,6 +78,7 @@ async fn a_reader_that_waits_is_told_at_once() {
         labels: Default::default(),
         max: 1,
         arriving: false,
+        only: None,
     };
     let granted = server.engine.claim(claim, Duration::ZERO).await.unwrap();
     server.finish(&json!(granted[0].token.to_string()), "good", json!({ "score": 1 })).await;

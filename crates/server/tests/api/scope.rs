@@ -60,7 +60,11 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("POST", "/v1/tasks:claim") => (Without("tasks"), Without("tasks")),
         (
             "POST",
-            "/v1/tasks:finish" | "/v1/tasks:fail" | "/v1/tasks:snooze" | "/v1/tasks:spawn"
+            "/v1/tasks:finish"
+            | "/v1/tasks:fail"
+            | "/v1/tasks:snooze"
+            | "/v1/tasks:give-back"
+            | "/v1/tasks:spawn"
             | "/v1/tasks:renew",
         ) => (Each(404), Each(404)),
         _ => return None,
@@ -141,6 +145,7 @@ impl Theirs {
             "/v1/tasks:fail" => {
                 json!({ "tasks": [{ "token": self.lease, "error": { "code": "x", "message": "x" } }] })
             }
+            "/v1/tasks:give-back" => json!({ "tasks": [{ "token": self.lease }] }),
             "/v1/tasks:snooze" => json!({ "tasks": [{ "token": self.lease, "for": "1s" }] }),
             "/v1/tasks:spawn" => json!({ "tasks": [{ "token": self.lease, "children": [] }] }),
             path if path.starts_with("/v1/tasks:") => json!({ "tasks": [{ "token": self.lease }] }),

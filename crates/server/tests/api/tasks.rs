@@ -156,6 +156,7 @@ async fn more_than_a_thousand_tasks_are_too_many() {
         ("finish", json!({ "token": "t", "outcome": "o" })),
         ("fail", json!({ "token": "t", "error": { "code": "c", "message": "m" } })),
         ("snooze", json!({ "token": "t", "for": "1s" })),
+        ("give-back", json!({ "token": "t" })),
         ("renew", json!({ "token": "t" })),
         ("spawn", json!({ "token": "t", "children": [] })),
     ] {
@@ -195,7 +196,29 @@ async fn a_failure_is_kept_with_its_message_cut() {
 }
 
 #[tokio::test]
-async fn a_lease_is_renewed_and_given_back() {
+async fn a_lease_that_is_given_back_is_there_for_the_next_worker_and_counts_no_attempt() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let token = server.claim("parcels.check").await["token"].clone();
+    let give_back = async || {
+        let answer = server.post("/v1/tasks:give-back", json!({ "tasks": [{ "token": token }] })).await;
+        answer.json()["results"][0].clone()
+    };
+    let first = give_back().await;
+    let state = &server.get(&format!("/v1/submissions/{id}")).await.json()["state"];
+    let settled = json!({ "token": token, "status": 200, "state": state, "submission_status": "open" });
+    assert_eq!(first, settled);
+    let task = server.claim("parcels.check").await;
+    assert_eq!((&task["submission"], &task["attempt"]), (&json!(id), &json!(1)));
+    assert_eq!(give_back().await["repeated"], true, "a repeat is told what the first was told");
+    let shown = server.get(&format!("/v1/submissions/{id}")).await.json();
+    assert_eq!((&shown["waits_for"], &shown["revision"]), (&json!("lease"), &json!(1)), "{shown}");
+    let late = server.post("/v1/tasks:renew", json!({ "tasks": [{ "token": token }] })).await.json();
+    assert_eq!(late["results"][0]["problem"]["code"], "stale-lease", "{late}");
+}
+
+#[tokio::test]
+async fn a_lease_is_renewed_and_put_off() {
     let server = Server::start().await;
     let id = server.parcel("r1").await;
     let token = server.claim("parcels.check").await["token"].clone();

@@ -2,7 +2,7 @@
 
 use engine::core::{Ask, ClaimMany, Input, Output};
 use model::admit::{Admission, Application, admit};
-use model::command::{Fail, Finish, Renew, Snooze, Spawn};
+use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::submission::Failure;
 use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Role, Token};
@@ -23,6 +23,8 @@ pub(crate) enum Habit {
     Dying,
     /// Answers when the lease is long over.
     Late,
+    /// Stops again and again, and gives back what it has.
+    Leaving,
     /// Repeats itself, contradicts itself, and makes tokens up.
     Careless,
 }
@@ -90,6 +92,7 @@ impl Worker {
             Habit::Sitting => (97, 1),
             Habit::Dying => (5, 70),
             Habit::Late => (5, 40),
+            Habit::Leaving => (60, 0),
             Habit::Careless => (15, 10),
         };
         if view.chance.percent(leaves) {
@@ -104,6 +107,9 @@ impl Worker {
         }
         if view.chance.percent(renews) {
             return Some(tell(Command::Renew(Renew { token: job.token })));
+        }
+        if self.habit == Habit::Leaving && view.chance.percent(80) {
+            return Some(tell(Command::GiveBack(GiveBack { token: job.token })));
         }
         Some(tell(settle(job, view)))
     }
@@ -171,6 +177,7 @@ pub(crate) fn token(command: &Command) -> Option<Token> {
         Command::Finish(finish) => Some(finish.token),
         Command::Fail(fail) => Some(fail.token),
         Command::Snooze(snooze) => Some(snooze.token),
+        Command::GiveBack(give_back) => Some(give_back.token),
         Command::Spawn(spawn) => Some(spawn.token),
         _ => None,
     }
@@ -193,6 +200,7 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
             result: None,
             children: Vec::new(),
         }),
+        6 => Command::GiveBack(GiveBack { token }),
         _ => {
             let work = pipelines::work(&job.task, view.chance);
             let fills = &*job.task == "batch.fill" && work.outcome == "sealed" || view.chance.percent(1);

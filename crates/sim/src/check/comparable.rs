@@ -49,6 +49,7 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     row.row_version = 0;
     row.settled.clear();
     row.crashes = 0;
+    row.given_back = model::submission::GivenBack::default();
     row.timer = None;
     row.parked = None;
     row.key_waits = false;

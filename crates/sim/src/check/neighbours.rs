@@ -30,7 +30,7 @@ fn in_line(row: &Submission) -> bool {
 }
 
 fn place(row: &Submission) -> Option<Place<'_>> {
-    Some((row.created_at, &row.seat.as_ref()?.tie, row.id))
+    Some((row.created_at, row.seat.as_ref()?.tie_order(), row.id))
 }
 
 /// Lanes that change hands in a commit go to whoever is first; the book still is as it was before the commit.
@@ -49,6 +49,11 @@ pub(super) fn granted(ledger: &Ledger, commit: &Commit, report: &mut Report) -> 
         if let Some(first) = before_it {
             return Err(finding!("{} got its lane before {}, which was in line", after.id, first.id));
         }
+        // Nor is one that came with it, and before it by its tie.
+        let new = commit.changes.rows.iter().filter(|other| other.before.is_none()).map(|other| &other.after);
+        let mut new = new.filter(|row| lane(row) == lane(after) && in_line(row) && place(row) < place(after));
+        let displaced = new.find(|_| waited || change.before.is_none()).map(|row| row.id);
+        ensure!(displaced.is_none(), "{} got its lane before {displaced:?}, which came with it", after.id);
         report.count(if waited { "lane/granted" } else { "lane/free" });
     }
     Ok(())

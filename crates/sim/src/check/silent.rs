@@ -1,7 +1,8 @@
-//! Changes without an event: claims, renewals, snoozes, delays that are over, and turns in queues. Nothing else is
-//! silent.
+//! Changes without an event: claims, renewals, snoozes, leases given back, delays that are over, and turns in queues.
+//! Nothing else is silent.
 
-use model::submission::{Cause, Lease, Wait};
+use model::decide::GIVEN_BACK_TIMEOUTS;
+use model::submission::{Cause, GivenBack, Lease, Wait};
 use model::{Pipeline, Submission};
 
 use super::owed::Debts;
@@ -28,7 +29,9 @@ pub(super) fn check(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Fi
         {
             granted(silent, &lease.task, lease)?;
             report.count("moment/lent");
-            let wait = Wait::Worker { task: lease.task.clone(), rank: 0 };
+            let since = lease.queued_at.unwrap_or(silent.commit.now);
+            let rank = silent.pipeline.ageing.rank(since, silent.after.priority);
+            let wait = Wait::Worker { task: lease.task.clone(), rank };
             let ready = Submission { wait, lease_no: lease.no - 1, ..silent.after.clone() };
             changed(&Silent { after: &ready, ..*silent }, report)
         }
@@ -57,11 +60,17 @@ fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
             ensure!(same == *new, "the lease of {id} changed hands without an event");
             ensure!(new.expires_at >= old.expires_at, "a renewal of {id} shortened the lease");
         }
-        (Wait::Lease(_), Wait::Delay { cause: Cause::Snooze, .. } | Wait::Worker { .. }) => {
+        (Wait::Lease(lease), Wait::Delay { cause: Cause::Snooze, .. } | Wait::Worker { .. }) => {
             ensure!(settled, "the lease of {id} ended without a settlement");
             expected.settled = after.settled.clone();
-            expected.crashes = 0;
-            report.count("moment/snoozed");
+            if is_given_back(before, after) {
+                given_back(silent, lease, &mut expected)?;
+                report.count("moment/given-back");
+            } else {
+                expected.crashes = 0;
+                expected.given_back = GivenBack::default();
+                report.count("moment/snoozed");
+            }
         }
         (Wait::Delay { until, cause }, wait) if before.wait != *wait => {
             ensure!(*until <= silent.commit.now, "{id} went on at {} before {until}", silent.commit.now);
@@ -80,7 +89,27 @@ fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
         (old, new) => ensure!(old == new, "{id} changed from {old:?} to {new:?} without an event"),
     }
     ensure!(expected == **after, "{id} changed without an event:\n{expected:?}\nbecame\n{after:?}");
-    Ok(settled)
+    Ok(settled && !is_given_back(before, after))
+}
+
+/// Whether a lease was given back: that neither ends a row of crashes nor makes it longer.
+pub(super) fn is_given_back(before: &Submission, after: &Submission) -> bool {
+    after.given_back.times > before.given_back.times
+}
+
+/// The submission stands where it stood in its queue, and the time it was with the worker is counted.
+fn given_back(silent: &Silent<'_>, lease: &Lease, expected: &mut Submission) -> Checked {
+    let Silent { before, after, commit, pipeline, .. } = silent;
+    let (id, earlier) = (before.id, before.given_back);
+    let took = earlier.took.plus(commit.now.since(lease.granted_at));
+    let most = pipeline.wanted_task(before).timeout.map(|timeout| timeout.times(GIVEN_BACK_TIMEOUTS));
+    ensure!(most.is_none_or(|most| took < most), "{id} is handed from worker to worker for {took}");
+    let since = lease.queued_at.unwrap_or(commit.now);
+    let rank = pipeline.ageing.rank(since, after.priority);
+    let wait = Wait::Worker { task: lease.task.clone(), rank };
+    ensure!(after.wait == wait, "{id} was given back to {:?}, and had been at {wait:?}", after.wait);
+    expected.given_back = GivenBack { times: earlier.times + 1, took };
+    Ok(())
 }
 
 /// It got its lane.

@@ -1,6 +1,6 @@
 //! Nothing happens before its time: waits, times to live, leases that run out, and settlements only under the lease.
 
-use model::decide::GRACE;
+use model::decide::{GIVEN_BACK_TIMEOUTS, GRACE};
 use model::event::Kind;
 use model::pipeline::By;
 use model::submission::{Lease, Wait};
@@ -78,6 +78,10 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
                 report.count("moment/timeout");
                 return in_reach(moment, lease);
             }
+            if leaf.kind == Kind::Retried {
+                handed_around(moment)?;
+                report.count("moment/handed-around");
+            }
         }
         _ => {}
     }
@@ -115,6 +119,16 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
         ensure!(row.expires_at().is_some_and(|at| at <= leaf.at), "a time to live ended early");
         report.count("moment/expired");
     }
+    Ok(())
+}
+
+/// An attempt that timed out when it was given back was with workers for long enough, one after the other.
+fn handed_around(moment: &Moment<'_>) -> Checked {
+    let (at, row) = (moment.event.leaf.at, moment.stood());
+    let timeout = moment.book.task(row).and_then(|task| task.timeout);
+    let took = row.lease().map(|lease| row.given_back.took.plus(at.since(lease.granted_at)));
+    let long = timeout.zip(took).is_some_and(|(timeout, took)| took >= timeout.times(GIVEN_BACK_TIMEOUTS));
+    ensure!(long, "an attempt timed out although nobody had it for long: {took:?}");
     Ok(())
 }
 

@@ -65,7 +65,9 @@ impl Ledger {
 /// else happened to the submission in that commit (somebody amended or migrated it, a service level was missed).
 fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
     let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
-    before.settled != after.settled && !events.any(|event| matches!(event.leaf.right, Right::Lease(_)))
+    before.settled != after.settled
+        && !silent::is_given_back(before, after)
+        && !events.any(|event| matches!(event.leaf.right, Right::Lease(_)))
 }
 
 /// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.

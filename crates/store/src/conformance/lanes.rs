@@ -14,7 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("two rows of one commit never hold one lane", never_shared_within),
     promise("a lane is held per pipeline", per_pipeline),
     promise("a lane may pass from one row to another in one commit, whichever comes first", passes_on),
-    promise("those in line come by creation, then tie, then id", in_order),
+    promise("those in line come by creation, then tie, numbers as numbers, then id", in_order),
     promise("a line is as long as asked for and follows those who come and go", follows),
     promise("a seat that changes in place changes the line", seat_changes),
     promise("a lane that is asked for comes with holder and first, rows included", asked_for),
@@ -134,11 +134,15 @@ fn in_order(fixture: &dyn Fixture) {
             came(6, 7, "b10"),
             came(5, 7, "b"),
             came(7, 8, ""),
+            came(8, 6, "10"),
+            came(9, 6, "9"),
+            came(10, 6, "-1"),
+            came(11, 6, "18446744073709551616"),
         ],
     );
-    assert_line(&*store, "l1", None, &[4, 3, 5, 6, 2, 7, 1]);
+    assert_line(&*store, "l1", None, &[10, 9, 8, 11, 4, 3, 5, 6, 2, 7, 1]);
     let taken = take(&*store, &Take { lanes: vec![lane_key("alpha", "l1")], ..Take::nothing() });
-    assert_eq!(taken.lanes[&lane_key("alpha", "l1")], view(None, Some(4)));
+    assert_eq!(taken.lanes[&lane_key("alpha", "l1")], view(None, Some(10)));
 }
 
 fn follows(fixture: &dyn Fixture) {
@@ -161,13 +165,9 @@ fn seat_changes(fixture: &dyn Fixture) {
     let came =
         |n: u64, tie: &str| Submission { created_at: at(0), ..Sample::row(n).in_line("l1", tie).build() };
     insert(&*store, [came(1, "a"), came(2, "b"), came(3, "c")]);
-    update(&*store, id(1), |row| {
-        row.seat = Some(Seat { lane: "l1".into(), tie: "d".into(), holds: false, away: false })
-    });
+    update(&*store, id(1), |row| row.seat = Some(Seat::new("l1", "d")));
     assert_line(&*store, "l1", None, &[2, 3, 1]);
-    update(&*store, id(2), |row| {
-        row.seat = Some(Seat { lane: "l2".into(), tie: "b".into(), holds: false, away: false })
-    });
+    update(&*store, id(2), |row| row.seat = Some(Seat::new("l2", "b")));
     assert_line(&*store, "l1", None, &[3, 1]);
     assert_line(&*store, "l2", None, &[2]);
     update(&*store, id(3), |row| row.state = "NEXT".into());

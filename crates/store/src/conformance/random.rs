@@ -215,12 +215,8 @@ impl<'a> Random<'a> {
     }
 
     fn seat(&mut self) -> Seat {
-        Seat {
-            lane: self.chance.pick(&LANES).into(),
-            tie: self.chance.pick(&["", "a", "b"]).into(),
-            holds: self.chance.one_in(3),
-            away: false,
-        }
+        let (lane, tie) = (self.chance.pick(&LANES), self.chance.pick(&["", "a", "b", "9", "10"]));
+        Seat { holds: self.chance.one_in(3), ..Seat::new(lane, tie) }
     }
 
     fn situation(&mut self) -> (Status, Wait) {

@@ -1,7 +1,7 @@
 //! Rows and the versions that fence them.
 
-use model::submission::{Cause, Children, Failure, Kept, Request, Seat, Settled, Wait};
-use model::{Caller, Digest, Role, Status, Submission};
+use model::submission::{Cause, Children, Failure, GivenBack, Kept, Request, Seat, Settled, Wait};
+use model::{Caller, Digest, Millis, Role, Status, Submission};
 
 use super::sample::{Sample, at, id, json, lease};
 use super::steps::{assert_conflict, change, claim, commit, insert, read, take, try_commit, update};
@@ -43,11 +43,12 @@ fn full_row() -> Submission {
         attempt: 3,
         failures: [("git-clone".into(), 2)].into(),
         crashes: 1,
+        given_back: GivenBack { times: 2, took: Millis::new(1_500) },
         requeues: 4,
         priority: -5,
         priority_given: Some(-5),
         key_waits: true,
-        seat: Some(Seat { lane: "Lane 1".into(), tie: "b".into(), holds: true, away: false }),
+        seat: Some(Seat { holds: true, ..Seat::new("Lane 1", "b") }),
         parked: name("hold-3"),
         children: Children { total: 9, open: 4, succeeded: 3, failed: 2, cancelled: 0 },
         from: name("BEFORE"),

@@ -98,12 +98,12 @@ impl Sample {
 
     #[must_use]
     pub fn holds_lane(self, lane: &str) -> Self {
-        self.seat(Seat { lane: lane.into(), tie: "".into(), holds: true, away: false })
+        self.seat(Seat { holds: true, ..Seat::new(lane, "") })
     }
 
     #[must_use]
     pub fn in_line(self, lane: &str, tie: &str) -> Self {
-        self.seat(Seat { lane: lane.into(), tie: tie.into(), holds: false, away: false })
+        self.seat(Seat::new(lane, tie))
     }
 
     #[must_use]
@@ -190,6 +190,7 @@ pub fn lease_with(task: &str, no: u64, slots: &[(&str, &str, u32)]) -> Wait {
         bits: Bits([7; 16]),
         span: Millis::new(30_000),
         granted_at: at(no),
+        queued_at: Some(at(no / 2)),
         expires_at: at(no + 30_000),
         times_out_at: Some(at(no + 300_000)),
         slots: slots.iter().map(slot).collect(),
@@ -304,6 +305,7 @@ pub fn context() -> model::Context {
         reachable_since: at(0),
         hold: None,
         lane_free: false,
+        arrivals: 0,
         key_holder: None,
         slots: BTreeMap::new(),
         seed: [7; 32],

@@ -3,8 +3,11 @@
 use super::document::{self, leaves};
 use super::moves;
 use super::values::{after, clock, leg, metric, on_dead, rule, sla, words};
+use crate::Name;
 use crate::expr::Expr;
-use crate::pipeline::{AmendLease, FinalKind, Holds, Kind, LaneRule, OnDuplicate, Pipeline, State, Task};
+use crate::pipeline::{
+    Ageing, AmendLease, FinalKind, Holds, Kind, LaneRule, OnDuplicate, Pipeline, State, Task,
+};
 
 /// Places of different sections never mean the same, however states and parameters are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,7 +123,16 @@ fn identity(all: &mut Facts, pipeline: &Pipeline) {
 }
 
 fn rules(all: &mut Facts, pipeline: &Pipeline) {
-    all.expression("priority", pipeline.priority.as_ref());
+    all.expression("priority", pipeline.priority.value.as_ref());
+    let set_by = pipeline.priority.set_by.iter().map(|role| Name::from(role.as_str())).collect::<Vec<_>>();
+    all.maybe("priority.set_by", (!set_by.is_empty()).then(|| words(&set_by)));
+    all.add(
+        "ageing",
+        match pipeline.ageing {
+            Ageing::Never => "never".to_owned(),
+            Ageing::Every(span) => span.to_string(),
+        },
+    );
     all.maybe("ttl.after", pipeline.ttl.as_ref().map(|ttl| after(&ttl.after)));
     if let Some(lane) = &pipeline.lane {
         all.add("lane.key", lane.key.source());

@@ -15,6 +15,8 @@ pub(super) enum Scope {
     Door,
     /// On a move of a submission that is there.
     Move,
+    /// On a move, for its place in the queue.
+    Priority,
     /// With a worker's answer.
     Outcome,
     /// With what somebody sent along with an action.
@@ -37,6 +39,7 @@ impl Scope {
             Scope::Labels => &["payload", "params"],
             Scope::Door => &["payload", "params", "labels"],
             Scope::Move => on_a_move!(),
+            Scope::Priority => on_a_move!("given"),
             Scope::Outcome => on_a_move!("output"),
             Scope::Act => on_a_move!("data"),
             Scope::ActDone => on_a_move!("output", "data"),
@@ -132,6 +135,7 @@ fn misplaced(name: &str, span: Span) -> Problem {
         }
         "data" => "only edges of actions and templates of notifications see `data`",
         "event" | "submission" => "only templates of notifications see `event` and `submission`",
+        "given" => "only `priority` sees `given`, the priority that was set with the submission",
         "labels" => "labels are made from `payload` and `params`",
         _ => "before a submission is there, expressions see `payload`, `params` and `labels`",
     };
@@ -155,6 +159,7 @@ mod tests {
             Scope::Labels,
             Scope::Door,
             Scope::Move,
+            Scope::Priority,
             Scope::Outcome,
             Scope::Act,
             Scope::ActDone,

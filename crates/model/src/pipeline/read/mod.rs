@@ -13,6 +13,7 @@ mod metric;
 mod name;
 mod params;
 mod pipeline;
+mod priority;
 mod retry;
 mod rules;
 mod service;

@@ -11,13 +11,11 @@ use super::name::Spelling;
 use super::{Reader, STATES_MAX};
 use crate::Digest;
 use crate::Name;
-use crate::admit::PRIORITY_MAX;
-use crate::expr::Expr;
-use crate::pipeline::file::{Entry, Node, Table, Value};
+use crate::pipeline::file::{Entry, Node, Table};
 use crate::pipeline::moves::By;
 use crate::pipeline::{Edge, Holds, OnDuplicate, Pipeline, State};
 
-pub(super) const TOP_KEYS: [&str; 23] = [
+pub(super) const TOP_KEYS: [&str; 24] = [
     "name",
     "version",
     "title",
@@ -28,6 +26,7 @@ pub(super) const TOP_KEYS: [&str; 23] = [
     "start",
     "params",
     "priority",
+    "ageing",
     "ttl",
     "lane",
     "limits",
@@ -74,7 +73,8 @@ impl Reader<'_> {
             params: Arc::new(params.effective),
             default_params: Arc::new(params.defaults),
             set_params: params.set,
-            priority: fields.node("priority").and_then(|node| self.priority(node)),
+            priority: fields.take("priority").and_then(|entry| self.priority(entry)).unwrap_or_default(),
+            ageing: fields.node("ageing").and_then(|node| self.ageing(node)).unwrap_or_default(),
             ttl: self.ttl(fields.take("ttl"), Scope::Door),
             lane: fields.take("lane").and_then(|entry| self.lane(entry)),
             limits: self.limits(fields.node("limits")),
@@ -120,24 +120,6 @@ impl Reader<'_> {
             return Vec::new();
         };
         self.edges(entry, &Way::new(By::Start))
-    }
-
-    /// A number, or an expression that gives one on every move.
-    fn priority(&mut self, node: &Node) -> Option<Expr> {
-        match &node.value {
-            Value::Integer(number) => {
-                if number.unsigned_abs() > PRIORITY_MAX.unsigned_abs() {
-                    let message = format!("the priority must be between -{PRIORITY_MAX} and {PRIORITY_MAX}");
-                    self.report("bad-value", &node.span, message);
-                }
-                Some(self.compile(&number.to_string(), node, Scope::Move))
-            }
-            Value::Text(text) => Some(self.compile(text, node, Scope::Move)),
-            _ => {
-                self.wrong_type(node, "a whole number or an expression");
-                None
-            }
-        }
     }
 
     fn all_states(&mut self, entry: Option<&Entry>, defaults: Option<&Node>) -> Vec<State> {

@@ -1,6 +1,6 @@
 use model::api::{
-    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, Problem, RenewBody, SettleAnswer,
-    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody,
+    SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 use model::submission::Children;
 use serde_json::{Value, json};
@@ -19,7 +19,9 @@ pub(super) fn calls() -> Vec<Call> {
         settling::<FinishBody>("/v1/tasks:finish", "finish", "Say what came of tasks").proof(),
         settling::<FailBody>("/v1/tasks:fail", "fail", "Say that attempts went wrong").proof(),
         settling::<SpawnBody>("/v1/tasks:spawn", "spawn", "Make children, and keep the lease").proof(),
-        settling::<SnoozeBody>("/v1/tasks:snooze", "snooze", "Give leases back: not yet").proof(),
+        settling::<SnoozeBody>("/v1/tasks:snooze", "snooze", "Say that tasks cannot be done yet").proof(),
+        settling::<GiveBackBody>("/v1/tasks:give-back", "giveBack", "Give leases back: somebody else")
+            .proof(),
         settling::<RenewBody>("/v1/tasks:renew", "renew", "Keep leases longer").proof(),
     ]
 }
@@ -46,6 +48,8 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<ErrorBody>(),
         named::<SnoozeBody>(),
         named::<Tasks<SnoozeBody>>(),
+        named::<GiveBackBody>(),
+        named::<Tasks<GiveBackBody>>(),
         named::<RenewBody>(),
         named::<Tasks<RenewBody>>(),
         named::<SettleAnswer>(),
@@ -188,6 +192,14 @@ impl Shape for SnoozeBody {
             .has("token", words::text(), "That of the lease in force.")
             .has("for", words::span(), "After that the task can be claimed again: up to 7 days.")
             .like(json!({ "token": TOKEN, "for": "30s" }))
+    }
+}
+
+impl Shape for GiveBackBody {
+    fn schema() -> Piece {
+        taken("A task for somebody else: its worker stops. It is ready at once, in the place it had in its queue.")
+            .has("token", words::text(), "That of the lease in force.")
+            .like(json!({ "token": TOKEN }))
     }
 }
 

@@ -1,0 +1,118 @@
+//! Submitting: checked on the caller's thread, then asked of the core; many of one call together.
+
+use std::collections::BTreeMap;
+
+use model::admit::{Admission, Application, admit};
+use model::token::Bits;
+use model::{Code, Name, Pipeline, Refusal};
+use tokio::sync::oneshot;
+
+use super::handle::{Engine, Within, heard, submission};
+use super::queue::Job;
+use crate::clock;
+use crate::core::{Answered, Ask, Input, Once, Outcome};
+
+impl Engine {
+    /// Submits to the newest version of a pipeline.
+    pub async fn submit(
+        &self,
+        pipeline: &str,
+        application: Application,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        let pipeline = self.in_force(pipeline)?;
+        let admission = self.admit(&pipeline, application)?;
+        submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
+    }
+
+    /// Submits what has these labels, and refuses the rest with what `outside` says. Each is answered in its place.
+    ///
+    /// They are asked for together, so that they share a commit as far as it has room for them, in the order given; those
+    /// that want the same lane, in the order of their ties.
+    pub async fn submit_within(
+        &self,
+        pipeline: &str,
+        applications: Vec<(Application, Option<Once>)>,
+        within: Within<'_>,
+    ) -> Vec<Result<Answered, Refusal>> {
+        let pipeline = match self.in_force(pipeline) {
+            Ok(pipeline) => pipeline,
+            Err(refusal) => return applications.iter().map(|_| Err(refusal.clone())).collect(),
+        };
+        let mut answers: Vec<Option<Result<Answered, Refusal>>> = Vec::with_capacity(applications.len());
+        let mut admitted = Vec::with_capacity(applications.len());
+        for (index, (application, once)) in applications.into_iter().enumerate() {
+            let admission = self.admit(&pipeline, application).and_then(|admission| {
+                let inside = (within.covers)(admission.labels());
+                if inside { Ok(admission.traced(within.trace.cloned())) } else { Err((within.outside)()) }
+            });
+            answers.push(None);
+            match admission {
+                Ok(admission) => admitted.push((index, admission, once)),
+                Err(refusal) => answers[index] = Some(Err(refusal)),
+            }
+        }
+        for (index, outcome) in self.ask_together(in_turn(admitted)).await {
+            let answered = outcome.and_then(submission).and_then(|answered| {
+                let hidden = answered.duplicate && !(within.covers)(&answered.row.labels);
+                if hidden { Err(taken_elsewhere()) } else { Ok(answered) }
+            });
+            answers[index] = Some(answered);
+        }
+        answers.into_iter().map(|answer| answer.expect("each was refused or asked for")).collect()
+    }
+
+    /// Puts all of them into the queue at once, and waits for the answers.
+    async fn ask_together(&self, admitted: Vec<(usize, Admission, Option<Once>)>) -> Vec<(usize, Outcome)> {
+        let (mut jobs, mut waiting) = (Vec::new(), Vec::new());
+        for (index, admission, once) in admitted {
+            let (reply, answer) = oneshot::channel();
+            let ask = self.in_name(Ask::Submit(admission.into()));
+            jobs.push(Job::new(Input { ask, once }, reply));
+            waiting.push((index, answer));
+        }
+        let pushed = self.queues.push_all(jobs);
+        let mut outcomes = Vec::with_capacity(waiting.len());
+        for ((index, answer), pushed) in waiting.into_iter().zip(pushed) {
+            let outcome = match pushed {
+                Ok(()) => heard(answer.await),
+                Err(refusal) => Err(refusal),
+            };
+            outcomes.push((index, outcome.inspect_err(|refusal| self.metrics.refused(refusal.code))));
+        }
+        outcomes
+    }
+
+    /// What is refused at the door is counted like what the core refuses.
+    fn admit(&self, pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
+        let admission = admit(pipeline, application);
+        let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
+        Ok(admission.sealed(Bits(clock::entropy())))
+    }
+}
+
+/// Those that want the same lane in the order of their ties, in the places they had among all: where they do not fit one
+/// commit, the first of them are in the first.
+fn in_turn<T>(admitted: Vec<(usize, Admission, T)>) -> Vec<(usize, Admission, T)> {
+    let mut by_lane: BTreeMap<Name, Vec<usize>> = BTreeMap::new();
+    for (place, (_, admission, _)) in admitted.iter().enumerate() {
+        if let Some(lane) = admission.lane() {
+            by_lane.entry(lane.clone()).or_default().push(place);
+        }
+    }
+    let mut target: Vec<usize> = (0..admitted.len()).collect();
+    for places in by_lane.values().filter(|places| places.len() > 1) {
+        let mut ordered = places.clone();
+        ordered.sort_by_key(|place| admitted[*place].1.tie_order().cloned());
+        for (from, to) in ordered.into_iter().zip(places) {
+            target[from] = *to;
+        }
+    }
+    let mut placed: Vec<_> = target.into_iter().zip(admitted).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, one)| one).collect()
+}
+
+fn taken_elsewhere() -> Refusal {
+    Refusal::new(Code::DuplicateKey, "an open submission has this key already")
+}
