@@ -129,6 +129,37 @@ class Server(unittest.TestCase):
             self.assertTrue(lost.wait(60))
         self.assertEqual(self.client.get(id)["state"], "CANCELLED")
 
+    def test_a_worker_that_stops_gives_back_what_has_not_ended(self) -> None:
+        id, begun = self.submit(), threading.Event()
+        worker = Worker(self.client, "w", grace="0s")
+
+        def work(task: Task) -> Outcome:
+            begun.set()
+            task.wait_for_news(PATIENCE)
+            return Outcome("done")
+
+        worker.handle(f"{self.pipeline}.work", work)
+        with working(worker):
+            self.assertTrue(begun.wait(60))
+        given_back = self.client.get(id)
+        self.assertEqual((given_back["waits_for"], given_back["attempt"]), ("worker", 1))
+
+        async def stops() -> None:
+            async with AsyncClient(self.url) as client:
+                worker = AsyncWorker(client, "a", grace="0s")
+
+                async def work(task: AsyncTask) -> Outcome:
+                    worker.stop()
+                    await asyncio.Event().wait()
+                    return Outcome("done")
+
+                worker.handle(f"{self.pipeline}.work", work)
+                await worker.run()
+
+        asyncio.run(stops())
+        self.assertEqual(self.client.get(id)["waits_for"], "worker")
+        self.assertEqual([event["kind"] for event in self.client.events(id)], ["submitted"])
+
     def test_failures_snoozes_and_dead_letters(self) -> None:
         runs: list[int] = []
 

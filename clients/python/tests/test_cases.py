@@ -117,15 +117,17 @@ class Workers(unittest.TestCase):
         answers = iter(case["answers"])
         with ScriptedServer(case["exchanges"]) as server:
             client = Client(server.url, retries=Retries(pause=0.001))
-            worker = Worker(client, "w")
+            worker = Worker(client, "w", grace=case.get("grace", "30s"))
 
             @worker.task("report.send")
             def handle(task: Task) -> Outcome | Snooze:
                 answer = next(answers)
                 if "until" in answer:
+                    if answer["until"] == "stopped":
+                        worker.stop()
                     self.assertTrue(task.wait_for_news(PATIENCE))
                     self.assertEqual(
-                        (task.amended, task.lost), (answer["until"] == "amended", answer["until"] == "lost")
+                        (task.amended, task.lost), (answer["until"] == "amended", answer["until"] != "amended")
                     )
                 return given(answer)
 
@@ -138,13 +140,15 @@ class Workers(unittest.TestCase):
 
         async def run(server: ScriptedServer) -> None:
             async with AsyncClient(server.url, retries=Retries(pause=0.001)) as client:
-                worker = AsyncWorker(client, "w")
+                worker = AsyncWorker(client, "w", grace=case.get("grace", "30s"))
 
                 @worker.task("report.send")
                 async def handle(task: AsyncTask) -> Outcome | Snooze:
                     answer = next(answers)
                     if "until" in answer:
-                        # One whose lease is lost is cancelled here.
+                        if answer["until"] == "stopped":
+                            worker.stop()
+                        # One whose lease is lost, or that is given back, is cancelled here.
                         await asyncio.wait_for(task.amendment(), PATIENCE)
                     return given(answer)
 

@@ -222,8 +222,8 @@ class Workers(unittest.TestCase):
     def test_a_task_that_comes_too_late_is_given_back(self) -> None:
         view: Any = CASES["bodies"]["task"]
         answer = {"results": [{"token": "t-1", "status": 200}]}
-        sent = {"tasks": [{"token": "t-1", "for": "1ms"}]}
-        with ScriptedServer([exchange("POST", "/v1/tasks:snooze", answer, sent=sent)]) as server:
+        sent = {"tasks": [{"token": "t-1"}]}
+        with ScriptedServer([exchange("POST", "/v1/tasks:give-back", answer, sent=sent)]) as server:
             with Client(server.url) as client:
                 worker = Worker(client)
                 worker.stop()

@@ -294,6 +294,29 @@ async fn a_program_that_does_not_end_in_time_ends_with_its_worker() {
 }
 
 #[tokio::test]
+async fn a_task_that_outlives_many_workers_is_given_back_by_each_and_is_no_dead_letter() {
+    for mode in ["once", "lines"] {
+        let scene = Scene::new();
+        let alive = scene.fifo("alive");
+        let script = r#"trap '' TERM; exec 3> "$FOLDER/alive"; echo begun >&3; sleep 1000 & wait; wait"#;
+        let id = scene.submit().await;
+        for _ in 0..=model::decide::CRASHES_MAX {
+            let mut working = scene.work(&["--grace", "0s", "--mode", mode], script);
+            let (_, lines) = next_line(opened(alive.clone()).await).await;
+            working.terminate();
+            let status = in_time(move || working.0.wait().unwrap()).await;
+            assert!(status.success(), "{mode}: {status}");
+            let_go(lines).await;
+            let waiting = scene.client.submission(id).await.unwrap();
+            assert_eq!((&*waiting.waits_for, waiting.attempt), ("worker", 1), "{mode}: {waiting:?}");
+        }
+        let _working = scene.work(&[], r#"echo '{"outcome": "done"}'"#);
+        assert_eq!(scene.rested(id).await.status, Status::Succeeded, "{mode}");
+        assert_eq!(scene.kinds(id).await, [Kind::Submitted, Kind::Moved], "{mode}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_program_leaves_behind_does_not_hold_up_its_answer() {
     let scene = Scene::new();
     let _working = scene.work(&[], r#"sleep 1000 & echo '{"outcome": "done"}'"#);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use model::api::{
-    ClaimAnswer, ClaimBody, FailBody, FinishBody, RenewBody, SettleAnswer, SnoozeBody, SpawnBody, Tasks,
+    ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, RenewBody, SettleAnswer, SnoozeBody,
+    SpawnBody, Tasks,
 };
 use serde::Serialize;
 
@@ -28,6 +29,11 @@ impl Client {
 
     pub async fn snooze(&self, tasks: Vec<SnoozeBody>) -> Result<SettleAnswer, Error> {
         self.settle("tasks:snooze", tasks).await?.json()
+    }
+
+    /// Gives leases back: somebody else gets the tasks at once, from the start, and no attempt is counted.
+    pub async fn give_back(&self, tasks: Vec<GiveBackBody>) -> Result<SettleAnswer, Error> {
+        self.settle("tasks:give-back", tasks).await?.json()
     }
 
     pub async fn renew(&self, tasks: Vec<RenewBody>) -> Result<SettleAnswer, Error> {

@@ -12,6 +12,7 @@ use client::{Client, Error, Failure, FeedFilter, Outcome, Position, Retries, Tas
 use model::api::ChildBody;
 use model::{Json, Millis};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use support::scripted::ScriptedServer;
@@ -96,14 +97,28 @@ async fn workers_say_what_their_handlers_answer() {
         let server = ScriptedServer::start(&case["exchanges"]).await;
         let answers: VecDeque<Value> = case["answers"].as_array().unwrap().iter().cloned().collect();
         let answers = Arc::new(Mutex::new(answers));
+        let stopped = Arc::new(Notify::new());
+        let stops = stopped.clone();
         let handler = move |task: Task| {
             let answer = answers.lock().unwrap().pop_front().expect("the case has an answer for every task");
+            if answer["until"] == "stopped" {
+                stops.notify_one();
+            }
             async move { given(&task, &answer).await }
         };
         let client = Client::new(&server.url, None).unwrap().with_retries(retries(3));
-        let worker = Worker::new(client, "w").task("report.send", handler);
-        // It asks for more work than the script has: then the script is at its end.
-        let ran = tokio::time::timeout(PATIENCE, worker.run(server.more())).await;
+        let mut worker = Worker::new(client, "w").task("report.send", handler);
+        if let Some(grace) = case["grace"].as_str() {
+            worker = worker.grace(grace.parse::<Millis>().unwrap().into());
+        }
+        // It asks for more work than the script has: then the script is at its end. Or a handler says so.
+        let stop = async {
+            tokio::select! {
+                () = server.more() => {}
+                () = stopped.notified() => {}
+            }
+        };
+        let ran = tokio::time::timeout(PATIENCE, worker.run(stop)).await;
         assert_eq!(server.left(), [""; 0], "{name}");
         ran.unwrap_or_else(|_| panic!("{name}: the worker asked for no more work")).unwrap();
     }
@@ -111,7 +126,7 @@ async fn workers_say_what_their_handlers_answer() {
 
 async fn given(task: &Task, answer: &Value) -> Result<Outcome, Failure> {
     if !answer["until"].is_null() {
-        // One whose lease is lost is dropped here.
+        // One whose lease is lost, or that is given back, is dropped here.
         task.amended().await;
         assert!(task.is_amended());
     }

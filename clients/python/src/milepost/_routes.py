@@ -114,7 +114,7 @@ def claim(body: Mapping[str, Any], wait: Span) -> Call:
 
 
 def settle(verb: str, tasks: Sequence[Mapping[str, Any]]) -> Call:
-    """finish, fail, snooze, renew or spawn: an exact repeat gets the same answer again."""
+    """finish, fail, snooze, give-back, renew or spawn: an exact repeat gets the same answer again."""
     return call("POST", f"tasks:{verb}", body={"tasks": list(tasks)}, repeatable=True)
 
 

@@ -325,6 +325,10 @@ class AsyncClient:
     async def snooze(self, tasks: Sequence[Mapping[str, Any]]) -> List[Settled]:
         return await self._settle("snooze", tasks)
 
+    async def give_back(self, tokens: Sequence[str]) -> List[Settled]:
+        """Gives leases back: somebody else gets the tasks at once, from the start, and no attempt is counted."""
+        return await self._settle("give-back", [{"token": token} for token in tokens])
+
     async def renew(self, tokens: Sequence[str]) -> List[Settled]:
         return await self._settle("renew", [{"token": token} for token in tokens])
 

@@ -130,6 +130,11 @@ impl Run {
                         async move { lines.ask(&task).await }
                     })
                 });
+                let over = lines.clone();
+                let worker = worker.before_giving_back(move || {
+                    let lines = over.clone();
+                    async move { lines.give_up().await }
+                });
                 let ran = worker.run(stop).await;
                 lines.end().await;
                 ran?;

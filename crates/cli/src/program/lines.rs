@@ -1,6 +1,7 @@
 //! One process for all tasks: a task a line on stdin, an answer a line on stdout.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub(crate) struct Lines {
     process: tokio::sync::Mutex<Option<Process>>,
     /// Deaths since the last answer.
     deaths: Arc<Mutex<u32>>,
+    /// Set when nobody waits for answers any more: its tasks are about to be given back.
+    is_given_up: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,8 @@ struct Process {
 
 impl Lines {
     pub(crate) fn new(program: Arc<Program>) -> Lines {
-        Lines { program, process: tokio::sync::Mutex::default(), deaths: Arc::default() }
+        let (process, deaths) = (tokio::sync::Mutex::default(), Arc::default());
+        Lines { program, process, deaths, is_given_up: AtomicBool::new(false) }
     }
 
     /// Asks the process about one task. Dropped when the lease is lost: the process is told to leave it.
@@ -56,6 +60,10 @@ impl Lines {
             tokio::select! {
                 answer = &mut asked.answer => {
                     asked.is_open = false;
+                    if self.is_given_up.load(Ordering::SeqCst) {
+                        // It was killed, which says nothing about the task.
+                        return std::future::pending().await;
+                    }
                     return answer.unwrap_or_else(|_| Err(Failure::new("stopped", "the program was stopped")));
                 }
                 newest = task.amended_after(revision) => {
@@ -75,6 +83,14 @@ impl Lines {
             runs.abort();
             let _ = runs.await;
         }
+    }
+
+    /// Kills the program: whoever gets its tasks next must not find it at them.
+    pub(crate) async fn give_up(&self) {
+        self.is_given_up.store(true, Ordering::SeqCst);
+        let Some(Process { runs, .. }) = self.process.lock().await.take() else { return };
+        runs.abort();
+        let _ = runs.await;
     }
 
     /// To the process that runs, or to a new one.

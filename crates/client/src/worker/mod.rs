@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use model::Millis;
 use model::api::ClaimBody;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::client::Client;
@@ -29,12 +30,15 @@ use run::Run;
 const POLL: Millis = Millis::from_secs(20);
 /// Tasks that one claim may ask for.
 const CLAIM_MAX: usize = 1_000;
+/// How long a worker that stops tries to give tasks back. Whatever it cannot tell anybody about expires.
+const GIVING_BACK: Duration = Duration::from_secs(5);
 /// Between tries while the server cannot be reached.
 const OUTAGE: Retries =
     Retries { times: u32::MAX, pause: Duration::from_millis(200), pause_max: Duration::from_secs(10) };
 
 type Answer = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>>;
 type Handler = Arc<dyn Fn(Task) -> Answer + Send + Sync>;
+type Hook = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// Runs tasks. See the crate's documentation for an example.
 #[derive(Clone)]
@@ -44,6 +48,7 @@ pub struct Worker {
     handlers: BTreeMap<String, Handler>,
     concurrency: usize,
     grace: Duration,
+    before_giving_back: Option<Hook>,
     pipelines: Option<Vec<String>>,
     labels: Option<BTreeMap<String, String>>,
 }
@@ -58,6 +63,7 @@ impl Worker {
             handlers: BTreeMap::new(),
             concurrency: 1,
             grace: Duration::from_secs(30),
+            before_giving_back: None,
             pipelines: None,
             labels: None,
         }
@@ -82,11 +88,23 @@ impl Worker {
         self
     }
 
-    /// How long running tasks may go on when the worker is to stop; 30 seconds unless told. Leases of those that do not
-    /// end in time expire, and the tasks are given to others.
+    /// How long running tasks may go on when the worker is to stop; 30 seconds unless told. Those that do not end in time
+    /// are stopped at their next `await` and given back: somebody else gets them at once, and no attempt is counted.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Worker {
         self.grace = grace;
+        self
+    }
+
+    /// Does this when the grace is over, before tasks that have not ended are stopped and given back: ends what they
+    /// run outside of this program, say.
+    #[must_use]
+    pub fn before_giving_back<H, F>(mut self, hook: H) -> Worker
+    where
+        H: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.before_giving_back = Some(Arc::new(move || Box::pin(hook())));
         self
     }
 
@@ -114,12 +132,13 @@ impl Worker {
         }
         let mut shutdown = pin!(shutdown);
         let mut running = JoinSet::new();
+        let give_up = watch::Sender::new(false);
         let mut failed = 0;
         let result = loop {
             let claimed = tokio::select! {
                 biased;
                 () = &mut shutdown => break Ok(()),
-                claimed = self.claim(&mut running) => claimed,
+                claimed = self.claim(&mut running, &give_up) => claimed,
             };
             match claimed {
                 Ok(runs) => {
@@ -140,12 +159,16 @@ impl Worker {
                 Err(error) => break Err(error),
             }
         };
-        self.drain(running).await;
+        self.drain(running, &give_up).await;
         result
     }
 
     /// As many tasks as there are free slots; waits for a slot if there is none.
-    async fn claim(&self, running: &mut JoinSet<()>) -> Result<Vec<Run>, Error> {
+    async fn claim(
+        &self,
+        running: &mut JoinSet<()>,
+        give_up: &watch::Sender<bool>,
+    ) -> Result<Vec<Run>, Error> {
         while running.try_join_next().is_some() {}
         while running.len() >= self.concurrency {
             running.join_next().await;
@@ -169,15 +192,33 @@ impl Worker {
             };
             let lease = Lease::new(self.client.clone(), &view);
             let task = Task::new(view, lease.newest());
-            Some(Run { handler: handler.clone(), task, lease, client: self.client.clone() })
+            let (handler, client) = (handler.clone(), self.client.clone());
+            Some(Run { handler, task, lease, client, give_up: give_up.subscribe() })
         });
         Ok(runs.collect())
     }
 
-    async fn drain(&self, mut running: JoinSet<()>) {
+    async fn drain(&self, mut running: JoinSet<()>, give_up: &watch::Sender<bool>) {
         let all = async { while running.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.grace, all).await.is_err() {
-            tracing::warn!(worker = self.name, tasks = running.len(), "stopping before all tasks ended");
+        if tokio::time::timeout(self.grace, all).await.is_ok() {
+            return;
+        }
+        tracing::warn!(
+            worker = self.name,
+            tasks = running.len(),
+            "stopping before all tasks ended; they are given back"
+        );
+        if let Some(hook) = &self.before_giving_back {
+            hook().await;
+        }
+        give_up.send_replace(true);
+        let all = async { while running.join_next().await.is_some() {} };
+        if tokio::time::timeout(GIVING_BACK, all).await.is_err() {
+            tracing::error!(
+                worker = self.name,
+                tasks = running.len(),
+                "not all tasks could be given back; their leases will expire"
+            );
             running.shutdown().await;
         }
     }

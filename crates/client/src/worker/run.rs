@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 
 use super::Handler;
@@ -16,25 +17,43 @@ pub(super) struct Run {
     pub(super) task: Task,
     pub(super) lease: Lease,
     pub(super) client: Client,
+    /// Whether to stop before the task has ended.
+    pub(super) give_up: watch::Receiver<bool>,
 }
 
 impl Run {
     pub(super) async fn run(self) {
-        let Run { handler, task, lease, client } = self;
+        let Run { handler, task, lease, client, mut give_up } = self;
         let token = task.token.clone();
         // A task of its own, so that a panic ends no more than itself; in a set, so that it ends when this does.
         let mut work = JoinSet::new();
         work.spawn(async move { handler(task).await });
-        let ended = tokio::select! {
+        let over = tokio::select! {
             biased;
-            ended = work.join_next() => ended,
-            () = lease.keep() => None,
+            ended = work.join_next() => ended.map_or(Over::Lost, Over::Ended),
+            () = lease.keep() => Over::Lost,
+            _ = give_up.wait_for(|give_up| *give_up) => Over::GivenUp,
         };
-        // Without a lease there is nothing to say: somebody else has the task.
-        if let Some(ended) = ended {
-            Settlement::new(token, answer(ended)).send(&client).await;
+        match over {
+            Over::Ended(ended) => Settlement::new(token, answer(ended)).send(&client).await,
+            // Without a lease there is nothing to say: somebody else has the task.
+            Over::Lost => {}
+            Over::GivenUp => {
+                // Nobody else may have it while the handler is at it.
+                work.shutdown().await;
+                Settlement::give_back(token).send(&client).await;
+            }
         }
     }
+}
+
+/// Why a task is no longer run.
+enum Over {
+    Ended(Result<Result<Outcome, Failure>, JoinError>),
+    /// Its lease is somebody else's.
+    Lost,
+    /// The worker stops.
+    GivenUp,
 }
 
 fn answer(ended: Result<Result<Outcome, Failure>, JoinError>) -> Result<Outcome, Failure> {

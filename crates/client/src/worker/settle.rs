@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::api::{ErrorBody, FailBody, FinishBody, Problem, SettleAnswer, SnoozeBody};
+use model::api::{ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, SettleAnswer, SnoozeBody};
 
 use super::answer::{Failure, Kind, Outcome};
 use crate::client::Client;
@@ -19,6 +19,7 @@ pub(super) enum Settlement {
     Finish(FinishBody),
     Fail(FailBody),
     Snooze(SnoozeBody),
+    GiveBack(GiveBackBody),
 }
 
 impl Settlement {
@@ -33,6 +34,11 @@ impl Settlement {
                 Settlement::Fail(FailBody { token, error: ErrorBody { code, message, retryable } })
             }
         }
+    }
+
+    /// Of a task that was stopped before its end.
+    pub(super) fn give_back(token: String) -> Settlement {
+        Settlement::GiveBack(GiveBackBody { token })
     }
 
     pub(super) async fn send(self, client: &Client) {
@@ -74,6 +80,7 @@ impl Settlement {
             Settlement::Finish(body) => client.finish(vec![body.clone()]).await,
             Settlement::Fail(body) => client.fail(vec![body.clone()]).await,
             Settlement::Snooze(body) => client.snooze(vec![body.clone()]).await,
+            Settlement::GiveBack(body) => client.give_back(vec![body.clone()]).await,
         }
     }
 
@@ -85,6 +92,10 @@ impl Settlement {
             Settlement::Snooze(body) => &body.token,
             Settlement::Fail(_) => {
                 tracing::warn!(code = problem.code, detail = problem.detail, "a failure was not taken");
+                return None;
+            }
+            Settlement::GiveBack(_) => {
+                tracing::warn!(code = problem.code, detail = problem.detail, "a task was not taken back");
                 return None;
             }
         };

@@ -8,15 +8,14 @@ import signal
 import time
 from typing import Awaitable, Callable, Mapping, Sequence
 
-from .. import spans
 from ..aio import AsyncClient
 from ..errors import MilepostError, SetupError
 from ..spans import Span
 from ..views import TaskView
 from .answers import Answer, failure_of
 from .leases import Leases
-from .loop import AT_ONCE, OUTAGE, Loop, log
-from .settling import settle, settlement
+from .loop import GIVING_BACK, OUTAGE, Loop, log
+from .settling import Settlement, settle, settlement
 from .tasks import AsyncTask
 
 Handler = Callable[[AsyncTask], Awaitable[Answer]]
@@ -43,6 +42,7 @@ class AsyncWorker(Loop[Handler]):
         self._tasks: dict[str, AsyncTask] = {}
         self._work: dict[str, asyncio.Task[object]] = {}
         self._runs: set[asyncio.Task[None]] = set()
+        self._giving_up = False
 
     def handle(self, name: str, handler: Handler) -> None:
         if not inspect.iscoroutinefunction(handler):
@@ -119,7 +119,7 @@ class AsyncWorker(Loop[Handler]):
         try:
             views = await claim
             if views:
-                await self._client.snooze([{"token": view["token"], "for": spans.text(AT_ONCE)} for view in views])
+                await self._client.give_back([view["token"] for view in views])
         except asyncio.CancelledError:
             pass
         except MilepostError as error:
@@ -153,6 +153,9 @@ class AsyncWorker(Loop[Handler]):
         # Without a lease there is nothing to say: somebody else has the task.
         if task._lost:
             return
+        if self._giving_up and working.cancelled():
+            await self._client._drive(settle(Settlement.give_back(task.token), self._client._retries))
+            return
         error = asyncio.CancelledError() if working.cancelled() else working.exception()
         if error is not None:
             log.info("task %s failed", task, exc_info=error)
@@ -162,8 +165,15 @@ class AsyncWorker(Loop[Handler]):
     async def _drain(self) -> None:
         if self._runs:
             _, late = await asyncio.wait(self._runs, timeout=self.grace)
+            if not late:
+                return
+            log.warning("stopping before all tasks ended: %s still run, and are given back", len(late))
+            self._giving_up = True
+            for working in list(self._work.values()):
+                working.cancel()
+            _, late = await asyncio.wait(late, timeout=GIVING_BACK)
             if late:
-                log.warning("stopping before all tasks ended: %s still run", len(late))
+                log.error("%s tasks could not be given back; their leases will expire", len(late))
             for run in late:
                 run.cancel()
             await asyncio.gather(*late, return_exceptions=True)

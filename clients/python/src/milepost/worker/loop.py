@@ -22,8 +22,8 @@ POLL = "20s"
 _CLAIM_MAX = 1_000
 #: Between tries while the server cannot be reached.
 OUTAGE = Retries(times=0, pause=0.2, pause_max=10.0)
-#: Gives back what came when the worker was stopping already: no attempt is counted.
-AT_ONCE = "1ms"
+#: How long a worker that stops tries to give tasks back. Whatever it cannot tell anybody about expires.
+GIVING_BACK = 5.0
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -41,7 +41,8 @@ class Loop(Generic[Handler]):
         #: What leases and events show.
         self.name = name or f"{socket.gethostname()}-{os.getpid()}"
         self.concurrency = max(concurrency, 1)
-        #: How long running tasks may go on when the worker is to stop. Those that do not end in time are given to others.
+        #: How long running tasks may go on when the worker is to stop. Those that do not end in time are given back:
+        #: others get them at once, and no attempt is counted.
         self.grace = spans.seconds(grace)
         self._pipelines = pipelines
         self._labels = labels

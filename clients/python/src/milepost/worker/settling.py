@@ -42,11 +42,19 @@ class Settlement:
         error = {"code": error_code(answer.code), "message": answer.message, "retryable": answer.retryable}
         return Settlement("fail", {"token": token, "error": error})
 
+    @staticmethod
+    def give_back(token: str) -> Settlement:
+        """Of a task that was stopped before its end."""
+        return Settlement("give-back", {"token": token})
+
     def instead(self, problem: Problem) -> Settlement | None:
         """An answer the pipeline does not take is a fault of the worker that another try would repeat. It is told as a
         failure, so that people see it where they look for failures."""
         if self.verb == "fail":
             log.warning("a failure was not taken: %s", problem)
+            return None
+        if self.verb == "give-back":
+            log.warning("a task was not taken back: %s", problem)
             return None
         if problem.code in ("stale-lease", "unknown-submission"):
             log.warning("a task's answer came too late and changes nothing (%s)", problem.code)

@@ -6,18 +6,20 @@ import threading
 import time
 from typing import Callable, Mapping, Optional, Sequence
 
-from .. import spans
 from ..client import Client
 from ..errors import MilepostError
 from ..spans import Span
 from ..views import TaskView
 from .answers import Answer, LeaseLost, failure_of
 from .leases import Leases
-from .loop import AT_ONCE, OUTAGE, Loop, StopSignals, log
+from .loop import GIVING_BACK, OUTAGE, Loop, StopSignals, log
 from .settling import settle, settlement
 from .tasks import Task
 
 Handler = Callable[[Task], Answer]
+
+#: How long handlers have to notice that their task is about to be given back.
+_NOTICING = 1.0
 
 
 class Worker(Loop[Handler]):
@@ -64,11 +66,27 @@ class Worker(Loop[Handler]):
             threading.Thread(target=self._heart.beat, daemon=True).start()
             self._stopping.wait()
             with self._changed:
-                if not self._changed.wait_for(lambda: self._running == 0, self.grace):
-                    log.warning("stopping before all tasks ended: %s still run", self._running)
+                ended = self._changed.wait_for(lambda: self._running == 0, self.grace)
+            if not ended:
+                self._give_up()
             self._heart.stop()
         if self._refused is not None:
             raise self._refused
+
+    def _give_up(self) -> None:
+        """Gives back what has not ended. A thread cannot be stopped: whoever looks at `lost` ends by itself, and what the
+        others answer is not sent."""
+        tasks = self._heart.lose_all()
+        log.warning("stopping before all tasks ended: %s still run, and are given back", len(tasks))
+        with self._changed:
+            self._changed.wait_for(lambda: self._running == 0, _NOTICING)
+        # Tried in a thread that nobody waits for: a server that cannot be reached must not hold up the end.
+        giving = threading.Thread(target=self._give_back, args=([task.view for task in tasks],), daemon=True)
+        giving.start()
+        giving.join(GIVING_BACK)
+        with self._changed:
+            # Those whose handlers had ended before are telling so.
+            self._changed.wait_for(lambda: self._running <= len(tasks), GIVING_BACK)
 
     def _claim_until_stopped(self) -> None:
         failed = 0
@@ -112,9 +130,9 @@ class Worker(Loop[Handler]):
     def _give_back(self, views: Sequence[TaskView]) -> None:
         if views:
             try:
-                self._client.snooze([{"token": view["token"], "for": spans.text(AT_ONCE)} for view in views])
+                self._client.give_back([view["token"] for view in views])
             except Exception as error:
-                log.warning("tasks came too late and cannot be given back; their leases will expire: %s", error)
+                log.warning("tasks cannot be given back; their leases will expire: %s", error)
 
     def _work(self, task: Task) -> None:
         try:
@@ -157,6 +175,16 @@ class _Heart:
         with self._changed:
             self._leases.let_go(task.token)
             self._tasks.pop(task.token, None)
+
+    def lose_all(self) -> list[Task]:
+        """The tasks whose handlers run. From here on they are somebody else's."""
+        with self._changed:
+            tasks = list(self._tasks.values())
+            for task in tasks:
+                self._leases.let_go(task.token)
+                task._tell(lost=True)
+            self._tasks.clear()
+        return tasks
 
     def stop(self) -> None:
         with self._changed:
