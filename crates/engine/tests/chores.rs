@@ -324,7 +324,7 @@ fn a_schedule_submits_once_for_each_of_its_times(open: Open<'_>) {
 /// What a server finds to do for schedules, and has not asked for yet.
 fn look(bench: &Bench) -> Vec<Input> {
     let versions = bench.machine.pipelines.current();
-    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now() };
+    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now(), doubtful: false };
     Schedules.pass(look).unwrap().inputs
 }
 

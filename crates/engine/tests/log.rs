@@ -278,7 +278,7 @@ async fn old_events_go_once_the_log_allows_it_and_what_is_left_verifies() {
     place.live(600).await;
     let (engine, store) = place.start().await;
     let (versions, now) = (engine.pipelines().current(), model::Time::from_millis(4_000_000_000_000));
-    let look = engine::duty::Look { store: &*store, versions: &versions, now };
+    let look = engine::duty::Look { store: &*store, versions: &versions, now, doubtful: false };
     let mut housekeeping =
         engine::duty::Housekeeping { keep_events: Some(Millis::from_secs(60)), logged: true };
     let mut core =

@@ -85,7 +85,9 @@ fn an_operation_does_every_submission_once(open: Open<'_>) {
     for pass in 0..2 {
         let versions = bench.machine.pipelines.current();
         let now = bench.clock.now();
-        let found = Operations.pass(Look { store: &*bench.store, versions: &versions, now }).unwrap();
+        let found = Operations
+            .pass(Look { store: &*bench.store, versions: &versions, now, doubtful: false })
+            .unwrap();
         assert!(found.again, "pass {pass}");
         // The same chunk twice, as when an answer was lost, and a restart in between.
         for _ in 0..2 {
@@ -116,7 +118,7 @@ fn a_stopped_operation_stops(open: Open<'_>) {
     let id = wanted.id.clone();
     bench.machine.one(Ask::Start(Box::new(wanted))).unwrap();
     let versions = bench.machine.pipelines.current();
-    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now() };
+    let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now(), doubtful: false };
     let chunk = Operations.pass(look).unwrap().inputs.remove(0);
     bench.machine.one(Ask::Stop(id.clone())).unwrap();
     bench.machine.one(chunk).unwrap();

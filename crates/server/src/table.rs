@@ -15,8 +15,8 @@ use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, acts, amend, apply, cursors, dead, deliveries, drawing, endpoints, evidence, feed, health,
-    holds, investigations, log, metrics, operations, overdue, pipelines, reviews, servers, stats,
+    actions, acts, amend, apply, clock, cursors, dead, deliveries, drawing, endpoints, evidence, feed,
+    health, holds, investigations, log, metrics, operations, overdue, pipelines, reviews, servers, stats,
     submissions, submit, tasks, tokens, why, workers,
 };
 
@@ -112,6 +112,8 @@ pub const TABLE: &[Route] = &[
     }),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, stats::show)),
     route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, servers::list)),
+    route(Method::GET, "/v1/clock", AnyRole, Request, |get| on(get, clock::show)),
+    route(Method::POST, "/v1/clock/confirm", Owner, Request, |post| on(post, clock::confirm)),
     route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
     route(Method::GET, "/v1/feed/cursors/{cursor}", AnyRole, Request, |get| on(get, cursors::show)),
     route(Method::PUT, "/v1/feed/cursors/{cursor}", WORKER, Request, |put| on(put, cursors::place)),

@@ -144,7 +144,7 @@ impl World {
     pub(crate) fn duty(&self, duty: &mut dyn Duty) -> Result<Vec<Input>, Finding> {
         let process = self.process();
         let (store, versions) = (Narrow(process.store.truth()), process.server().pipelines.current());
-        let look = Look { store: &store, versions: &versions, now: self.now() };
+        let look = Look { store: &store, versions: &versions, now: self.now(), doubtful: false };
         duty.pass(look).map(|pass| pass.inputs).map_err(|error| finding!("a duty cannot look: {error}"))
     }
 

@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod bench;
 mod check;
+mod clock;
 mod completions;
 mod config;
 mod dead;
@@ -96,6 +97,7 @@ pub(crate) enum Command {
     Monitor(monitor::Monitor),
     Witness(witness::Witness),
     Servers(servers::Servers),
+    Clock(clock::Clock),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
     Endpoints(endpoints::Endpoints),
@@ -145,6 +147,7 @@ impl Command {
             Command::Monitor(monitor) => monitor.run(format),
             Command::Witness(witness) => witness.run(),
             Command::Servers(servers) => servers.run(format),
+            Command::Clock(clock) => clock.run(format),
             Command::Worker(worker) => worker.run(),
             Command::Tokens(tokens) => tokens.run(format),
             Command::Endpoints(endpoints) => endpoints.run(format),

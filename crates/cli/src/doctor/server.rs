@@ -1,7 +1,7 @@
 //! A running server, asked from anywhere.
 
 use client::{Client, Filter, Page};
-use model::api::{AuditView, StatsView, TokenList};
+use model::api::{AuditView, ClockView, StatsView, TokenList};
 use model::{Millis, Status, Time};
 
 use super::Check;
@@ -24,6 +24,7 @@ pub(crate) async fn server(client: &Client) -> Vec<Check> {
     };
     let mut checks = vec![condition(&stats)];
     checks.extend(duties(&stats));
+    checks.push(clock(client).await);
     checks.push(dead(&stats));
     checks.push(investigations(&stats));
     checks.push(overdue(client).await);
@@ -57,6 +58,19 @@ fn duties(stats: &StatsView) -> Vec<Check> {
         checks.push(Check::fine("duties", format!("all {} are done", stats.duties.len())));
     }
     checks
+}
+
+async fn clock(client: &Client) -> Check {
+    const CHECK: &str = "server clock";
+    match client.clock().await {
+        Ok(ClockView { doubt: None, now, .. }) => {
+            Check::fine(CHECK, format!("it says {now} and is believed"))
+        }
+        Ok(ClockView { doubt: Some(doubt), .. }) => {
+            Check::wrong(CHECK, doubt, "set it right and start the server again, or `milepost clock confirm`")
+        }
+        Err(error) => Check::warning(CHECK, error.to_string(), "use the same release for both"),
+    }
 }
 
 fn dead(stats: &StatsView) -> Check {

@@ -46,7 +46,9 @@ pub(super) fn is_recorded(ask: &Ask) -> bool {
     match ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
         Ask::Endpoint(deed) => deed.word().is_some(),
-        Ask::Hold(_) | Ask::Release(_) | Ask::Start(_) | Ask::Stop(_) | Ask::By(..) => true,
+        Ask::Hold(_) | Ask::Release(_) | Ask::Start(_) | Ask::Stop(_) | Ask::ConfirmClock | Ask::By(..) => {
+            true
+        }
         _ => false,
     }
 }

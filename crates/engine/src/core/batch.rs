@@ -16,7 +16,7 @@ use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::input::Receipt;
-use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, open_key};
+use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, Trust, open_key};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
@@ -42,6 +42,7 @@ pub(super) struct Batch<'a> {
     rules: Rules<'a>,
     pub(super) now: Time,
     pub(super) reachable_since: Time,
+    pub(super) trust: Trust,
     pub(super) taken: Taken,
     pub(super) holds: InForce,
     pub(super) holds_changed: bool,
@@ -83,6 +84,7 @@ pub(super) struct News {
     pub(super) received: Tally,
     pub(super) notes: Notes,
     pub(super) arrivals: u32,
+    pub(super) trust: Trust,
 }
 
 impl<'a> Batch<'a> {
@@ -105,6 +107,7 @@ impl<'a> Batch<'a> {
             arrivals: 0,
             now: taken.now,
             reachable_since: taken.now,
+            trust: Trust::default(),
             taken,
             ready,
             before: IdMap::with_capacity_and_hasher(expected, Default::default()),
@@ -171,6 +174,7 @@ impl<'a> Batch<'a> {
             }
             Ask::Measured(news) => Ok(self.measured(news)),
             Ask::Log(deed) => self.log(deed),
+            Ask::ConfirmClock => self.confirm_clock(),
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
         }
@@ -249,11 +253,14 @@ impl<'a> Batch<'a> {
         next_timer = [next_timer, next_idle, self.holds.next_expiry()].into_iter().flatten().min();
         let holds = self.holds_changed.then_some(self.holds);
         let (epoch, arrivals, received, mut notes) = (self.epoch, self.arrivals, self.tally, self.notes);
+        let mut trust = self.trust;
+        trust.keep(&mut self.changes);
         if !self.changes.is_empty() {
             notes.committed();
         }
         let (now, definitions) = (self.now, self.brought);
-        let news = News { now, ready, next_timer, holds, definitions, epoch, received, notes, arrivals };
+        let news =
+            News { now, ready, next_timer, holds, definitions, epoch, received, notes, arrivals, trust };
         (self.changes, news)
     }
 

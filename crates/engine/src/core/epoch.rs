@@ -30,6 +30,7 @@ impl Core {
                 store::Error::unavailable("a definition applied elsewhere does not load here")
             }
         })?;
+        self.trust.catch_up(&*self.store)?;
         self.epoch = Some(epoch);
         Ok(())
     }

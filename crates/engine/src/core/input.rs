@@ -98,6 +98,8 @@ pub enum Ask {
     Measured(Box<News>),
     /// Does something to the log.
     Log(Box<LogDeed>),
+    /// Believes the clock, though it is far from what is known.
+    ConfirmClock,
     /// Makes, ends or replaces a token.
     Token(Box<TokenDeed>),
     /// Makes, changes or ends an endpoint of webhooks.

@@ -18,6 +18,7 @@ mod plan;
 mod schedules;
 mod surroundings;
 mod tokens;
+mod trust;
 
 pub use administered::{ACTORS, administered_count, administered_series};
 pub use cursors::{CURSORS, Cursor, MoveCursor};
@@ -34,6 +35,7 @@ pub use operations::{
 };
 pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
 pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
+pub use trust::{AHEAD_MAX, APART_MAX, BEHIND_MAX, Doubt, Trust};
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub struct Core {
     arrivals: Option<(Time, u32)>,
     /// How many inputs, and how much of what is due, one transaction takes on: fewer while their documents are large.
     bulk: usize,
+    /// Whether the store's clock is believed; without a word about it, it is.
+    trust: Trust,
 }
 
 /// What a step did, beyond its answers.
@@ -105,6 +109,10 @@ pub struct Step {
     pub next_timer: Option<Time>,
     /// The store's time, if something was committed or looked at.
     pub now: Option<Time>,
+    /// The latest time that is certain to have come, then.
+    pub known: Option<Time>,
+    /// Why the store's time is not believed.
+    pub doubt: Option<Doubt>,
     /// Why the store could not be reached or written.
     pub unreachable: Option<String>,
     /// Set when the store is beyond use; the process has to stop.
@@ -125,13 +133,28 @@ impl Core {
             scarce: false,
             arrivals: None,
             bulk: usize::MAX,
+            trust: Trust::default(),
         }
+    }
+
+    /// Lets what cannot be taken back wait while the clock is in doubt.
+    #[must_use]
+    pub fn watching_the_clock(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
     }
 
     #[must_use]
     pub fn with_decide(mut self, decide: Decide) -> Self {
         self.decide = decide;
         self
+    }
+
+    /// Keeps what time it is, as the last thing that is done: what ended until now stays so, whatever the clock says when
+    /// the store is opened again.
+    pub fn keep_time(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) -> Step {
+        self.trust.keep_next();
+        self.step(&[], 0, seed)
     }
 
     /// How many inputs the next batch should have at most.
@@ -268,9 +291,11 @@ impl Core {
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.contested = contested(plan.lanes().iter().chain(door.lanes().iter()));
             batch.arrivals = self.arrivals.filter(|(at, _)| *at == batch.now).map_or(0, |(_, count)| count);
+            batch.watch_clock(&self.trust);
             batch.end_holds();
             let mut outcomes = plan.run(inputs, &mut batch, seed);
             batch.wake_due(seed);
+            batch.spare_idle();
             batch.wake_idle(seed);
             batch.pay_owed(take.parked, seed);
             batch.receive(&door, seed);
@@ -301,6 +326,7 @@ impl Core {
         }
         self.epoch = Some(news.epoch);
         self.arrivals = Some((news.now, news.arrivals));
+        self.trust = news.trust.clone();
     }
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {
@@ -356,6 +382,7 @@ impl Step {
         self.received.add(&news.received);
         self.notes.append(news.notes);
         self.now = Some(news.now);
+        (self.known, self.doubt) = (news.trust.known(), news.trust.doubt());
     }
 }
 

@@ -60,7 +60,11 @@ impl Plan {
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
                 Ask::Measured(news) => plan.registry.extend(news.keys().map(LevelKey::registered)),
                 Ask::Log(_) => plan.registry.push(log::acts_key()),
-                Ask::Hold(_) | Ask::Release(_) | Ask::LookAside(_) | Ask::Retire { .. } => {}
+                Ask::Hold(_)
+                | Ask::Release(_)
+                | Ask::LookAside(_)
+                | Ask::Retire { .. }
+                | Ask::ConfirmClock => {}
                 Ask::Tick(tick) => {
                     plan.registry.push(tick.key());
                     tick.admission().into_iter().for_each(|admission| plan.arrival(admission));

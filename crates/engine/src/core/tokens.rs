@@ -114,7 +114,7 @@ impl Batch<'_> {
             TokenDeed::Revoke { name } => self.revoke_token(name),
             TokenDeed::Rotate { old, new, id, old_until } => {
                 let mut fresh = self.token(old)?;
-                if fresh.expires_at.is_some_and(|at| at <= self.now) {
+                if fresh.expires_at.is_some_and(|at| at <= self.trust.known().unwrap_or(self.now)) {
                     return Err(Refusal::new(
                         Code::UnknownToken,
                         "this token has ended; make a new one instead",

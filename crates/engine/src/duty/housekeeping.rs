@@ -31,6 +31,9 @@ impl Duty for Housekeeping {
 
     fn pass(&mut self, look: Look<'_>) -> Result<Pass, store::Error> {
         let mut pass = Pass::default();
+        if look.doubtful {
+            return Ok(pass);
+        }
         old_operations(look, &mut pass)?;
         if let Some(keep) = self.keep_events {
             if self.logged {

@@ -32,6 +32,8 @@ pub struct Look<'a> {
     pub store: &'a dyn Store,
     pub versions: &'a Versions,
     pub now: Time,
+    /// Whether the clock is in doubt: what cannot be taken back waits.
+    pub doubtful: bool,
 }
 
 /// What a pass found to do.

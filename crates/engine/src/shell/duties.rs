@@ -216,8 +216,9 @@ impl Post {
         let Some((now, _)) = self.engine.hints.last_step() else { return Ok(false) };
         let mut duty = self.duty.take().ok_or("the pass before did not end as it should")?;
         let (store, versions) = (self.engine.store.clone(), self.engine.pipelines().current());
+        let doubtful = self.engine.hints.doubt().is_some();
         let mut looking = tokio::task::spawn_blocking(move || {
-            let found = duty.pass(Look { store: &*store, versions: &versions, now });
+            let found = duty.pass(Look { store: &*store, versions: &versions, now, doubtful });
             (duty, found)
         });
         let looked = match tokio::time::timeout(timeout, &mut looking).await {

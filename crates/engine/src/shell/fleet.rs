@@ -24,7 +24,7 @@ pub struct ServerReport {
     pub asked: bool,
 }
 
-fn millis(span: Duration) -> Millis {
+pub(super) fn millis(span: Duration) -> Millis {
     Millis::new(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
 

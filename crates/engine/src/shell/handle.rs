@@ -14,7 +14,7 @@ use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
-use crate::core::{Answered, Ask, Core, Cursor, Input, MoveCursor, Once, Outcome, Output, Tally};
+use crate::core::{Answered, Ask, Core, Cursor, Input, MoveCursor, Once, Outcome, Output, Tally, Trust};
 use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
@@ -82,12 +82,15 @@ impl Engine {
         let pipelines = Pipelines::default();
         pipelines.catch_up(&*store)?;
         let holds = load_holds(&*store)?;
+        let here: Option<fn() -> Time> = store.is_shared().then_some(clock::wall);
+        let trust = Trust::over(&*store, here)?;
+        let hints = Arc::new(Hints::new(trust.known()));
         let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret(&*store)?);
+        core = core.watching_the_clock(trust);
         if let Some(decide) = options.decide {
             core = core.with_decide(decide);
         }
         let queues = Arc::new(Queues::default());
-        let hints = Arc::new(Hints::new());
         let condition = watch::Sender::new(Condition::Running);
         let shared = store.is_shared();
         let id: Name = clock::fresh_id().to_string().into();

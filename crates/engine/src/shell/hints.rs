@@ -8,6 +8,7 @@ use model::{Name, Time};
 use tokio::sync::watch;
 
 use crate::clock;
+use crate::core::Doubt;
 
 /// How many workers are remembered, and for how long.
 const WORKERS_MAX: usize = 1_000;
@@ -32,11 +33,22 @@ pub(super) struct Hints {
     seq: watch::Sender<u64>,
     /// The store's time at the last step, and when that was.
     stepped: Mutex<Option<(Time, Instant)>>,
+    watched: Mutex<Watched>,
+}
+
+/// What is thought of the store's clock.
+#[derive(Debug)]
+struct Watched {
+    known: Option<Time>,
+    at: Instant,
+    doubt: Option<Doubt>,
 }
 
 impl Hints {
-    pub(super) fn new() -> Self {
+    /// `known`: a time that is certain to have come, if any is.
+    pub(super) fn new(known: Option<Time>) -> Self {
         Hints {
+            watched: Mutex::new(Watched { known, at: clock::instant(), doubt: None }),
             polled: Mutex::default(),
             workers: Mutex::default(),
             seq: watch::Sender::new(0),
@@ -84,6 +96,27 @@ impl Hints {
     /// The core has looked at the store at this time.
     pub(super) fn stepped(&self, now: Time) {
         *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, clock::instant()));
+    }
+
+    /// What the core thinks of the clock now. The first doubt, or its end, is logged.
+    pub(super) fn watched(&self, known: Time, doubt: Option<Doubt>) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&watched.doubt, &doubt) {
+            (None, Some(doubt)) => tracing::warn!("the clock is in doubt: {doubt}"),
+            (Some(_), None) => tracing::info!("the clock is believed again"),
+            _ => {}
+        }
+        *watched = Watched { known: Some(known), at: clock::instant(), doubt };
+    }
+
+    pub(super) fn doubt(&self) -> Option<Doubt> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).doubt
+    }
+
+    /// The latest time that was certain to have come, and how long ago that was so.
+    pub(super) fn known(&self) -> Option<(Time, Duration)> {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.known.map(|known| (known, clock::instant().saturating_duration_since(watched.at)))
     }
 
     /// The store's time, as of the last step; and how long ago that was.

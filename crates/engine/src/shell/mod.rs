@@ -2,6 +2,7 @@
 
 mod children;
 mod claims;
+mod clock_watch;
 mod definitions;
 mod deliveries;
 mod duties;
@@ -18,6 +19,7 @@ mod thread;
 mod tokens;
 
 pub use children::Child;
+pub use clock_watch::ClockReport;
 pub use definitions::ApplyError;
 pub use duties::DutyReport;
 pub use endpoints::Posting;

@@ -98,6 +98,7 @@ impl Lane {
             | Ask::Retire { .. }
             | Ask::Log(_)
             | Ask::Endpoint(_)
+            | Ask::ConfirmClock
             | Ask::Token(_) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
         }

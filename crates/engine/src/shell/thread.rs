@@ -59,6 +59,10 @@ impl Thread {
         loop {
             let batch = self.queues.next(BATCH_MAX.min(self.core.bulk()), patience, more);
             if batch.over && returned.is_empty() {
+                // A shared store has a clock of its own, and its other servers go on keeping time.
+                if self.others.is_none() {
+                    self.core.keep_time(&mut seed);
+                }
                 self.condition.send_replace(Condition::Drained);
                 return;
             }
@@ -77,6 +81,7 @@ impl Thread {
             more = More { expected: commands, linger: (took / LINGER_SHARE).min(LINGER_MAX) };
             if let Some(now) = step.now {
                 self.hints.stepped(now);
+                self.hints.watched(step.known.unwrap_or(now), step.doubt);
             }
             if step.received != Tally::default() {
                 self.received.lock().unwrap_or_else(PoisonError::into_inner).add(&step.received);

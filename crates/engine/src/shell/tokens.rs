@@ -54,7 +54,7 @@ impl Engine {
             old,
             new: token_name(&secret.0),
             id: self.fresh_id().to_string().into(),
-            old_until: self.now().plus(grace),
+            old_until: self.known_time().plus(grace),
         };
         let entry = self.token_deed(deed).await?;
         tracing::info!(old = id, token = &*entry.id, subject = &*entry.subject, "a token was rotated");

@@ -58,7 +58,8 @@ pub(crate) fn serve(bench: &mut Bench, duty: &mut dyn Duty) {
     loop {
         let versions = bench.machine.pipelines.current();
         let now = bench.clock.now();
-        let pass = duty.pass(Look { store: &*bench.store, versions: &versions, now }).unwrap();
+        let pass =
+            duty.pass(Look { store: &*bench.store, versions: &versions, now, doubtful: false }).unwrap();
         for input in pass.inputs {
             bench.machine.one(input).unwrap();
         }

@@ -27,8 +27,8 @@ pub use pipeline::{
 };
 pub use problem::Problem;
 pub use stats::{
-    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, ServiceLevelView,
-    StatsView, VerdictView, WindowView, WorkerList, WorkerView,
+    ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
+    ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 pub use submission::{
     AcknowledgeBody, ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody,

@@ -127,6 +127,16 @@ pub struct DutyView {
     pub elsewhere: Option<Name>,
 }
 
+/// The clock everything goes by, and whether it is believed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockView {
+    pub now: Time,
+    /// The latest time that is certain to have come: what is erased, forgotten or ended for good goes by it.
+    pub known_at: Time,
+    /// Why the clock is not believed, and what to do; null where it is.
+    pub doubt: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerList {
     pub servers: Vec<ServerView>,

@@ -92,7 +92,8 @@ impl Access {
                 token: None,
             }));
         }
-        let now = self.engine.now();
+        // A token ends for good: by a clock that is far off, not before it is confirmed, and never to come back.
+        let now = self.engine.known_time();
         let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(|| {
             Refusal::new(Code::Unauthorized, "send a valid token as `Authorization: Bearer TOKEN`")
         })?;

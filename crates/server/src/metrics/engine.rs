@@ -30,6 +30,9 @@ pub(super) fn tell(sheet: &mut Sheet, engine: &Engine) {
     queues(sheet, engine);
     refusals(sheet, engine);
     duties(sheet, engine);
+    sheet
+        .gauge("milepost_clock_in_doubt", "1 while the clock is far from what is known, and erasing waits")
+        .value(Vec::new(), f64::from(u8::from(engine.clock().doubt.is_some())));
 }
 
 /// What has not happened yet is told as zero, so that its first time is seen as a rise.

@@ -9,8 +9,6 @@ use engine::{Engine, LogReport, clock};
 use store::{Count, Oldest};
 use tokio::sync::Mutex;
 
-use crate::routes::newest;
-
 /// However often somebody asks, the store is asked once in this time.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 /// A store that does not answer must not keep the counters from being read.
@@ -62,7 +60,7 @@ async fn read(engine: &Engine) -> Option<Stand> {
         Ok(Stand {
             counts: store.counts()?,
             oldest: store.oldest()?,
-            newest: newest(store, hint)?,
+            newest: engine::newest(store, hint)?,
             cursors: cursors.collect(),
             levels: reader.level_reports(&reader.metrics().levels.read(store)?),
             log: None,

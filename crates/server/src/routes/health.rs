@@ -47,13 +47,15 @@ pub(crate) async fn live(State(app): State<App>) -> Answer<Response> {
 pub(crate) async fn ready(State(app): State<App>) -> Answer<Response> {
     let condition = app.engine.condition().borrow().clone();
     match unready(&condition, app.is_stopping(), &app.engine.duties()) {
-        None => Ok(match app.engine.log_standing() {
+        None => {
             // Committing goes on: whoever sends requests here need not go elsewhere, but somebody has to look.
-            Some(Standing::Refused { reason, .. }) => {
-                format!("ok\nthe audit log stands still: {reason}\n").into_response()
-            }
-            _ => "ok\n".into_response(),
-        }),
+            let log = match app.engine.log_standing() {
+                Some(Standing::Refused { reason, .. }) => format!("the audit log stands still: {reason}\n"),
+                _ => String::new(),
+            };
+            let doubt = app.engine.clock().doubt.map(|doubt| format!("the clock is in doubt: {doubt}\n"));
+            Ok(format!("ok\n{log}{}", doubt.unwrap_or_default()).into_response())
+        }
         Some(refusal) => Err(refusal.into()),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod actions;
 pub(crate) mod acts;
 pub(crate) mod amend;
 pub(crate) mod apply;
+pub(crate) mod clock;
 pub(crate) mod cursors;
 pub(crate) mod dead;
 pub(crate) mod deliveries;
@@ -32,8 +33,6 @@ pub(crate) mod tasks;
 pub(crate) mod tokens;
 pub(crate) mod why;
 pub(crate) mod workers;
-
-pub(crate) use feed::newest;
 
 use axum::Extension;
 use axum::extract::{FromRequestParts, Path};

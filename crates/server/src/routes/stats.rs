@@ -16,7 +16,7 @@ use model::api::{
 use model::{InvestigationStatus, Millis, Name};
 use store::Count;
 
-use super::{Asking, feed};
+use super::Asking;
 use crate::app::App;
 use crate::problem::Answer;
 use crate::query::Params;
@@ -24,7 +24,7 @@ use crate::query::Params;
 pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<StatsView>> {
     Params::read(&uri, &[])?;
     let hint = *app.engine.recorded().borrow();
-    let read = app.engine.read(move |store| Ok((store.counts()?, feed::newest(store, hint)?)));
+    let read = app.engine.read(move |store| Ok((store.counts()?, engine::newest(store, hint)?)));
     let (counts, last_event) = read.await?;
     let seen = |count: &Count| asking.labels.is_empty() && asking.sees(&count.pipeline);
     let counts: Vec<_> = counts.into_iter().filter(seen).collect();

@@ -30,7 +30,7 @@ pub(crate) async fn create(
     Given(body): Given<TokenBody>,
 ) -> Answer<Response> {
     conditions::never_once(&headers)?;
-    let wanted = entry(body, app.engine.now())?;
+    let wanted = entry(body, app.engine.known_time())?;
     let made = app.engine.by(&asking.caller).create_token(wanted).await;
     app.access.changed().await;
     let (secret, entry) = made?;

@@ -29,14 +29,16 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/" | "/livez" | "/readyz" | "/openapi.json" | "/checkpoint" | "/v1/audit/key") => {
             (Free, Free)
         }
-        ("GET", "/v1/audit" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
+        ("GET", "/v1/audit" | "/v1/clock" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("PUT", "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("GET", "/metrics" | "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
         // Definitions are of pipelines, whatever the labels of their submissions.
         ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),
         ("GET", "/v1/pipelines/{pipeline}") => (FORBIDDEN, Free),
         ("GET", "/v1/pipelines") => (Without("pipelines"), Free),
-        ("POST", "/v1/audit/keys" | "/v1/audit/fork") | ("GET", "/v1/audit/acts") => (FORBIDDEN, FORBIDDEN),
+        ("POST", "/v1/audit/keys" | "/v1/audit/fork" | "/v1/clock/confirm") | ("GET", "/v1/audit/acts") => {
+            (FORBIDDEN, FORBIDDEN)
+        }
         ("PUT", "/v1/pipelines/{pipeline}") => (FORBIDDEN, FORBIDDEN),
         ("POST", "/v1/pipelines/{pipeline}/submissions") => (FORBIDDEN, FORBIDDEN),
         ("GET", "/v1/submissions" | "/v1/dead" | "/v1/investigations" | "/v1/overdue" | "/v1/reviews") => {

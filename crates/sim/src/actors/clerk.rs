@@ -68,7 +68,7 @@ impl Clerk {
 fn passed(duty: &mut dyn Duty, view: &mut View<'_>) -> Pass {
     let versions = view.pipelines.current();
     let store = Narrow(view.store);
-    duty.pass(Look { store: &store, versions: &versions, now: view.now }).unwrap_or_default()
+    duty.pass(Look { store: &store, versions: &versions, now: view.now, doubtful: false }).unwrap_or_default()
 }
 
 /// Finds few at a time, so that an operation over a handful of submissions has many chunks.

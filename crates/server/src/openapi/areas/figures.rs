@@ -1,10 +1,10 @@
 use model::api::{
-    DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView, ServiceLevelView,
-    StatsView, VerdictView, WindowView, WorkerList, WorkerView,
+    ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
+    ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 use serde_json::{Value, json};
 
-use crate::openapi::call::{Call, get};
+use crate::openapi::call::{Call, get, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer};
 use crate::openapi::words::{self, Piece, list, map, or_null};
 
@@ -14,6 +14,14 @@ pub(super) fn calls() -> Vec<Call> {
             .gives::<StatsView>(200, "The figures."),
         get("/v1/servers", "list_servers", "The servers that share the store")
             .gives::<ServerList>(200, "The servers."),
+        get("/v1/clock", "show_clock", "The clock everything goes by, and whether it is believed")
+            .gives::<ClockView>(200, "The clock."),
+        post("/v1/clock/confirm", "confirm_clock", "Has the clock believed as it is")
+            .details(
+                "For a clock in doubt that is right: erasing, forgetting and the end of tokens go on by it. On record in the \
+                 audit log as `clock-confirmed`. Nothing happens where the clock is believed already.",
+            )
+            .gives::<ClockView>(200, "The clock."),
         get("/v1/workers", "list_workers", "Who has asked this server for work within an hour")
             .gives::<WorkerList>(200, "The workers."),
         get("/metrics", "show_metrics", "Everything that is counted, for a scraper")
@@ -32,6 +40,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<VerdictView>(),
         named::<DutyView>(),
         named::<ReceivedView>(),
+        named::<ClockView>(),
         named::<ServerList>(),
         named::<ServerView>(),
         named::<WorkerList>(),
@@ -186,6 +195,22 @@ impl Shape for ReceivedView {
             .has("merged", words::count(), "An open submission with the same key stands for them.")
             .has("refused", map(words::count()), "By the code of the refusal.")
             .like(json!({ "submitted": 40, "merged": 0, "refused": { "schema-violation": 2 } }))
+    }
+}
+
+impl Shape for ClockView {
+    fn schema() -> Piece {
+        given("")
+            .has("now", words::time(), "What it says: the machine's, or that of PostgreSQL.")
+            .has(
+                "known_at",
+                words::time(),
+                "The latest time that is certain to have come: what is erased, forgotten or ended for good goes by it.",
+            )
+            .has("doubt", or_null(words::text()), "Why it is not believed, and what to do; null where it is.")
+            .like(json!({
+                "now": "2026-11-16T04:00:43.129Z", "known_at": "2026-11-16T04:00:43.129Z", "doubt": null
+            }))
     }
 }
 

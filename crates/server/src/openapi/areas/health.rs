@@ -10,7 +10,7 @@ pub(super) fn calls() -> Vec<Call> {
             .gives_as(200, &["text/plain"], Some(words::spelled("^ok\n")), "`ok`.")
             .refuses(&[Code::Unavailable]),
         get("/readyz", "ready", "Whether requests should be sent here")
-            .details("If the audit log stands still, a second line says why. Answered even when the server is busy.")
+            .details("If the audit log stands still or the clock is in doubt, another line says why. Answered even when the server is busy.")
             .gives_as(200, &["text/plain"], Some(words::spelled("^ok\n")), "`ok`.")
             .refuses(&[Code::Unavailable, Code::Draining]),
         get("/openapi.json", "openapi", "This document").gives_as(
