@@ -318,6 +318,7 @@ fn the_game_reaches_every_kind_of_event() {
         "crashed",
         "died",
         "erased",
+        "forgotten",
         "late",
         "moved",
         "redriven",

@@ -78,7 +78,7 @@ impl World {
     /// What operations that a move has begun have to do next.
     fn chunks(&self) -> Vec<Input> {
         let versions = self.known.current();
-        let look = Look { store: &*self.store, versions: &versions, now: self.now() };
+        let look = Look { store: &*self.store, versions: &versions, now: self.now(), doubtful: false };
         Operations.pass(look).map(|pass| pass.inputs).unwrap_or_default()
     }
 
