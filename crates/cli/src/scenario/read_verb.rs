@@ -100,7 +100,7 @@ fn submit(fields: &mut Fields<'_>, samples: &Samples, problems: &mut Problems) -
         caller: caller(fields, Role::Submitter, problems),
         reason: fields.text("reason", problems),
         key: fields.text("key", problems),
-        priority: fields.whole("priority", problems),
+        priority: fields.whole("set_priority", problems),
         not_before: fields.span("not_before", problems),
     })
 }

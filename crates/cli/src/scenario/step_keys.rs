@@ -2,7 +2,7 @@
 
 /// What a step can do, with the keys that say how.
 pub(super) const VERBS: &[(&str, &[&str])] = &[
-    ("submit", &["with", "pipeline", "as", "role", "by", "reason", "key", "priority", "not_before"]),
+    ("submit", &["with", "pipeline", "as", "role", "by", "reason", "key", "set_priority", "not_before"]),
     ("claim", &["as", "where", "max"]),
     ("answer", &["output", "result", "children", "lease"]),
     ("spawn", &["lease"]),
@@ -83,6 +83,14 @@ mod tests {
         let expected = EXPECTATIONS.iter().map(|(key, _)| key);
         for key in of_verbs.chain(expected) {
             assert!(page.contains(&format!("`{key}`")), "docs/scenarios.md does not explain `{key}`");
+        }
+    }
+
+    #[test]
+    fn no_key_is_both_done_and_expected() {
+        for (verb, keys) in VERBS {
+            let both = keys.iter().find(|key| shape(key).is_some());
+            assert_eq!(both, None, "an expectation would hide this key of `{verb}`");
         }
     }
 }
