@@ -347,6 +347,9 @@ impl Submission {
     /// When the nearer of its two times to live ends.
     #[must_use]
     pub fn expires_at(&self) -> Option<Time> {
+        if self.request.as_ref().is_some_and(|request| request.ended) {
+            return None;
+        }
         [self.ttl_at, self.state_ttl_at].into_iter().flatten().min()
     }
 }
@@ -418,6 +421,10 @@ pub struct Request {
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
+    /// Whether the submission had ended. No time to live runs while the task of such an action does: there is nothing
+    /// left that could expire.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// A settlement that was taken, and what it was answered.

@@ -106,6 +106,22 @@ fn an_ended_submission_has_a_task_run_for_it_only_with_its_key() {
 }
 
 #[test]
+fn a_task_for_an_ended_submission_outlasts_its_time_to_live() {
+    let with_ttl =
+        ROAD.replace("start = \"DRIVE\"", "start = \"DRIVE\"\nttl = { after = \"1h\", to = \"ARRIVED\" }");
+    let mut story = Story::submitted(pipeline(&with_ttl), PAYLOAD);
+    let token = story.claim_any();
+    story.finish(token, "there", "{}").unwrap();
+    story.act("wash").unwrap();
+    story.pass("2h");
+    story.wake();
+    assert_eq!(story.row().timer, None, "nothing is due");
+    let token = story.claim("road.wash").unwrap();
+    story.finish(token, "done", "{}").unwrap();
+    assert_eq!(story.path(), ["DRIVE", "ARRIVED", "ARRIVED"]);
+}
+
+#[test]
 fn an_end_owes_the_key_to_those_in_line_and_the_lane_to_the_next() {
     let story = arrived();
     let keys = story.owed.iter().filter(|owed| matches!(owed.to, Debtor::Key { .. })).count();

@@ -66,6 +66,7 @@ pub(super) fn decide(
                 caller: act.caller.clone(),
                 reason: act.reason.clone(),
                 data: act.data.clone(),
+                ended: state.is_final(),
             };
             let rank = pipeline.ageing.rank(context.now, row.priority);
             let change = Change::Requested { request: Box::new(request), task: task.name.clone(), rank };

@@ -63,6 +63,7 @@ fn full_row() -> Submission {
             caller: Caller::new("ada", Role::Reviewer),
             reason: Some("fine".to_owned()),
             data: Some(json(r#"{"n":  9007199254740993}"#)),
+            ended: true,
         }),
         sealed: true,
         settled: vec![Settled { digest: Digest::of(b"answer"), state: "GOOD".into(), status: Status::Open }],
