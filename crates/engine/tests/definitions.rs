@@ -3,15 +3,17 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use audit::leaf::{Act, Entry};
 use engine::core::{Ask, Output, applied_series};
 use engine::pipelines::{Apply, Brought, Intent};
 use engine::{Engine, Options};
+use model::command::Migrate;
 use model::json::Value;
 use model::pipeline::Source;
-use model::{Caller, Code, Pipeline, Refusal, Role};
+use model::{Caller, Code, Command, Pipeline, Refusal, Role};
 use store::Store;
 use support::{Machine, memory};
 
@@ -54,6 +56,25 @@ fn brought(machine: &mut Machine, ask: Ask) -> Result<Brought, Refusal> {
 
 fn label(machine: &Machine) -> String {
     machine.pipelines.current().in_force("gate").unwrap().label()
+}
+
+/// Between the look at a version and the commit, somebody may have set its parameters.
+#[test]
+fn a_migration_goes_by_the_newest_revision_of_its_target() {
+    let (store, _) = memory();
+    let mut machine = Machine::with(store.clone(), &[]);
+    brought(&mut machine, apply(gate(1), Intent::Forward, &[])).unwrap();
+    let seen = brought(&mut machine, apply(gate(2), Intent::Forward, &[])).unwrap().pipeline;
+    brought(&mut machine, apply(gate(1), Intent::Rollback, &[])).unwrap();
+    let id = machine.submit_to("gate", r#"{"n":20}"#);
+    let set = apply(gate(2), Intent::Forward, &[("bar", Value::from(15))]);
+    let revised = brought(&mut machine, set).unwrap().pipeline;
+    assert_ne!(seen.digest, revised.digest);
+    let caller = Caller { name: "ada".into(), role: Role::Admin };
+    let migrate = Migrate { caller, target: seen, map: BTreeMap::new(), reason: None };
+    machine.one(Ask::Tell(id, Command::Migrate(migrate))).unwrap();
+    let history = store.history(id, 0, 10).unwrap();
+    assert_eq!(history.last().unwrap().event.leaf.definition, revised.digest);
 }
 
 #[test]

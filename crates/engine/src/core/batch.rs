@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::admit::Admission;
+use model::command::Migrate;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::submission::Wait;
@@ -336,8 +337,8 @@ impl<'a> Batch<'a> {
             return Err(Refusal::new(Code::UnknownSubmission, format!("no submission {id}")));
         };
         let (pipeline, version) = (stored.row.pipeline.clone(), stored.row.version);
-        let unmade = self.unmade(command);
-        let command = unmade.as_ref().unwrap_or(command);
+        let adapted = self.unmade(command).or_else(|| self.retargeted(command));
+        let command = adapted.as_ref().unwrap_or(command);
         let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
         let answer = decision.answer.clone();
         if answer == Answer::Parked {
@@ -369,6 +370,14 @@ impl<'a> Batch<'a> {
         let is_made = |child: &Admission| child.child_id().is_some_and(|id| self.was_there(id));
         children.iter_mut().filter(|child| is_made(child)).for_each(Admission::mark_made);
         Some(command)
+    }
+
+    /// A migration to the newest revision of its target, where the caller has seen an older one.
+    fn retargeted(&self, command: &Command) -> Option<Command> {
+        let Command::Migrate(migrate) = command else { return None };
+        let target = self.version(&migrate.target.name, migrate.target.version)?.clone();
+        let outdated = target.digest != migrate.target.digest;
+        outdated.then(|| Command::Migrate(Migrate { target, ..migrate.clone() }))
     }
 
     /// One that has ended and is forgotten was there all the same.
