@@ -91,12 +91,21 @@ fn many_seeds_hold_on_memory() {
 
 /// Seeds that failed once, on the memory store, and what happens in them that no other test had met. The worlds change
 /// as the simulation does: what a seed shows has a test of its own as well, or a sentence beside the check.
-const KEPT: [(u64, &str); 5] = [
+const KEPT: [(u64, &str); 14] = [
     (777_071, "people agree to another action while the task of a granted one runs"),
     (2_001_532, "a worker snoozes in the step in which a service level is missed"),
     (2_001_565, "a hold takes one out of the line whose granted action has a worker"),
     (2_002_541, "the time of a kept answer is over, and then the clock is set back"),
     (2_007_855, "a hold ends and is placed again in one step"),
+    (40_000_061, "a parent is cancelled while its child waits for a delay to be over"),
+    (40_000_704, "an older one joins a line while its lane changes hands"),
+    (40_000_943, "a rollback is asked for before the version is applied, in one step"),
+    (40_000_980, "the parameters of a migration's target are set between the look and the commit"),
+    (40_001_318, "a task that crashed is handed from worker to worker for too long"),
+    (40_004_361, "a submission that kept a slot as another version migrates"),
+    (40_012_500, "the task of an action on an ended submission runs when its time to live is over"),
+    (40_012_857, "two operations end and reopen what a third one looks for"),
+    (40_013_701, "a lease is given back in the step in which its submission migrates"),
 ];
 
 #[test]

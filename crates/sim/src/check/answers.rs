@@ -6,7 +6,7 @@ use model::admit::Admission;
 use model::pipeline::OnDuplicate;
 use model::submission::Wait;
 use model::{Code, Command, Pipeline, Submission, SubmissionId};
-use store::OpenKey;
+use store::{OpenKey, RegistryKey};
 
 use super::act::Acted;
 use super::explained::Causes;
@@ -98,7 +98,7 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             });
             applied(ledger, seen, &apply.pipeline, brought)
         }
-        (Ask::Apply(apply), Err(refusal)) => not_applied(ledger, apply, refusal.code),
+        (Ask::Apply(apply), Err(refusal)) => not_applied(ledger, seen, apply, refusal.code),
         (Ask::Tell(..), Ok(Output::Submission(_))) => {
             report.count("answer/acted");
             Ok(())
@@ -227,9 +227,11 @@ fn applied(ledger: &Ledger, seen: &Seen<'_>, asked: &Pipeline, brought: &Brought
     Ok(())
 }
 
-fn not_applied(ledger: &Ledger, apply: &Apply, code: Code) -> Checked {
+fn not_applied(ledger: &Ledger, seen: &Seen<'_>, apply: &Apply, code: Code) -> Checked {
     let pipeline = &apply.pipeline;
-    let stored = ledger.registry.entry("pipeline", &format!("{}@{}", pipeline.name, pipeline.version));
+    let key =
+        RegistryKey { kind: "pipeline".into(), name: format!("{}@{}", pipeline.name, pipeline.version) };
+    let stored = ledger.registry.entry(&key.kind, &key.name);
     let stored = stored
         .map(crate::pipelines::stored)
         .transpose()
@@ -243,7 +245,12 @@ fn not_applied(ledger: &Ledger, apply: &Apply, code: Code) -> Checked {
             });
             others && apply.intent != Intent::Rollback
         }
-        Code::UnknownVersion => stored.is_none() && apply.intent == Intent::Rollback,
+        // It may have been applied later in the same step.
+        Code::UnknownVersion => {
+            let mut changes = seen.commits.iter().flat_map(|commit| &commit.changes.registry);
+            let new = stored.is_none() || changes.any(|change| change.key == key);
+            new && apply.intent == Intent::Rollback
+        }
         Code::Unavailable | Code::OutcomeUnknown => true,
         _ => false,
     };

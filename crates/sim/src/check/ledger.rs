@@ -42,6 +42,8 @@ pub(crate) struct Ledger {
     pub(super) leaves: Vec<Vec<u8>>,
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     pub(super) counts: BTreeMap<Place, u64>,
+    /// The versions of each pipeline that submissions have followed.
+    pub(super) followed: BTreeMap<Name, BTreeSet<u32>>,
     pub(super) receipts: BTreeMap<RequestKey, Receipt>,
     pub(super) registry: Registry,
     pub(super) operations: BTreeMap<Name, Watched>,

@@ -40,7 +40,6 @@ pub(super) fn taken(pipeline: &Pipeline, row: &Submission, lease: &Lease) -> Che
 pub(super) fn check(ledger: &Ledger) -> Checked {
     let slots = slots(ledger)?;
     let queued = queued(ledger);
-    let mixed = mixed(ledger);
     for row in ledger.rows() {
         let pipeline = &ledger.law.of(row)?.pipeline;
         let (Some((label, value)), Some(parked)) = (waits_beside(pipeline, row), &row.parked) else {
@@ -51,7 +50,7 @@ pub(super) fn check(ledger: &Ledger) -> Checked {
         let full = (0..pipeline.limits[label]).all(|no| taken.is_some_and(|taken| taken.contains(&no)));
         let under_way = ledger.debts.to_parked(parked) || queued.contains(&(limit, parked.clone()));
         // A slot of another version, which has other tasks and other limits, is found free by the slow sweep alone.
-        let swept = mixed.contains(&row.pipeline);
+        let swept = ledger.followed.get(&row.pipeline).is_some_and(|versions| versions.len() > 1);
         ensure!(full || under_way || swept, "{} waits for a limit that has a free slot: {row:?}", row.id);
     }
     Ok(())
@@ -66,16 +65,6 @@ fn slots(ledger: &Ledger) -> Result<BTreeMap<Limit, BTreeSet<u32>>, Finding> {
         }
     }
     Ok(slots)
-}
-
-/// The pipelines whose submissions follow, or followed, more than one version.
-fn mixed(ledger: &Ledger) -> BTreeSet<Name> {
-    let mut versions: BTreeMap<&Name, BTreeSet<u32>> = BTreeMap::new();
-    for row in ledger.rows().chain(ledger.gone.values().map(|known| &known.row)) {
-        versions.entry(&row.pipeline).or_default().insert(row.version);
-    }
-    versions.retain(|_, versions| versions.len() > 1);
-    versions.into_keys().cloned().collect()
 }
 
 /// Who is in a queue and will take a slot, or pass it on: by the limit, and the name others wait for the same under.

@@ -26,7 +26,7 @@ pub(super) fn check(moment: &Moment<'_>, law: &Law) -> Checked {
     ensure!(lane(&entry.seat) == lane(&row.seat), "a migration changed its lane");
     let dead = entry.status == Status::Dead;
     ensure!(dead == (row.status == Status::Dead), "a migration woke or ended it");
-    if let Some(lease) = row.lease() {
+    if let Some(lease) = moment.lease() {
         let task = state.task().map(|task| &task.name);
         ensure!(migrated.stays && task == Some(&lease.task), "a migration took the task from its worker");
     }

@@ -61,11 +61,14 @@ impl Ledger {
                 .map_err(|problem| problem.about(format_args!(": operation {}", change.key.name)))?;
         }
         let known = &self.known;
+        // One that moved more than once in the commit may have been elsewhere between.
+        let events = || commit.changes.events.iter().map(|event| event.leaf.submission);
+        let may_have_left = |id: SubmissionId| events().filter(|moved| *moved == id).count() > 1;
         for watched in self.operations.values_mut() {
             let Watched { operation, results, waiting, .. } = watched;
             waiting.retain(|id| {
                 let fits = known.get(id).is_some_and(|known| operation.filter.fits(&known.row));
-                fits && !results.contains(id)
+                fits && !results.contains(id) && !may_have_left(*id)
             });
             let left_out = waiting.first().filter(|_| operation.status == OperationStatus::Done);
             ensure!(left_out.is_none(), "an operation is done and left {left_out:?} out: {operation:?}");

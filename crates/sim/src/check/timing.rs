@@ -78,7 +78,7 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
                 report.count("moment/timeout");
                 return in_reach(moment, lease);
             }
-            if leaf.kind == Kind::Retried {
+            if matches!(leaf.kind, Kind::Retried | Kind::Died) {
                 handed_around(moment)?;
                 report.count("moment/handed-around");
             }
@@ -92,11 +92,13 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
     if leaf.kind != Kind::Moved {
         return Ok(());
     }
-    if let Wait::Delay { until, .. } = &row.wait {
-        let expired = row.expires_at().is_some_and(|at| at <= leaf.at);
-        ensure!(expired || *until <= leaf.at, "it went on before its delay was over");
-    }
     let ways = moment.book.ways(moment.event)?;
+    if let Wait::Delay { until, .. } = &row.wait {
+        // Neither the end of its time to live nor that of its parent waits for the delay.
+        let expired = row.expires_at().is_some_and(|at| at <= leaf.at);
+        let orphaned = ways.iter().all(|by| **by == By::ParentCancelled);
+        ensure!(expired || orphaned || *until <= leaf.at, "it went on before its delay was over");
+    }
     if ways.iter().all(|by| **by == By::Clock) {
         let Wait::Clock { until } = &row.wait else {
             return Err("a wait ended that had not begun".into());

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::event::Kind;
-use model::{Right, Submission, SubmissionId};
+use model::event::{Change, Kind};
+use model::{Event, Right, Submission, SubmissionId};
 
 use super::ledger::Ledger;
 use super::silent::{self, Silent};
@@ -37,6 +37,7 @@ impl Ledger {
                     known.visit.crashes = 0;
                 }
             }
+            self.followed.entry(after.pipeline.clone()).or_default().insert(after.version);
             known.moving = after.clone();
             known.row = after;
         }
@@ -65,9 +66,14 @@ impl Ledger {
 /// else happened to the submission in that commit (somebody amended or migrated it, a service level was missed).
 fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
     let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
+    // One that was handed around for too long ends with the lease that is given back.
+    let handed_around = |event: &Event| match &event.detail.change {
+        Change::Died { error, .. } => *error.code == *"timeout",
+        _ => false,
+    };
     before.settled != after.settled
         && !silent::is_given_back(before, after)
-        && !events.any(|event| matches!(event.leaf.right, Right::Lease(_)))
+        && !events.any(|event| matches!(event.leaf.right, Right::Lease(_)) || handed_around(event))
 }
 
 /// Lease numbers only grow, and a lease that ended without its own settlement takes its number with it.
