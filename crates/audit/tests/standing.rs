@@ -4,8 +4,9 @@
 mod common;
 
 use audit::verify::{Fault, Finding, LogOptions, LogReport, verify_log};
-use common::story::{Story, pipeline};
+use common::story::{Story, admin, pipeline};
 use common::{Deployment, leaves, trust};
+use model::admit::admit;
 use model::command::{Acknowledge, Redrive};
 use model::event::Leaf;
 use model::{Caller, Command, Digest, Right, Role};
@@ -110,6 +111,22 @@ fn an_outcome_without_a_lease_needs_a_redrive_before_it() {
         leaves.drain(1..3);
     };
     assert_eq!(fault(alone), (Fault::Right, 2));
+}
+
+#[test]
+fn the_machine_itself_submits_only_what_a_schedule_asks_for() {
+    let scheduled = DESK.replace("version = 1\n", "version = 1\nschedule = { cron = \"0 3 * * *\" }\n");
+    for (toml, legal) in [(scheduled.as_str(), true), (DESK, false)] {
+        let mut story = Story::of(pipeline(toml));
+        let application = Story::application(admin(), "{}");
+        let admission = admit(&story.pipeline, application).unwrap().by_clock();
+        story.tell(&Command::Submit(admission.into())).unwrap();
+        let mut deployment = Deployment::new();
+        deployment.apply(&story.pipeline);
+        deployment.publish(&leaves(&story.events));
+        let found = audit(&deployment).map_err(|finding| finding.fault);
+        assert_eq!(found.map(|report| report.events).ok(), legal.then_some(1), "{toml}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use engine::core::{Ask, Input, SCHEDULES, Scheduled};
 use engine::duty::{Duty as _, Housekeeping, Look, Schedules, Sweep};
 use model::command::Snooze;
 use model::submission::Status;
-use model::{Code, Command, Millis, SubmissionId};
+use model::{ActorKind, Code, Command, Millis, Right, SubmissionId};
 use store::{Clock, Feed, Late};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 
@@ -317,6 +317,9 @@ fn a_schedule_submits_once_for_each_of_its_times(open: Open<'_>) {
     let served: Scheduled = serde_json::from_str(served[0].1.as_str()).unwrap();
     let row = bench.row(served.submission.unwrap());
     assert_eq!((&*row.pipeline, &*row.submitter), ("nightly", "schedule"));
+    let first = &bench.store.history(row.id, 0, 1).unwrap()[0].event;
+    let shown = (first.leaf.actor.kind, &*first.detail.actor, first.leaf.right);
+    assert_eq!(shown, (ActorKind::System, "system", Right::Rule), "it is nobody's submission");
     let documents = bench.store.submission(row.id).unwrap().unwrap().1;
     assert_eq!(documents.payload.as_str(), r#"{"what":"report"}"#);
 }

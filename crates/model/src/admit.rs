@@ -61,6 +61,8 @@ pub struct Admission {
     pub(crate) promised: Option<SubmissionId>,
     /// What it is part of, as far as its sender said.
     pub(crate) trace: Option<Trace>,
+    /// Whether a schedule submits it, and nobody else.
+    pub(crate) by_clock: bool,
     /// Where it was made ready for the log at the door.
     pub(crate) sealed: Option<Sealed>,
 }
@@ -99,7 +101,14 @@ impl Admission {
         &self.application.payload
     }
 
-    /// It gets this id: whoever sent it knows it already.
+    /// Makes it the machine's own: the event of a scheduled submission shows nobody.
+    #[must_use]
+    pub fn by_clock(mut self) -> Self {
+        self.by_clock = true;
+        self
+    }
+
+    /// Gives it this id: whoever sent it knows it already.
     #[must_use]
     pub fn promised(mut self, id: SubmissionId) -> Self {
         self.promised = Some(id);
@@ -172,8 +181,21 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
     let seat = door.seat()?;
     let edge = door.way_in(&application)?;
     let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
-    let (made, promised, trace, sealed) = (false, None, None, None);
-    Ok(Admission { pipeline, version, application, key, labels, seat, edge, made, promised, trace, sealed })
+    let (made, promised, trace, by_clock, sealed) = (false, None, None, false, None);
+    Ok(Admission {
+        pipeline,
+        version,
+        application,
+        key,
+        labels,
+        seat,
+        edge,
+        made,
+        promised,
+        trace,
+        by_clock,
+        sealed,
+    })
 }
 
 fn check_bounds(application: &Application) -> Result<(), Refusal> {

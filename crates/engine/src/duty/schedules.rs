@@ -65,7 +65,7 @@ fn due(
         parent: None,
     };
     match admit(pipeline, application) {
-        Ok(admission) => Some(tick(at, Due::Submit(admission.into()))),
+        Ok(admission) => Some(tick(at, Due::Submit(admission.by_clock().into()))),
         Err(refusal) => {
             tracing::warn!(
                 pipeline = &*pipeline.name,

@@ -50,10 +50,14 @@ pub(super) fn decide(
         entry.wait = Wait::Key;
         entry.seat = admission.seat.clone().map(|seat| Seat { away: true, ..seat });
     }
-    let mut step = Step::by(application.caller.actor(), Right::Role(application.caller.role));
+    let mut step = match admission.by_clock {
+        true => Step::rule(),
+        false => Step::by(application.caller.actor(), Right::Role(application.caller.role)),
+    };
     step.reason = application.reason.as_deref();
     let metadata = walk.sight.metadata(&seen, edge, &step).map_err(refuse)?;
     let error = walk.sight.stated(&seen, edge, &step).map_err(refuse)?;
+    let nobody = admission.by_clock || edge.actor == Some(ActorKind::System);
     let change = Change::Submitted(Box::new(Submitted {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
@@ -64,7 +68,7 @@ pub(super) fn decide(
         priority_given: application.priority,
         ttl_at,
         trace: admission.trace.clone(),
-        submitter: (edge.actor == Some(ActorKind::System)).then(|| application.caller.name.clone()),
+        submitter: nobody.then(|| application.caller.name.clone()),
         error,
         entry,
     }));

@@ -104,7 +104,7 @@ impl Book {
 /// Whether a right allows such a move at all.
 fn by_right(leaf: &model::event::Leaf, by: &By) -> bool {
     match leaf.right {
-        Right::Role(_) if leaf.kind == Kind::Submitted => *by == By::Start,
+        Right::Role(_) | Right::Rule if leaf.kind == Kind::Submitted => *by == By::Start,
         Right::Role(_) => matches!(by, By::Action(_)),
         Right::Lease(_) => matches!(by, By::Outcome(_) | By::Error | By::GuardError),
         // A redrive walks the edges of an outcome that was kept, in nobody's name.

@@ -3,7 +3,7 @@
 use engine::Pipelines;
 use engine::core::{SCHEDULES, Scheduled};
 use model::pipeline::Schedule;
-use model::{SubmissionId, Time};
+use model::{Right, SubmissionId, Time};
 
 use super::law::Book;
 use super::ledger::Ledger;
@@ -49,6 +49,10 @@ impl Ledger {
             let by_clock = *change.after.submitter == *CALLER;
             let is_named = named.contains(&change.after.id);
             ensure!(by_clock == is_named, "{} was submitted by no time of a schedule", change.after.id);
+            let mut events = commit.changes.events.iter().map(|event| &event.leaf);
+            let first = events.find(|leaf| leaf.submission == change.after.id);
+            let by_machine = first.is_some_and(|leaf| leaf.right == Right::Rule);
+            ensure!(by_clock == by_machine, "{} was submitted in another's name", change.after.id);
         }
         Ok(())
     }
