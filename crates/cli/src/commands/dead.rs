@@ -1,14 +1,13 @@
 use clap::{Args, Subcommand};
-use client::{Client, Filter, Page};
 use model::api::SubmissionPage;
 use model::{Status, SubmissionId};
 
 use super::act;
-use super::list::read_label;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
+use crate::listing::{PageArgs, SelectArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, program, read_id};
+use crate::remote::{ServerArgs, block_on, read_id};
 
 /// Look after dead letters: submissions that stopped for good, until somebody redrives them
 #[derive(Debug, Args)]
@@ -38,25 +37,11 @@ enum What {
 /// List them, newest first
 #[derive(Debug, Args)]
 struct List {
-    /// Of this pipeline
-    #[arg(long, value_name = "NAME")]
-    pipeline: Option<String>,
+    #[command(flatten)]
+    select: SelectArgs,
 
-    /// In this state
-    #[arg(long, value_name = "NAME")]
-    state: Option<String>,
-
-    /// With this label; may be given several times
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
-    labels: Vec<(String, String)>,
-
-    /// How many at most, up to 1000
-    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
-    limit: usize,
-
-    /// Those after this one: the last of the page before
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    after: Option<SubmissionId>,
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -93,26 +78,14 @@ impl Dead {
 impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
-        let page = block_on(self.page(&client))?;
+        let page = block_on(async { Ok(client.dead(&self.select.filter(), &self.page.page()).await?) })?;
         match format {
             Format::Json => output::print_json(&page)?,
             Format::Table if page.submissions.is_empty() => say!("there are no dead letters"),
             Format::Table => output::print(&table(&page))?,
         }
-        if let Some(next) = page.next {
-            say!("there are more: `{} dead ... --after {next}{}`", program(), self.server.same_server());
-        }
+        say_if_more("dead ...", page.next, &self.server);
         Ok(Exit::Fine)
-    }
-
-    async fn page(&self, client: &Client) -> anyhow::Result<SubmissionPage> {
-        let filter = Filter {
-            pipeline: self.pipeline.clone(),
-            state: self.state.clone(),
-            labels: self.labels.iter().cloned().collect(),
-            ..Filter::default()
-        };
-        Ok(client.dead(&filter, &Page { limit: Some(self.limit), after: self.after }).await?)
     }
 }
 

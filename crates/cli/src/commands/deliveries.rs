@@ -1,11 +1,12 @@
 use clap::{Args, Subcommand, ValueEnum};
-use client::{DeliveryFilter, Page};
+use client::DeliveryFilter;
 use model::api::{DeliveryPage, DeliveryView};
 use model::{Status, SubmissionId};
 
 use crate::exit::Exit;
+use crate::listing::{PageArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, program, read_id};
+use crate::remote::{ServerArgs, block_on, read_id};
 
 /// Look after notifications: mails and posts to the outside, on their way or not
 #[derive(Debug, Args)]
@@ -53,13 +54,8 @@ struct List {
     #[arg(long)]
     status: Option<Status>,
 
-    /// How many at most, up to 1000
-    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
-    limit: usize,
-
-    /// Those after this one: the last of the page before
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    after: Option<SubmissionId>,
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -98,20 +94,13 @@ impl List {
             Channel::Webhook => "webhook".to_owned(),
         });
         let filter = DeliveryFilter { submission: self.submission, channel, status: self.status };
-        let page = Page { limit: Some(self.limit), after: self.after };
-        let page = block_on(async { Ok(client.deliveries(&filter, &page).await?) })?;
+        let page = block_on(async { Ok(client.deliveries(&filter, &self.page.page()).await?) })?;
         match format {
             Format::Json => output::print_json(&page)?,
             Format::Table if page.deliveries.is_empty() => say!("there are no deliveries"),
             Format::Table => output::print(&table(&page))?,
         }
-        if let Some(next) = page.next {
-            say!(
-                "there are more: `{} deliveries list ... --after {next}{}`",
-                program(),
-                self.server.same_server()
-            );
-        }
+        say_if_more("deliveries list ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
 }

@@ -1,14 +1,14 @@
 use clap::{Args, Subcommand};
-use client::{ActOptions, Client, Filter, Page};
+use client::{ActOptions, Client, Filter};
 use model::api::SubmissionPage;
 use model::{InvestigationStatus, SubmissionId};
 
 use super::act;
-use super::list::read_label;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
+use crate::listing::{PageArgs, SelectArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, program, read_id};
+use crate::remote::{ServerArgs, block_on, read_id};
 
 /// Look after ends that somebody should look into, until somebody acknowledges them
 #[derive(Debug, Args)]
@@ -39,29 +39,15 @@ enum What {
 /// List them, newest first
 #[derive(Debug, Args)]
 struct List {
-    /// Of this pipeline
-    #[arg(long, value_name = "NAME")]
-    pipeline: Option<String>,
-
-    /// In this state
-    #[arg(long, value_name = "NAME")]
-    state: Option<String>,
-
-    /// With this label; may be given several times
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
-    labels: Vec<(String, String)>,
+    #[command(flatten)]
+    select: SelectArgs,
 
     /// Those that were acknowledged, instead of those that were not
     #[arg(long)]
     acknowledged: bool,
 
-    /// How many at most, up to 1000
-    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
-    limit: usize,
-
-    /// Those after this one: the last of the page before
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    after: Option<SubmissionId>,
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -98,31 +84,20 @@ impl Investigations {
 impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
-        let page = block_on(self.page(&client))?;
+        let page = block_on(self.submissions(&client))?;
         match format {
             Format::Json => output::print_json(&page)?,
             Format::Table if page.submissions.is_empty() => say!("there is nothing to look into"),
             Format::Table => output::print(&table(&page))?,
         }
-        if let Some(next) = page.next {
-            say!(
-                "there are more: `{} investigations ... --after {next}{}`",
-                program(),
-                self.server.same_server()
-            );
-        }
+        say_if_more("investigations ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
 
-    async fn page(&self, client: &Client) -> anyhow::Result<SubmissionPage> {
-        let filter = Filter {
-            pipeline: self.pipeline.clone(),
-            state: self.state.clone(),
-            labels: self.labels.iter().cloned().collect(),
-            investigation: Some(InvestigationStatus::Acknowledged),
-            ..Filter::default()
-        };
-        let page = Page { limit: Some(self.limit), after: self.after };
+    async fn submissions(&self, client: &Client) -> anyhow::Result<SubmissionPage> {
+        let investigation = Some(InvestigationStatus::Acknowledged);
+        let filter = Filter { investigation, ..self.select.filter() };
+        let page = self.page.page();
         Ok(match self.acknowledged {
             true => client.submissions(&filter, &page).await?,
             false => client.investigations(&filter, &page).await?,

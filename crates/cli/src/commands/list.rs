@@ -1,11 +1,12 @@
 use clap::Args;
-use client::{Filter, Page};
+use client::Filter;
 use model::api::SubmissionView;
 use model::{InvestigationStatus, Status, SubmissionId, Time};
 
 use crate::exit::Exit;
+use crate::listing::{PageArgs, SelectArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, program, read_id};
+use crate::remote::{ServerArgs, block_on, read_id};
 
 /// List submissions, newest first
 #[derive(Debug, Args)]
@@ -15,13 +16,8 @@ Examples:
   milepost list --status dead
   milepost list --label owner=northwind --limit 10 -o json")]
 pub(crate) struct List {
-    /// Of this pipeline
-    #[arg(long, value_name = "NAME")]
-    pipeline: Option<String>,
-
-    /// In this state
-    #[arg(long, value_name = "NAME")]
-    state: Option<String>,
+    #[command(flatten)]
+    select: SelectArgs,
 
     /// open, dead, succeeded, failed or cancelled
     #[arg(long)]
@@ -43,21 +39,12 @@ pub(crate) struct List {
     #[arg(long, value_name = "KEY")]
     lane: Option<String>,
 
-    /// With this label; may be given several times
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
-    labels: Vec<(String, String)>,
-
     /// Created before this time, such as 2026-02-15T18:00:00Z
     #[arg(long, value_name = "TIME")]
     created_before: Option<Time>,
 
-    /// How many at most, up to 1000
-    #[arg(long, default_value_t = 50, value_name = "NUMBER")]
-    limit: usize,
-
-    /// Those after this one: the last of the page before
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    after: Option<SubmissionId>,
+    #[command(flatten)]
+    page: PageArgs,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -66,27 +53,22 @@ pub(crate) struct List {
 impl List {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let filter = Filter {
-            pipeline: self.pipeline.clone(),
-            state: self.state.clone(),
             status: self.status,
             investigation: self.investigation,
             key: self.key.clone(),
             parent: self.parent,
             lane: self.lane.clone(),
-            labels: self.labels.iter().cloned().collect(),
             created_before: self.created_before,
+            ..self.select.filter()
         };
-        let page = Page { limit: Some(self.limit), after: self.after };
         let client = self.server.client()?;
-        let answer = block_on(async { Ok(client.submissions(&filter, &page).await?) })?;
+        let answer = block_on(async { Ok(client.submissions(&filter, &self.page.page()).await?) })?;
         match format {
             Format::Json => output::print_json(&answer)?,
             Format::Table if answer.submissions.is_empty() => say!("there are no such submissions"),
             Format::Table => output::print(&table(&answer.submissions))?,
         }
-        if let Some(next) = answer.next {
-            say!("there are more: `{} list ... --after {next}{}`", program(), self.server.same_server());
-        }
+        say_if_more("list ...", answer.next, &self.server);
         Ok(Exit::Fine)
     }
 }

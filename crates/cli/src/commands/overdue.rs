@@ -2,8 +2,9 @@ use clap::Args;
 use model::api::SubmissionView;
 
 use crate::exit::Exit;
+use crate::listing::say_if_more;
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, program};
+use crate::remote::{ServerArgs, block_on};
 
 /// List submissions that have missed a service level, the longest ago first
 #[derive(Debug, Args)]
@@ -39,9 +40,7 @@ impl Overdue {
             Format::Table if page.submissions.is_empty() => say!("nothing is overdue"),
             Format::Table => output::print(&table(&page.submissions))?,
         }
-        if let Some(next) = page.next {
-            say!("there are more: `{} overdue ... --after {next}{}`", program(), self.server.same_server());
-        }
+        say_if_more("overdue ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
 }
