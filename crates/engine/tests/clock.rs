@@ -6,10 +6,10 @@ mod support;
 use std::sync::Arc;
 
 use engine::core::{Ask, Doubt, Step, Trust, administered_count};
-use engine::duty::{Duty as _, Housekeeping, Look};
+use engine::duty::{Duty as _, Housekeeping, Look, Schedules};
 use model::{Caller, Millis, Role, SubmissionId};
 use store::Clock as _;
-use support::bench::{Bench, over_memory, over_sqlite};
+use support::bench::{Bench, over_memory, over_sqlite, serve};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -165,6 +165,20 @@ fn events_are_kept_while_the_clock_is_in_doubt() {
     let mut asked = |doubtful: bool| {
         let look = Look { store: &*store, versions: &versions, now, doubtful };
         housekeeping.pass(look).unwrap().inputs.len()
+    };
+    assert_eq!((asked(true), asked(false)), (0, 1));
+}
+
+#[test]
+fn schedules_wait_while_the_clock_is_in_doubt() {
+    let nightly = PAPERS.replace("version = 1", "version = 1\nschedule = { cron = \"0 3 * * *\" }");
+    let mut bench = over_memory(&[&nightly]);
+    serve(&mut bench, &mut Schedules);
+    bench.clock.advance(60 * DAY_MS);
+    let versions = bench.machine.pipelines.current();
+    let asked = |doubtful: bool| {
+        let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now(), doubtful };
+        Schedules.pass(look).unwrap().inputs.len()
     };
     assert_eq!((asked(true), asked(false)), (0, 1));
 }
