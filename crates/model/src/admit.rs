@@ -13,6 +13,7 @@ use crate::actor::Caller;
 use crate::digest::Digest;
 use crate::expr::{Expr, GuardError, Scope};
 use crate::json::{Json, Value};
+use crate::owed::DELIVERY;
 use crate::pipeline::{Edge, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::role::Role;
@@ -164,8 +165,20 @@ impl Admission {
     }
 }
 
-/// Checks an application against a pipeline.
+/// Checks an application against a pipeline. Messages to the outside are the engine's own: nobody submits one.
 pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
+    if &*pipeline.name == DELIVERY {
+        let message = format!(
+            "nobody submits to `{DELIVERY}`; a pipeline that declares `notify` has messages sent, and \
+             `milepost deliveries replay` sends one again"
+        );
+        return Err(Refusal::new(Code::Reserved, message));
+    }
+    admit_any(pipeline, application)
+}
+
+/// Checks an application that may be a message to the outside: one of the engine's own, or one that is sent again.
+pub fn admit_any(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
     check_bounds(&application)?;
     check_priority(pipeline, &application)?;
     if let Some(schema) = &pipeline.payload {

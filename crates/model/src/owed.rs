@@ -60,6 +60,12 @@ pub enum Effect {
 /// The pipeline that messages to the outside are submissions of.
 pub const DELIVERY: &str = "delivery";
 
+/// Tells whether a task sends messages to the outside. Such names belong to the pipeline of messages alone.
+#[must_use]
+pub fn is_delivery_task(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(family, _)| family == DELIVERY)
+}
+
 /// A message to the outside, as the built-in pipeline takes it: this is its payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {

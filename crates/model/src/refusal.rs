@@ -73,6 +73,7 @@ codes! {
     TooLarge = "too-large", TooLarge, "something is over its bound";
     Unauthorized = "unauthorized", Unauthorized, "no valid token was given";
     RoleRequired = "role-required", Forbidden, "the caller's role does not allow this";
+    Reserved = "reserved", Forbidden, "this is the engine's own; nobody else may have it";
     SelfApproval = "self-approval", Forbidden, "somebody else than the submitter must do this";
     ForbiddenHost = "forbidden-host", Forbidden, "an open server answers only to this machine's own names";
     UnknownRoute = "unknown-route", NotFound, "there is nothing at this address";

@@ -592,6 +592,25 @@ fn a_second_state_that_makes_children_is_refused() {
 }
 
 #[test]
+fn the_tasks_that_send_messages_belong_to_one_pipeline() {
+    let codes = |name: &str, state: &str| {
+        let toml = format!(
+            "name = \"{name}\"\nversion = 1\nstart = \"A\"\n[states.A]\n{state}\n[states.B]\nfinal = \"success\"\n"
+        );
+        let loaded = load(&Source::new("x.toml", toml));
+        loaded.map_or_else(|problems| problems.iter().map(|problem| problem.code).collect(), |_| Vec::new())
+    };
+    let task = |task: &str| format!("task = \"{task}\"\non.done = \"B\"");
+    let action =
+        "next = { to = \"B\", when = \"held\" }\nactions.go = { to = \"B\", task = \"delivery.post\" }";
+    assert_eq!(codes("x", &task("delivery.mail")), ["reserved"]);
+    assert_eq!(codes("x", action), ["reserved"]);
+    assert_eq!(codes("delivery", &task("x.mail")), ["reserved"]);
+    assert_eq!(codes("x", &task("deliveries.mail")), [""; 0]);
+    assert_eq!(codes("delivery", &task("delivery.pigeon")), [""; 0]);
+}
+
+#[test]
 fn a_child_whose_parent_is_cancelled_can_only_end() {
     let child = |wherever: &str, ends: &str| {
         let toml = format!(

@@ -7,6 +7,7 @@ use std::time::Duration;
 use engine::Engine;
 use engine::core::{ClaimMany, Granted};
 use fetch::{Fetch, Policy};
+use model::owed::DELIVERY;
 use model::{Code, Json, Name};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -120,15 +121,15 @@ impl Senders {
     /// Messages to send, if there are some soon; `None` if there is nothing to ask for, or nobody to ask.
     async fn next(&self, max: usize) -> Option<Vec<Granted>> {
         let versions = self.engine.pipelines().current();
-        let tasks: Vec<Name> =
-            self.tasks().filter(|task| versions.all().any(|pipeline| pipeline.has_task(task))).collect();
+        let known = |task: &Name| versions.versions(DELIVERY).any(|pipeline| pipeline.has_task(task));
+        let tasks: Vec<Name> = self.tasks().filter(known).collect();
         if tasks.is_empty() {
             return None;
         }
         let claim = ClaimMany {
             worker: "sender".into(),
             tasks,
-            pipelines: Vec::new(),
+            pipelines: vec![DELIVERY.into()],
             labels: BTreeMap::new(),
             max,
             arriving: false,

@@ -2,7 +2,6 @@
 
 mod answers;
 mod pipelines;
-mod receiver;
 mod samples;
 mod story;
 mod workers;
@@ -24,7 +23,6 @@ use crate::node::Node;
 use crate::output::{self, Format, say};
 use crate::place::Place;
 use crate::signals::Signals;
-use receiver::Receiver;
 use samples::Walked;
 
 /// How long the samples may take to come to rest. They take a second.
@@ -51,16 +49,15 @@ impl Demo {
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
 
-        let receiver = Receiver::bind().await?;
-        let (webhooks_to, senders) = (receiver.url(), node.senders(receiver.policy(), Mail::Elsewhere));
+        // The sample worker takes the mails; none leaves this machine.
+        let senders = node.senders(fetch::Policy::default(), Mail::Elsewhere);
 
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);
         let workers = tokio::spawn(workers::run(client.clone(), told(working)));
-        let receiving = tokio::spawn(receiver.run());
         let mut server = tokio::spawn(node.serve(listener, options, Some(senders), told(serving)));
         let exit = tokio::select! {
-            exit = self.tell(&client, &webhooks_to) => exit,
+            exit = self.tell(&client) => exit,
             () = signals.asked_to_stop() => Ok(Exit::Fine),
             ended = &mut server => return ended?.and(Err(anyhow!("the server has ended by itself"))),
         };
@@ -68,14 +65,13 @@ impl Demo {
         workers.await?.context("a sample worker stopped")?;
         stop_serving.send_replace(true);
         server.await??;
-        receiving.abort();
         folder.close().context("cannot remove the demo's temporary folder")?;
         exit
     }
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
-    async fn tell(&self, client: &Client, webhooks_to: &str) -> anyhow::Result<Exit> {
-        let rested = walk(client, webhooks_to).await?;
+    async fn tell(&self, client: &Client) -> anyhow::Result<Exit> {
+        let rested = walk(client).await?;
         self.show(client, &rested, &client.pipelines().await?)?;
         let astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
         if !astray.is_empty() {
@@ -103,16 +99,20 @@ impl Demo {
 }
 
 /// Submits the samples one after the other and follows them all at once; they are given in their own order.
-async fn walk(client: &Client, webhooks_to: &str) -> anyhow::Result<Vec<Walked>> {
+async fn walk(client: &Client) -> anyhow::Result<Vec<Walked>> {
     let mut following = JoinSet::new();
-    for (place, sample) in samples::all(webhooks_to).into_iter().enumerate() {
+    for (place, sample) in samples::all().into_iter().enumerate() {
         let id = samples::submit(client, &sample).await?;
         let follow = samples::follow(client.clone(), sample, id, PATIENCE);
         following.spawn(async move { (place, follow.await) });
     }
     let mut rested = following.join_all().await;
     rested.sort_by_key(|(place, _)| *place);
-    rested.into_iter().map(|(_, walked)| walked).collect()
+    let mut rested: Vec<Walked> = rested.into_iter().map(|(_, walked)| walked).collect::<Result<_, _>>()?;
+    for (sample, id) in samples::mails(&rested) {
+        rested.push(samples::follow(client.clone(), sample, id, PATIENCE).await?);
+    }
+    Ok(rested)
 }
 
 /// Listens where it was asked to, or nearby.

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use super::pipelines::{BATCHES, DELIVERY, LEDGER, SIGNING, SITES, SKILLS};
 
+/// Between two looks for something that is about to be made.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What the sample workers make of one depends on its payload: see `answers`.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
@@ -20,7 +23,7 @@ pub(super) struct Sample {
 }
 
 /// All samples, in the order in which they are submitted.
-pub(super) fn all(webhooks_to: &str) -> Vec<Sample> {
+pub(super) fn all() -> Vec<Sample> {
     vec![
         skill("supabase", "postgres-basics", "PUBLISHED"),
         skill("lena", "commit-notes", "PUBLISHED"),
@@ -39,13 +42,14 @@ pub(super) fn all(webhooks_to: &str) -> Vec<Sample> {
         request("near", '1', true, "PUBLISHED"),
         request("solana", '2', true, "PUBLISHED"),
         request("ethereum", '3', false, "AWAITING_FINALITY"),
-        message("webhook", webhooks_to, json!({ "skill": "commit-notes", "state": "PUBLISHED" })),
-        message("mail", "lena@mail.example", json!("commit-notes is published")),
     ]
 }
 
 fn skill(owner: &str, name: &'static str, rests_in: &'static str) -> Sample {
-    let payload = json!({ "repo_url": format!("https://github.com/{owner}/skills"), "skill_name": name });
+    let mut payload = json!({ "repo_url": format!("https://github.com/{owner}/skills"), "skill_name": name });
+    if owner == "lena" {
+        payload["email"] = json!("lena@mail.example");
+    }
     Sample { pipeline: SKILLS, name, rests_in, payload }
 }
 
@@ -82,20 +86,6 @@ fn request(chain: &'static str, digit: char, finalized: bool, rests_in: &'static
     Sample { pipeline: SIGNING, name: chain, rests_in, payload }
 }
 
-fn message(channel: &'static str, to: &str, body: Value) -> Sample {
-    // As if the event of some submission had asked for it.
-    let payload = json!({
-        "cause": "01a1e380-0000-8000-8000-000000000001",
-        "name": "author",
-        "channel": channel,
-        "to": to,
-        "body": body,
-        "submission": "01a1e380-0000-7000-8000-000000000002",
-        "pipeline": SKILLS,
-    });
-    Sample { pipeline: DELIVERY, name: channel, rests_in: "SENT", payload }
-}
-
 /// 32 bytes that nobody takes for real ones.
 fn hex(digit: char) -> String {
     digit.to_string().repeat(64)
@@ -115,6 +105,13 @@ pub(super) async fn submit(client: &Client, sample: &Sample) -> anyhow::Result<S
     Ok(client.submit(sample.pipeline, &body, Some(&once)).await?.id)
 }
 
+/// The mails that the samples have had sent.
+pub(super) fn mails(rested: &[Walked]) -> Vec<(Sample, SubmissionId)> {
+    let notified = rested.iter().flat_map(|walked| &walked.events).flat_map(|event| &event.notified);
+    let mail = || Sample { pipeline: DELIVERY, name: "mail", rests_in: "SENT", payload: Value::Null };
+    notified.flat_map(|told| told.deliveries.iter().map(|id| (mail(), *id))).collect()
+}
+
 /// Waits until a sample is where it should be, or can no longer get there, or the time is over.
 pub(super) async fn follow(
     client: Client,
@@ -123,7 +120,7 @@ pub(super) async fn follow(
     patience: Duration,
 ) -> anyhow::Result<Walked> {
     let settled = tokio::time::timeout(patience, async {
-        let mut seen = client.submission(id).await?;
+        let mut seen = made(&client, id).await?;
         while &*seen.state != sample.rests_in && seen.status == Status::Open {
             seen = client.wait_for_change(id, seen.revision, None).await?;
         }
@@ -135,4 +132,14 @@ pub(super) async fn follow(
     };
     let events = client.events(id, 0).await?.events;
     Ok(Walked { sample, submission, events })
+}
+
+/// Looks until it is there: a message is made by the commit after the one that asks for it.
+async fn made(client: &Client, id: SubmissionId) -> anyhow::Result<SubmissionView> {
+    loop {
+        match client.submission(id).await {
+            Err(error) if error.code() == Some("unknown-submission") => tokio::time::sleep(PAUSE).await,
+            seen => return Ok(seen?),
+        }
+    }
 }

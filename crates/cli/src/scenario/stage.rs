@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use engine::core::{Ask, Output};
-use model::admit::{Application, admit};
+use model::admit::{Application, admit_any};
 use model::command::{self, Command};
 use model::{Actor, ActorKind, Name, Pipeline, Refusal, Submission, SubmissionId, Token};
 use store::{Recorded, Store as _};
@@ -205,7 +205,8 @@ impl<'a> Stage<'a> {
             reason: submit.reason.clone(),
             parent: None,
         };
-        let admission = admit(pipeline, application)?;
+        // A scenario about messages stands for the engine, which makes them.
+        let admission = admit_any(pipeline, application)?;
         let Output::Submission(answered) = self.world.ask(Ask::Submit(admission.into()))? else {
             return impossible("a submission was answered with something else");
         };

@@ -1,15 +1,34 @@
-//! Deliveries as the engine would make them, of a pipeline that does not take days.
+//! Deliveries as the engine makes them, by a pipeline that does not take days to try again.
 
 use std::time::Duration;
 
 use client::Client;
 use model::api::{SubmissionView, SubmitBody};
+use model::event::Notified;
 use model::{Json, SubmissionId};
 use serde_json::{Value, json};
 
 use crate::common::{self, Server};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A pipeline that does nothing but tell somebody.
+const NOTICE: &str = r#"
+name = "notice"
+version = 1
+key = "payload.cause"
+start = "TOLD"
+[notify.author]
+mail = "payload.channel == 'mail' ? payload.to : null"
+webhook = "payload.channel == 'webhook' ? payload.to : null"
+template = "templates/notice/author.txt"
+[states.TOLD]
+final = "success"
+notify = "author"
+"#;
+
+pub(crate) const MAIL_SUBJECT: &str = "Grüße: it is published";
+pub(crate) const MAIL_BODY: &str = "Dear Ada,\n\n.a line with a dot before it\nIt is published: ✓\n";
 
 /// A server that sends to this machine, at these ports, with a delivery pipeline that is quick to try again.
 pub(crate) fn server(ports: &[u16], more: &[&str]) -> Server {
@@ -27,7 +46,14 @@ pub(crate) fn server_in(ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> 
         args.extend(["--allow-port".to_owned(), port.to_string()]);
     }
     args.extend(more.iter().map(|arg| (*arg).to_owned()));
-    let files = [("1.toml", &*toml), ("2.toml", &*quick), ("schemas/delivery.json", &*schema)];
+    let template = format!("Subject: {MAIL_SUBJECT}\n\n{MAIL_BODY}");
+    let files = [
+        ("1.toml", &*toml),
+        ("2.toml", &*quick),
+        ("schemas/delivery.json", &*schema),
+        ("notice.toml", NOTICE),
+        ("templates/notice/author.txt", &*template),
+    ];
     Server::start_with(&files, &args, envs)
 }
 
@@ -42,14 +68,27 @@ fn hurried(toml: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-pub(crate) async fn submit(client: &Client, payload: Value) -> SubmissionId {
-    let body = SubmitBody { payload: Json::from(payload), ..SubmitBody::default() };
-    client.submit("delivery", &body, None).await.unwrap().id
+/// Has somebody told, and gives the id of the message.
+pub(crate) async fn tell(client: &Client, notice: Value) -> SubmissionId {
+    let id = *notified(client, notice).await.deliveries.first().expect("there is an address");
+    let made = async { while client.submission(id).await.is_err() {} };
+    tokio::time::timeout(PATIENCE, made).await.expect("the message is made");
+    id
+}
+
+/// Has somebody told, and gives what the event says of that.
+pub(crate) async fn notified(client: &Client, notice: Value) -> Notified {
+    let channel = notice["channel"].clone();
+    let body = SubmitBody { payload: Json::from(notice), ..SubmitBody::default() };
+    let id = client.submit("notice", &body, None).await.unwrap().id;
+    let mut events = client.events(id, 0).await.unwrap().events;
+    let told = events.pop().unwrap().notified;
+    told.into_iter().find(|one| channel == one.channel.as_str()).unwrap()
 }
 
 /// One for a webhook, known by its cause.
 pub(crate) fn webhook(cause: &str, to: &str) -> Value {
-    json!({ "cause": cause, "name": "author", "channel": "webhook", "to": to, "body": { "about": cause } })
+    json!({ "cause": cause, "channel": "webhook", "to": to })
 }
 
 /// Waits until a delivery looks like this.

@@ -11,7 +11,7 @@ use super::{LaneKey, Outcome, Output};
 use crate::holds::{HOLDS, Hold};
 
 /// Who submits what notifications become. No application in the database has such a name: theirs begin with `sql:`.
-const NOTIFIER: &str = "notify";
+pub(super) const NOTIFIER: &str = "notify";
 
 impl Batch<'_> {
     /// Writes down what a decision means for others.

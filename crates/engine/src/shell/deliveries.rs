@@ -46,7 +46,7 @@ impl Engine {
                     reason,
                     parent: None,
                 };
-                self.submit(DELIVERY, application, None).await?
+                self.deliver_again(application).await?
             }
         };
         self.read(move |store| shown(store, &answered.row)).await

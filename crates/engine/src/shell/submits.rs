@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, admit, admit_any};
+use model::owed::DELIVERY;
 use model::token::Bits;
-use model::{Code, Name, Pipeline, Refusal};
+use model::{Code, Name, Refusal};
 use tokio::sync::oneshot;
 
 use super::handle::{Engine, Within, heard, submission};
@@ -21,8 +22,14 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
         let pipeline = self.in_force(pipeline)?;
-        let admission = self.admit(&pipeline, application)?;
+        let admission = self.at_the_door(admit(&pipeline, application))?;
         submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
+    }
+
+    /// Submits a message to the outside that was made before.
+    pub(super) async fn deliver_again(&self, application: Application) -> Result<Answered, Refusal> {
+        let admission = self.at_the_door(admit_any(&*self.in_force(DELIVERY)?, application))?;
+        submission(self.ask(Ask::Submit(admission.into()).into()).await?)
     }
 
     /// Submits what has these labels, and refuses the rest with what `outside` says. Each is answered in its place.
@@ -42,7 +49,7 @@ impl Engine {
         let mut answers: Vec<Option<Result<Answered, Refusal>>> = Vec::with_capacity(applications.len());
         let mut admitted = Vec::with_capacity(applications.len());
         for (index, (application, once)) in applications.into_iter().enumerate() {
-            let admission = self.admit(&pipeline, application).and_then(|admission| {
+            let admission = self.at_the_door(admit(&pipeline, application)).and_then(|admission| {
                 let inside = (within.covers)(admission.labels());
                 if inside { Ok(admission.traced(within.trace.cloned())) } else { Err((within.outside)()) }
             });
@@ -84,8 +91,7 @@ impl Engine {
     }
 
     /// What is refused at the door is counted like what the core refuses.
-    fn admit(&self, pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
-        let admission = admit(pipeline, application);
+    fn at_the_door(&self, admission: Result<Admission, Refusal>) -> Result<Admission, Refusal> {
         let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
         Ok(admission.sealed(Bits(clock::entropy())))
     }

@@ -176,4 +176,5 @@ pub const CODES: &[(&str, &str)] = &[
     ("dead-letter", "a state can end as a dead letter in a pipeline that is to have none"),
     ("pass-cycle", "states that are left at once lead in a circle"),
     ("second-join", "a second state has a task that makes children"),
+    ("reserved", "a task has a name that belongs to another pipeline"),
 ];

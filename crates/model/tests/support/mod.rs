@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::admit::{Application, admit};
+use model::admit::{Application, admit_any};
 use model::command::{Act, Amend, Claim, Fail, Finish, GiveBack, Migrate, Renew, Snooze};
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
@@ -158,7 +158,7 @@ impl Story {
     }
 
     pub(crate) fn submit(&mut self, caller: Caller, payload: &str) -> Result<Answer, Refusal> {
-        let admission = admit(&self.pipeline, Story::application(caller, payload))?;
+        let admission = admit_any(&self.pipeline, Story::application(caller, payload))?;
         self.tell(&Command::Submit(admission.into()))
     }
 
@@ -232,7 +232,7 @@ impl Story {
         let mut story = Story::of(pipeline);
         let mut application = Story::application(admin(), payload);
         application.not_before = Some(story.now.plus(span.parse().unwrap()));
-        let admission = admit(&story.pipeline, application).unwrap();
+        let admission = admit_any(&story.pipeline, application).unwrap();
         story.tell(&Command::Submit(admission.into())).unwrap();
         story
     }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{Caller, Code, Name, Refusal, Submission};
+use model::owed::DELIVERY;
+use model::{Caller, Code, Name, Refusal, Role, Submission};
 
 /// The name of whoever asks an open server.
 pub(super) const LOCAL: &str = "local";
@@ -72,6 +73,18 @@ impl Visitor {
             _ if chosen.iter().all(|name| self.sees(name)) => Ok(chosen),
             _ => Err(self.elsewhere()),
         }
+    }
+
+    /// For the tasks that send messages: whoever does them reads everybody's and speaks in the server's name, so a token has
+    /// to be made for that.
+    pub(crate) fn check_delivers(&self) -> Result<(), Refusal> {
+        let is_for_it =
+            self.pipelines.as_ref().is_some_and(|list| list.iter().any(|name| &**name == DELIVERY));
+        if self.token.is_none() || self.caller.role == Role::Admin || is_for_it {
+            return Ok(());
+        }
+        let message = format!("sending messages takes a token that is made for the pipeline `{DELIVERY}`");
+        Err(Refusal::new(Code::RoleRequired, message))
     }
 
     /// Adds the token's labels to those somebody looks for.

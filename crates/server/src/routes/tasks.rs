@@ -12,6 +12,7 @@ use model::api::{
     SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
+use model::owed::is_delivery_task;
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
 
@@ -53,6 +54,9 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
     }
     if !(1..=CLAIM_MAX).contains(&max) {
         return Err(invalid(format!("`max` must be between 1 and {CLAIM_MAX}")));
+    }
+    if body.tasks.iter().any(|task| is_delivery_task(task)) {
+        visitor.check_delivers()?;
     }
     let (labels, pipelines) = (body.labels.unwrap_or_default(), body.pipelines.unwrap_or_default());
     if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
+use store::Store as _;
 
-use crate::server::Server;
+use crate::server::{Answer, Grant, Server};
 
 const LOUD: &str = r#"
 name = "loud"
@@ -150,4 +151,57 @@ async fn a_pipeline_that_notifies_is_refused_where_nothing_carries_it() {
     let answer = crate::server::Answer::of(server.with_json("PUT", "/v1/pipelines/loud", body)).await;
     let problem = answer.problem(422, "invalid-definition");
     assert!(problem["detail"].as_str().unwrap().contains("apply it first"), "{problem}");
+}
+
+fn grants() -> [Grant; 4] {
+    let right = |token, role: &str, pipelines: Option<&str>| {
+        let mut rights = json!({ "subject": format!("a-{token}"), "role": role });
+        if let Some(pipeline) = pipelines {
+            rights["pipelines"] = json!([pipeline]);
+        }
+        Grant { token, rights }
+    };
+    [
+        right("admin", "admin", None),
+        right("submitter", "submitter", None),
+        right("worker", "worker", None),
+        right("sender", "worker", Some("delivery")),
+    ]
+}
+
+async fn post_as(server: &Server, token: &str, path: &str, body: Value) -> Answer {
+    Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await
+}
+
+#[tokio::test]
+async fn nobody_makes_a_message_of_their_own() {
+    let server = Server::with(&grants(), |_| {}).await;
+    server.engine.apply_delivery().await.unwrap();
+    let forged = json!({ "payload": {
+        "cause": "x", "name": "author", "channel": "mail", "to": "ada@example.com", "body": "trust me",
+    } });
+    for token in ["submitter", "admin"] {
+        let answer = post_as(&server, token, "/v1/pipelines/delivery/submissions", forged.clone()).await;
+        answer.problem(403, "reserved");
+        let many = json!({ "submissions": [forged] });
+        let answer = post_as(&server, token, "/v1/pipelines/delivery/submissions", many).await;
+        assert_eq!(answer.json()["results"][0]["problem"]["code"], "reserved", "{}", answer.text);
+    }
+    assert_eq!(server.store.counts().unwrap().len(), 0, "nothing was made");
+}
+
+#[tokio::test]
+async fn messages_are_sent_by_whoever_has_a_token_for_that() {
+    let server = Server::with(&grants(), |_| {}).await;
+    server.engine.apply_delivery().await.unwrap();
+    let claim = |token: &'static str, task: &str| {
+        let body = json!({ "worker": "w", "tasks": ["loud.work", task] });
+        post_as(&server, token, "/v1/tasks:claim", body)
+    };
+    claim("worker", "delivery.mail").await.problem(403, "role-required");
+    claim("worker", "delivery.pigeon").await.problem(403, "role-required");
+    for (token, task) in [("worker", "loud.other"), ("sender", "delivery.mail"), ("admin", "delivery.post")] {
+        let answer = claim(token, task).await;
+        assert_eq!(answer.status, 200, "{token}: {}", answer.text);
+    }
 }
