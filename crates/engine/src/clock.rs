@@ -12,9 +12,9 @@ use rand::Rng;
 
 /// Wall time carried by the monotonic clock.
 ///
-/// It starts at the wall clock and then counts what really passes, so a step of the wall clock (someone sets it, a
-/// virtual machine wakes) neither expires leases nor stalls timers. A step that persists is followed: forwards at once,
-/// backwards by going at half speed until the wall clock has caught up.
+/// The time starts at the wall clock and then counts what really passes, so a step of the wall clock (someone sets it,
+/// a virtual machine wakes) neither expires leases nor stalls timers. A step that persists is followed: forwards at
+/// once, backwards by going at half speed until the wall clock has caught up.
 #[derive(Debug)]
 pub struct SystemClock {
     state: Mutex<Carried>,
@@ -22,7 +22,7 @@ pub struct SystemClock {
 
 #[derive(Debug)]
 struct Carried {
-    /// Where our time stood at `at`.
+    /// The carried time at `at`.
     time_ms: i64,
     at: Instant,
     /// Since when the wall clock has disagreed by more than `STEP`.
@@ -31,7 +31,7 @@ struct Carried {
 
 /// Less than this between our time and the wall's is drift, and followed without ado.
 const STEP: Duration = Duration::from_secs(2);
-/// How long a step must stand before it is believed.
+/// The time a step must stand before it is believed.
 const PERSISTS: Duration = Duration::from_secs(30);
 
 impl Default for SystemClock {
@@ -97,7 +97,7 @@ pub fn entropy<const N: usize>() -> [u8; N] {
     seed
 }
 
-/// What the wall clock says, for people who look; nothing is decided by it.
+/// Returns the time of the wall clock, for people who look; nothing is decided by it.
 #[must_use]
 pub fn wall() -> Time {
     Time::from_millis(wall_ms())

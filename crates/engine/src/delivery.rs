@@ -18,7 +18,7 @@ pub fn source() -> Source {
 
 impl Engine {
     /// Applies the built-in pipeline where there is none of its name. A version of somebody's own stays as it is.
-    /// Whether there was none.
+    /// Tells whether there was none.
     pub async fn apply_delivery(&self) -> Result<bool, ApplyError> {
         if self.pipelines().current().in_force(DELIVERY).is_some() {
             return Ok(false);

@@ -8,10 +8,10 @@ use model::{Actor, Name, Submission, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
 use store::Store;
 
-/// Where holds are registered.
+/// The registry kind of holds.
 pub(crate) const HOLDS: &str = "hold";
 
-/// What is held, by whom, why and until when. All that is given must fit; holds stack.
+/// A hold: what is held, by whom, why and until when. All that is given must fit; holds stack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hold {
     pub id: Name,
@@ -37,7 +37,7 @@ impl Hold {
         self.submission.is_none_or(|id| id == row.id) && self.fits(&row.pipeline, lane, &row.labels)
     }
 
-    /// Whether it covers one that is about to be made: new arrivals join what is held.
+    /// Tells whether the hold covers a submission that is about to be made: new arrivals join what is held.
     pub(crate) fn covers_new(&self, admission: &Admission) -> bool {
         let id = admission.child_id();
         self.submission.is_none_or(|held| id == Some(held))

@@ -1,4 +1,4 @@
-//! What comes at one moment: into a lane by its tie, into a queue in the order it came.
+//! Submissions that come at one moment: into a lane by their tie, into a queue in the order they came.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

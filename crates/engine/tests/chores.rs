@@ -1,4 +1,4 @@
-//! What goes on beside the moves people ask for: limits, service levels, forgetting, schedules.
+//! Work beside the moves people ask for: limits, service levels, forgetting, schedules.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;
@@ -324,7 +324,7 @@ fn a_schedule_submits_once_for_each_of_its_times(open: Open<'_>) {
     assert_eq!(documents.payload.as_str(), r#"{"what":"report"}"#);
 }
 
-/// What a server finds to do for schedules, and has not asked for yet.
+/// Lists what a server finds to do for schedules, and has not asked for yet.
 fn look(bench: &Bench) -> Vec<Input> {
     let versions = bench.machine.pipelines.current();
     let look = Look { store: &*bench.store, versions: &versions, now: bench.clock.now(), doubtful: false };

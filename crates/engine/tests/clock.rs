@@ -1,4 +1,4 @@
-//! What cannot be taken back waits while the clock is in doubt.
+//! Steps that cannot be taken back wait while the clock is in doubt.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

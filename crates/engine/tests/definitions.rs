@@ -1,4 +1,4 @@
-//! What comes into force after what: new versions, older ones again, and parameters.
+//! The order in which definitions come into force: new versions, older ones again, and parameters.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;
@@ -178,7 +178,7 @@ fn act(leaf: &[u8]) -> (u32, u32) {
     }
 }
 
-/// What was administered, and to what.
+/// Lists the administered deeds, each with what it was done to.
 fn deeds(store: &dyn Store) -> Vec<(String, String)> {
     let page = store.leaves(0, 1_000).unwrap();
     let deed = |leaf: &Vec<u8>| match Entry::read(leaf) {

@@ -1,5 +1,5 @@
-//! What applications submit in transactions of their own: decided once, like anything else, and answered by an event where
-//! it does not become a submission.
+//! Submissions that applications make in transactions of their own: decided once, like anything else, and answered by
+//! an event where they do not become a submission.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;
@@ -95,7 +95,7 @@ fn left(store: &dyn Store) -> usize {
     left
 }
 
-/// How the one event of what never became a submission ends.
+/// Returns the kind and the change of the one event of a request that never became a submission.
 fn end(bench: &Bench, n: u64) -> (Kind, Change) {
     assert!(bench.store.submission(id(n)).unwrap().is_none());
     let history = bench.store.history(id(n), 0, 9).unwrap();

@@ -29,7 +29,7 @@ async fn work(engine: &Engine, clock: &TestClock, id: &str, took: i64) {
     engine.settle(task.token, done(task.token)).await.unwrap();
 }
 
-/// What was measured, once as many are counted: that comes after the answer.
+/// Returns the measurements once as many are counted: counting comes after the answer.
 async fn measured(engine: &Engine, count: u64) -> Vec<LevelReport> {
     let look = async {
         loop {

@@ -69,7 +69,7 @@ final = "success"
 
 const MANY: usize = 48;
 
-/// What a transaction may hold, and the document that is one too many.
+/// The most bytes a transaction takes: what it may hold, and the document that is one too many.
 const MOST: usize = 33 << 20;
 
 /// The most documents one transaction was given.

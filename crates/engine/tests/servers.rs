@@ -60,7 +60,8 @@ fn a_hold_ended_on_one_server_is_over_on_another(open: Open<'_>) {
     assert_eq!(bench.machine.claimed(10).len(), 1);
 }
 
-/// How many rows were set aside, and whether each such commit stands or falls with the holds it was decided by.
+/// The number of rows that were set aside, and whether each such commit stands or falls with the holds it was decided
+/// by.
 #[derive(Debug, Default)]
 struct Aside {
     set: AtomicUsize,

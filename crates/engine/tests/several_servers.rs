@@ -81,7 +81,7 @@ fn named(settings: &Settings, name: &str) -> Engine {
     Engine::start(Arc::new(PostgresStore::open(settings).unwrap()), &options).unwrap()
 }
 
-/// Who is there, where they listen, and how many duties each has.
+/// Lists the servers that are there, where they listen, and how many duties each has.
 async fn seen(engine: &Engine) -> Vec<(String, String, usize)> {
     let servers = engine.servers().await.unwrap();
     let seen = servers

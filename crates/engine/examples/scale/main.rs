@@ -1,4 +1,4 @@
-//! What lanes and holds cost when there are many: `cargo run --release -p milepost-engine --example scale [SIZE]`.
+//! Measures the cost of many lanes and holds: `cargo run --release -p milepost-engine --example scale [SIZE]`.
 //!
 //! Fills an embedded store with queues of SIZE submissions each (a million unless told) and prints what claims cost in
 //! each of them, what placing a hold over a whole queue costs, and what the hold costs those it does not cover. The

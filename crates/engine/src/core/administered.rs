@@ -1,4 +1,4 @@
-//! What those who look after a server do that is no event of a submission: on record in the commit that does it.
+//! Acts of those who look after a server that are no event of a submission: on record in the commit that does them.
 //!
 //! The log cannot forget, so what goes into it says nothing about people: names are pseudonyms, reasons and the values of
 //! labels stay out. What a pseudonym stands for is kept beside it, where it can be erased.
@@ -16,14 +16,14 @@ use super::tokens::{TokenDeed, TokenEntry};
 use super::{Ask, Operation};
 use crate::holds::Hold;
 
-/// Where the names are kept that pseudonyms of acts stand for.
+/// The registry kind of the names that pseudonyms of acts stand for.
 pub const ACTORS: &str = "actor";
 /// The entry that counts these acts.
 const COUNT: &str = "administered";
-/// Of one word of the detail: with the few there are, the whole is far below what a leaf holds.
+/// The most bytes of one word of the detail: with the few there are, the whole is far below what a leaf holds.
 const WORD_BYTES_MAX: usize = 256;
 
-/// What else there is to say: never a secret, never a name.
+/// The further details of an act: never a secret, never a name.
 pub(super) type Detail = [(&'static str, String)];
 
 #[must_use]
@@ -31,7 +31,7 @@ pub fn administered_series() -> SubmissionId {
     SubmissionId::of_series("administered")
 }
 
-/// How many of these acts there have been.
+/// Counts these acts so far.
 pub fn administered_count(store: &dyn Store) -> Result<u64, store::Error> {
     let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == COUNT);
     Ok(found.and_then(|(_, body)| body.as_str().parse().ok()).unwrap_or(0))
@@ -41,7 +41,7 @@ pub(super) fn count_key() -> RegistryKey {
     RegistryKey { kind: LOG.to_owned(), name: COUNT.to_owned() }
 }
 
-/// Whether it may leave an act, so that their count has to be at hand.
+/// Tells whether a request may leave an act, so that the count of acts has to be at hand.
 pub(super) fn is_recorded(ask: &Ask) -> bool {
     match ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),

@@ -22,16 +22,16 @@ use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
 
-/// How long a repeat of a request is recognised.
+/// The time for which a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
 
-/// How long a row that cannot be woken is left alone.
+/// The time for which a row that cannot be woken is left alone.
 const POSTPONED: Millis = Millis::from_secs(60);
 
 /// Between looks at what has ended: clearing up a million rows leaves room for everything else.
 const IDLE_PAUSE: Millis = Millis::new(20);
 
-/// What does not change while a batch is decided.
+/// The parts that do not change while a batch is decided.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) versions: &'a Versions,
@@ -53,11 +53,11 @@ pub(super) struct Batch<'a> {
     pub(super) lanes_moved: HashSet<LaneKey>,
     /// Lanes that several new submissions of this batch want: who of them is first is decided when all are there.
     pub(super) contested: HashSet<LaneKey>,
-    /// Who has joined the line of a lane in this batch.
+    /// The submissions that joined the line of each lane in this batch.
     pub(super) joined: HashMap<LaneKey, Vec<SubmissionId>>,
     /// Lanes without a holder, and what is owed to whoever comes next unless it is paid at once.
     pub(super) lanes_left: Vec<(LaneKey, store::Owed)>,
-    /// How many submissions were made at this time, in this batch and before it.
+    /// The number of submissions made at this time, in this batch and before it.
     pub(super) arrivals: u32,
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
@@ -72,7 +72,7 @@ pub(super) struct Batch<'a> {
     pub(super) by: Option<Caller>,
 }
 
-/// What a batch has to say besides its answers.
+/// The results of a batch besides its answers.
 pub(super) struct News {
     pub(super) now: Time,
     pub(super) ready: BTreeMap<Name, usize>,
@@ -385,7 +385,7 @@ impl<'a> Batch<'a> {
         self.taken.rows.contains_key(&id) || self.taken.gone.contains(&id)
     }
 
-    /// Whether a child can be made: its maker is refused before anything of it is kept.
+    /// Checks that a child can be made: its maker is refused before anything of the child is kept.
     fn try_child(&self, child: &Admission, seed: [u8; 32]) -> Result<(), Refusal> {
         let holder = open_key(child).and_then(|key| self.taken.holders.get(&key).copied());
         let submit = Command::Submit(child.clone().into());

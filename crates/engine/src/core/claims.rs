@@ -90,8 +90,8 @@ impl Batch<'_> {
         }
     }
 
-    /// What has become ready in this batch, in the order of its queue, and can be handed out: its documents are at hand,
-    /// and no limit, whose slots nobody looked at, counts it.
+    /// Lists what has become ready in this batch, in the order of its queue, and can be handed out: its documents are
+    /// at hand, and no limit, whose slots nobody looked at, counts it.
     fn arrived(&self) -> Vec<(Name, SubmissionId)> {
         let ready = self.changed.iter().filter_map(|id| {
             let stored = self.taken.rows.get(id)?;

@@ -7,14 +7,14 @@ use store::{RegistryChange, RegistryKey};
 use super::batch::Batch;
 use super::{Outcome, Output};
 
-/// Where cursors are registered.
+/// The registry kind of cursors.
 pub const CURSORS: &str = "cursor";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveCursor {
     pub name: Name,
     pub position: u64,
-    /// Whether it may go back.
+    /// Set if the cursor may go back.
     pub rewind: bool,
 }
 

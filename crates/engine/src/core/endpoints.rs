@@ -11,7 +11,7 @@ use super::batch::Batch;
 use super::{Outcome, Output};
 
 pub const ENDPOINTS: &str = "endpoint";
-/// What the endpoint is registered under that signs for every address without one of its own.
+/// The name of the endpoint that signs for every address without one of its own.
 pub const DEFAULT_ENDPOINT: &str = "default";
 /// The newest, and the one before it until it is retired.
 const SECRETS_MAX: usize = 2;
@@ -41,7 +41,7 @@ pub struct EndpointEntry {
     pub disabled: Option<Disabled>,
 }
 
-/// Why nothing is sent to an endpoint.
+/// The reason why nothing is sent to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disabled {
@@ -99,7 +99,7 @@ impl EndpointDeed {
         [key(name), key(DEFAULT_ENDPOINT)]
     }
 
-    /// What it is called on record. That a default was made when it was first needed is nobody's doing.
+    /// Returns the deed's name on record. That a default was made when it was first needed is nobody's doing.
     pub(super) fn word(&self) -> Option<&'static str> {
         Some(match self {
             EndpointDeed::Create { .. } => "endpoint-created",

@@ -37,7 +37,7 @@ impl Core {
 }
 
 impl Batch<'_> {
-    /// What this batch does holds only while nobody changes what it was decided by.
+    /// Makes this batch rely on the epoch: its commit holds only while nobody changes what it was decided by.
     pub(super) fn rely_on_epoch(&mut self) {
         if self.changes.relies_on.is_empty() {
             self.changes.relies_on.push(key());

@@ -7,28 +7,28 @@ use store::{RegistryChange, RegistryKey, Store};
 use super::Output;
 use super::batch::Batch;
 
-/// Where servers are registered.
+/// The registry kind of servers.
 const SERVERS: &str = "server";
-/// Where it is registered who does a duty.
+/// The registry kind of shifts: which server does a duty.
 const DUTIES: &str = "duty";
-/// How long a duty stays with a server that says nothing: a dead one's is taken over after this.
+/// The time for which a duty stays with a server that says nothing: a dead one's is taken over after this.
 const DUTY_LEASE: Millis = Millis::from_secs(10);
 
 /// A server as the others see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     pub id: Name,
-    /// What people call it.
+    /// The name people call the server.
     #[serde(default)]
     pub name: Name,
-    /// Where it listens, for people.
+    /// The address where the server listens, for people.
     pub address: String,
     pub version: String,
     pub started_at: Time,
     pub seen_at: Time,
 }
 
-/// Who does a duty, and until when that stands.
+/// The server that does a duty, and until when that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shift {
     pub server: Name,
@@ -50,7 +50,7 @@ pub fn servers(store: &dyn Store) -> Result<Vec<Server>, store::Error> {
     Ok(kept.filter_map(|(_, body)| serde_json::from_str(body.as_str()).ok()).collect())
 }
 
-/// Who does which duty.
+/// Lists which server does which duty.
 pub fn shifts(store: &dyn Store) -> Result<Vec<(Name, Shift)>, store::Error> {
     let kept = store::registry_all(store, DUTIES)?.into_iter();
     Ok(kept

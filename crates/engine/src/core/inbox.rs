@@ -15,7 +15,7 @@ use super::owed::NOTIFIER;
 use super::{Output, lane_key, open_key};
 use crate::pipelines::Versions;
 
-/// What became of things that were received.
+/// The number of entries that were received, by what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     pub submitted: u64,

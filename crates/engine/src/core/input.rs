@@ -1,4 +1,4 @@
-//! What the core is asked and what it answers.
+//! The requests to the core and its answers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl Ask {
         Ask::Apply(Box::new(Apply::new(pipeline)))
     }
 
-    /// What is asked, whoever asks.
+    /// Returns the request itself, whoever asks.
     pub(crate) fn itself(&self) -> &Ask {
         match self {
             Ask::By(_, ask) => ask.itself(),
@@ -127,9 +127,9 @@ impl Ask {
 /// An act that is kept though its place in the sequence of events is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoggedAct {
-    /// Its index in the log.
+    /// The act's index in the log.
     pub index: u64,
-    /// Its exact bytes.
+    /// The act's exact bytes.
     pub leaf: String,
 }
 
@@ -150,11 +150,11 @@ pub struct ClaimMany {
 #[derive(Debug, Clone)]
 pub struct Once {
     pub key: RequestKey,
-    /// Of the request: the same key with another request is a mistake.
+    /// The digest of the request: the same key with another request is a mistake.
     pub digest: Digest,
 }
 
-/// What a granted `Ask` is answered.
+/// The answer to an `Ask` that was granted.
 #[derive(Debug, Clone)]
 pub enum Output {
     Submission(Box<Answered>),
@@ -176,7 +176,7 @@ pub enum Output {
     Shift(Shift),
     Token(Box<TokenEntry>),
     Endpoint(Box<EndpointEntry>),
-    /// It is done, and there is nothing to tell.
+    /// The request is done, and there is nothing to tell.
     Gone,
 }
 

@@ -1,4 +1,4 @@
-//! What was measured of service levels, added to what is registered.
+//! Adds new measurements of service levels to those that are registered.
 
 use super::Output;
 use super::batch::Batch;

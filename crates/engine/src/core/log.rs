@@ -1,4 +1,4 @@
-//! What is logged besides events: definitions that come into force, and what is done to the log itself. Each is an act of
+//! Log entries besides events: definitions that come into force, and what is done to the log itself. Each is an act of
 //! a series, committed with what it tells of.
 
 use audit::leaf::{Act, Applied, Entry, Forked, KeyChange, Pruned};
@@ -12,11 +12,11 @@ use super::batch::Batch;
 use super::{LoggedAct, Outcome, Output};
 use crate::pipelines::{AppliedVersion, history_key, read_history};
 
-/// Where the log keeps what it needs to know.
+/// The registry kind of what the log needs to know.
 pub const LOG: &str = "log";
 /// The entry that counts its acts.
 pub const ACTS: &str = "acts";
-/// Where acts are kept whose place in the sequence of events is gone.
+/// The registry kind of acts whose place in the sequence of events is gone.
 const KEPT: &str = "applied-act";
 
 /// Something done to the log.
@@ -27,7 +27,8 @@ pub enum Deed {
         minimum_index: u64,
         reason: String,
     },
-    /// It goes on although more was signed: that is given up, and what witnesses have seen up to `forgiven` leaves.
+    /// The log goes on although more was signed: that is given up, and what witnesses have seen up to `forgiven`
+    /// leaves.
     Fork {
         size: u64,
         root: Digest,
@@ -40,10 +41,10 @@ pub enum Deed {
     RetireKey(String),
 }
 
-/// What the acts so far have come to.
+/// The result of the acts so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acts {
-    /// How many there are.
+    /// The number of acts.
     pub revision: u64,
     /// The keys that sign, as verifiers know them.
     #[serde(default)]
@@ -68,7 +69,7 @@ pub fn applied_series(pipeline: &str) -> SubmissionId {
     SubmissionId::of_series(&format!("pipeline/{pipeline}"))
 }
 
-/// Where the first act that applied a definition is kept once its place in the sequence of events is gone.
+/// Returns the key of the first act that applied a definition, kept once its place in the sequence of events is gone.
 #[must_use]
 pub fn kept_key(applied: &Applied) -> RegistryKey {
     RegistryKey { kind: KEPT.to_owned(), name: format!("{}@{}", applied.pipeline, applied.definition) }
@@ -91,7 +92,7 @@ pub(super) fn acts_key() -> RegistryKey {
     RegistryKey { kind: LOG.to_owned(), name: ACTS.to_owned() }
 }
 
-/// Whether the log can hold an event. What cannot be logged does not happen.
+/// Checks that the log can hold an event. What cannot be logged does not happen.
 pub(super) fn check_event(leaf: &Leaf) -> Result<(), Refusal> {
     // Everything but names is short; a letter of a name takes at most six bytes.
     const REST: usize = 2_000;

@@ -51,14 +51,14 @@ use crate::pipelines::Pipelines;
 use batch::{Batch, News, Rules};
 use plan::Plan;
 
-/// How a command is decided. The model's `decide`, unless a test wants to see one fail.
+/// The function that decides a command. The model's `decide`, unless a test wants to see one fail.
 pub type Decide = fn(&Pipeline, Option<Current<'_>>, &Command, &Context) -> Result<Decision, Refusal>;
 
 /// Rows whose time has come that one step looks at.
 pub const DUE_MAX: usize = 256;
 /// Owed rows one step applies.
 pub const OWED_MAX: usize = 256;
-/// How much of the inbox one step decides.
+/// The most entries of the inbox that one step decides.
 pub const INBOX_MAX: usize = 256;
 /// Ended rows one step erases or forgets: few, because nobody waits for it.
 const IDLE_MAX: usize = 64;
@@ -66,7 +66,7 @@ const IDLE_MAX: usize = 64;
 const PARKED_MAX: usize = 256;
 /// Bytes of documents one transaction holds, unless it can do no less: a thousand submissions may bring a megabyte each.
 const ROOM: usize = 32 << 20;
-/// How often a batch that lost a race is decided anew before it is split.
+/// The number of times a batch that lost a race is decided anew before it is split.
 const CONFLICTS_MAX: u32 = 3;
 
 #[derive(Debug)]
@@ -81,39 +81,39 @@ pub struct Core {
     /// The state of the registry that holds and definitions were read at. Unknown at first, and after a commit that
     /// was lost on its way: it may have changed them.
     epoch: Option<u64>,
-    /// Whether the queues held less than was asked of them last time. Then what is finished goes on in its commit, if its
-    /// documents are at hand, and fetching them is worth it.
+    /// Set if the queues held less than was asked of them last time. Then what is finished goes on in its commit, if
+    /// its documents are at hand, and fetching them is worth it.
     scarce: bool,
-    /// When submissions were made last, and how many at that time.
+    /// The time at which submissions were made last, and their number at that time.
     arrivals: Option<(Time, u32)>,
-    /// How many inputs, and how much of what is due, one transaction takes on: fewer while their documents are large.
+    /// The number of inputs, and of what is due, that one transaction takes on: fewer while their documents are large.
     bulk: usize,
-    /// Whether the store's clock is believed; without a word about it, it is.
+    /// The trust in the store's clock; a clock that is not watched is believed.
     trust: Trust,
 }
 
-/// What a step did, beyond its answers.
+/// The results of a step, beyond its answers.
 #[derive(Debug, Default)]
 pub struct Step {
     /// One for each input, in order.
     pub outcomes: Vec<Outcome>,
-    /// How many submissions joined each task's queue.
+    /// The number of submissions that joined each task's queue.
     pub ready: BTreeMap<Name, usize>,
     /// The position of the last event, if there was one.
     pub last_seq: Option<u64>,
-    /// What became of the inbox.
+    /// The number of entries of the inbox, by what became of them.
     pub received: Tally,
-    /// What is to be counted of it.
+    /// The facts to count of the step.
     pub notes: Notes,
-    /// When something is due next. A time in the past means: at once.
+    /// The time at which something is due next. A time in the past means: at once.
     pub next_timer: Option<Time>,
     /// The store's time, if something was committed or looked at.
     pub now: Option<Time>,
     /// The latest time that is certain to have come, then.
     pub known: Option<Time>,
-    /// Why the store's time is not believed.
+    /// The reason why the store's time is not believed.
     pub doubt: Option<Doubt>,
-    /// Why the store could not be reached or written.
+    /// The reason why the store could not be reached or written.
     pub unreachable: Option<String>,
     /// Set when the store is beyond use; the process has to stop.
     pub corrupt: Option<String>,
@@ -157,7 +157,7 @@ impl Core {
         self.step(&[], 0, seed)
     }
 
-    /// How many inputs the next batch should have at most.
+    /// Returns the number of inputs that the next batch should have at most.
     #[must_use]
     pub fn bulk(&self) -> usize {
         self.bulk
@@ -352,7 +352,7 @@ impl Core {
     }
 }
 
-/// What came of a transaction.
+/// The result of a transaction.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one a transaction, and it is nearly always the large one"
@@ -386,7 +386,7 @@ impl Step {
     }
 }
 
-/// Whether a batch can be decided in parts.
+/// Tells whether a batch can be decided in parts.
 fn can_be_less(inputs: &[Input], due: usize) -> bool {
     match inputs {
         [] => due > 1,
@@ -401,7 +401,7 @@ fn contested<'a>(lanes: impl Iterator<Item = &'a LaneKey>) -> HashSet<LaneKey> {
     lanes.filter(|lane| !seen.insert(*lane)).cloned().collect()
 }
 
-/// Whether claims came away with less than they asked for, if there were any.
+/// Tells whether claims came away with less than they asked for, if there were any.
 fn scarcity(inputs: &[Input], outcomes: &[Outcome]) -> Option<bool> {
     let short =
         inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {

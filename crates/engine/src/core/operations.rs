@@ -14,9 +14,10 @@ use super::administered;
 use super::batch::Batch;
 use super::{Outcome, Output};
 
-/// Where operations are registered.
+/// The registry kind of operations.
 pub const OPERATIONS: &str = "operation";
-/// Where they are registered once more while they run: whoever goes on with them does not look at the others.
+/// The registry kind of operations that run, which are registered once more: whoever goes on with them does not look at
+/// the others.
 pub const RUNNING: &str = "operation-running";
 /// Submissions of one chunk.
 pub const CHUNK_MAX: usize = 100;
@@ -25,17 +26,17 @@ pub const CHUNK_MAX: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     pub operation: Name,
-    /// How far the operation had come when they were looked up: another chunk may have been done since.
+    /// The operation's position when the ids were looked up: another chunk may have been done since.
     pub after: Option<SubmissionId>,
     pub ids: Vec<SubmissionId>,
     /// The last that was looked at, whether it fits or not.
     pub next: Option<SubmissionId>,
-    /// Whether there are no more.
+    /// Set if there are no more.
     pub last: bool,
 }
 
 impl Chunk {
-    /// Its first half, unless there is only one. The rest is found again by the next look.
+    /// Returns the chunk's first half, unless there is only one id. The rest is found again by the next look.
     pub(super) fn half(&self) -> Option<Chunk> {
         let ids = self.ids[..self.ids.len() / 2].to_vec();
         let next = Some(*ids.last()?);

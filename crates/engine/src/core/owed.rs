@@ -10,7 +10,8 @@ use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
 use crate::holds::{HOLDS, Hold};
 
-/// Who submits what notifications become. No application in the database has such a name: theirs begin with `sql:`.
+/// The submitter of what notifications become. No application in the database has such a name: theirs begin with
+/// `sql:`.
 pub(super) const NOTIFIER: &str = "notify";
 
 impl Batch<'_> {
@@ -58,7 +59,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Whether a lane without a holder is given to somebody at the end of the batch, for the line is known.
+    /// Tells whether a lane without a holder is given to somebody at the end of the batch, because its line is known.
     fn hands_over(&self, lane: &LaneKey) -> bool {
         self.taken.successors.contains_key(lane)
             || (self.contested.contains(lane) && self.taken.lanes.contains_key(lane))
@@ -165,7 +166,7 @@ impl Batch<'_> {
         true
     }
 
-    /// What a hold parked goes back to its queues, so many at a time.
+    /// Puts what a hold parked back into its queues, so many at a time.
     fn let_go(&mut self, hold: &Name, most: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
         let parked = self.taken.parked.get(hold).cloned().unwrap_or_default();
         for id in &parked {

@@ -1,4 +1,4 @@
-//! What a batch needs from the store, before anything is decided.
+//! Plans what a batch needs from the store, before anything is decided.
 
 use std::collections::HashSet;
 
@@ -106,8 +106,8 @@ impl Plan {
         plan
     }
 
-    /// What is finished may be ready for its next task, and somebody waits for one: it can go on in this very commit, if
-    /// its documents are at hand. No more of them than can be handed out.
+    /// Asks for the documents of submissions that are finished and may be ready for their next task while somebody
+    /// waits for one: they can go on in this very commit. No more of them than can be handed out.
     fn bring_documents(&mut self, inputs: &[Input], scarce: bool) {
         let wanted: usize = inputs
             .iter()
@@ -123,17 +123,18 @@ impl Plan {
         self.going.extend(finished.take(wanted));
     }
 
-    /// Whether nothing can be decided about it without its documents, whatever its pipeline reads.
+    /// Tells whether nothing can be decided about a submission without its documents, whatever its pipeline reads.
     pub(super) fn needs_documents(&self, row: &Submission) -> bool {
         self.whole.contains(&row.id)
     }
 
-    /// Whether its documents are of use. Who is next in a lane may go to whoever waits for work, like what is finished.
+    /// Tells whether a submission's documents are of use. Who is next in a lane may go to whoever waits for work, like
+    /// what is finished.
     pub(super) fn wants_documents(&self, row: &Submission) -> bool {
         self.going.contains(&row.id) || (!self.going.is_empty() && row.wait == Wait::Line)
     }
 
-    /// Who has its key and its lane.
+    /// Asks who has the key and the lane of a submission to be made.
     fn arrival(&mut self, admission: &Admission) {
         self.keys.extend(open_key(admission));
         self.lanes.extend(lane_key(admission));

@@ -11,7 +11,7 @@ use store::{RegistryChange, RegistryKey};
 use super::Output;
 use super::batch::Batch;
 
-/// Where the state of schedules is registered.
+/// The registry kind of the state of schedules.
 pub const SCHEDULES: &str = "schedule";
 
 /// A time of a schedule has come.
@@ -24,30 +24,30 @@ pub struct Tick {
     pub due: Due,
 }
 
-/// What a time of a schedule is for.
+/// The purpose of a time of a schedule.
 #[derive(Debug, Clone)]
 pub enum Due {
     /// The schedule was never seen before. Another server may have seen it meanwhile: then there is nothing to begin.
     Begin,
     Submit(Arc<Admission>),
-    /// What it wants submitted is not admitted.
+    /// The submission that the schedule wants is not admitted.
     Refused(String),
 }
 
-/// What a schedule did last.
+/// The last thing a schedule did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scheduled {
     /// The time it served.
     pub at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<SubmissionId>,
-    /// Why nothing was submitted.
+    /// The reason why nothing was submitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 
 impl Tick {
-    /// Where the schedule is registered.
+    /// Returns the name the schedule is registered under.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}/{}", self.pipeline, self.schedule)

@@ -1,4 +1,4 @@
-//! What a decision is told about its submission's surroundings: holds, its lane, its key.
+//! Describes a submission's surroundings to a decision: holds, its lane, its key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ impl Batch<'_> {
         context
     }
 
-    /// What is so whatever a decision is about.
+    /// Returns the context that is the same whatever a decision is about.
     pub(super) fn bare_context(&self, seed: [u8; 32]) -> Context {
         Context {
             now: self.now,
@@ -45,7 +45,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Of each limit it counts under that was looked at: the slots others have.
+    /// Returns, for each limit that counts the submission and was looked at, the slots others have.
     fn taken_slots(&self, row: &Submission) -> BTreeMap<Name, BTreeSet<u32>> {
         let Some(pipeline) = self.pipeline_of(row) else { return BTreeMap::new() };
         let limits = super::limits_of(pipeline, row).into_iter();
@@ -88,14 +88,14 @@ impl Batch<'_> {
         }
     }
 
-    /// Whether nobody holds a lane and nobody else comes first. A lane that was not looked at is not free.
+    /// Tells whether nobody holds a lane and nobody else comes first. A lane that was not looked at is not free.
     fn is_free(&self, lane: &LaneKey, id: Option<SubmissionId>) -> bool {
         let view = self.taken.lanes.get(lane);
         !self.lanes_moved.contains(lane)
             && view.is_some_and(|view| view.holder.is_none() && (view.first.is_none() || view.first == id))
     }
 
-    /// Who is first in a line that moved in this batch; `None` where that cannot be told from what was taken.
+    /// Returns the first in a line that moved in this batch; `None` where the rows that were taken cannot tell.
     pub(super) fn first_in_line(
         &self,
         lane: &LaneKey,

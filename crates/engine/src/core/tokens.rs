@@ -12,9 +12,9 @@ use store::{RegistryChange, RegistryKey};
 use super::batch::Batch;
 use super::{Outcome, Output};
 
-/// Where tokens are registered, under the name [`token_name`] gives.
+/// The registry kind of tokens, under the name [`token_name`] gives.
 pub const TOKENS: &str = "token";
-/// When each was last used: apart, so that using one and changing it do not meet.
+/// The registry kind of the time each token was last used: apart, so that using a token and changing it do not meet.
 pub const TOKENS_USED: &str = "token-used";
 
 /// The name a token is registered under: its SHA-256 in hexadecimal.
@@ -42,7 +42,7 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    /// Whether it is for everything there is.
+    /// Tells whether the token is for everything there is.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.pipelines.is_none() && self.labels.is_empty()

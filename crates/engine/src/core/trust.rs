@@ -1,5 +1,6 @@
-//! Whether the clock can be believed. Erasing documents, forgetting rows and ending tokens cannot be taken back, so
-//! they go by a time that is *known*: the latest the clock told while it could be believed, kept in the registry.
+//! Decides whether the clock can be believed. Erasing documents, forgetting rows and ending tokens cannot be taken
+//! back, so they go by a time that is *known*: the latest the clock told while it could be believed, kept in the
+//! registry.
 //!
 //! A clock that comes back far ahead of that is wrong, or nobody ran the server for long; one that comes back before it
 //! is wrong, or was. Which of them only people can tell, so what cannot be taken back waits until the clock is set right
@@ -22,9 +23,9 @@ pub const AHEAD_MAX: Millis = Millis::from_secs(7 * 24 * 3_600);
 pub const BEHIND_MAX: Millis = Millis::from_secs(5 * 60);
 /// The clocks of the store and of this machine may be so far apart.
 pub const APART_MAX: Millis = Millis::from_secs(24 * 3_600);
-/// What passes between two looks at a clock in doubt, at most: more is a step of it.
+/// The longest time between two looks at a clock in doubt: more is a step of the clock.
 const PASSES_MAX: Millis = Millis::from_secs(3_600);
-/// How old the kept time gets while there is something to commit anyway, and while there is nothing.
+/// The age the kept time reaches while there is something to commit anyway, and while there is nothing.
 const KEPT_BUSY: Millis = Millis::from_secs(60);
 const KEPT_IDLE: Millis = Millis::from_secs(600);
 
@@ -35,12 +36,12 @@ fn key() -> RegistryKey {
     RegistryKey { kind: CLOCK.to_owned(), name: KNOWN.to_owned() }
 }
 
-/// Why the clock is not believed.
+/// The reason why the clock is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// It says `now`, long after what is known.
+    /// The clock says `now`, long after the known time.
     Ahead { now: Time, known: Time },
-    /// It says `now`, which is before what is known.
+    /// The clock says `now`, which is before the known time.
     Behind { now: Time, known: Time },
     /// The store's says `now`, and this machine's something else.
     Apart { now: Time, here: Time },
@@ -83,11 +84,11 @@ fn rough(span: Millis) -> String {
     }
 }
 
-/// What is kept.
+/// The entry of the registry that keeps the known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     known: Time,
-    /// How often somebody has confirmed the clock: so that every server over a shared store hears of it.
+    /// The number of times somebody has confirmed the clock: so that every server over a shared store hears of it.
     #[serde(default)]
     confirmed: u64,
 }

@@ -9,13 +9,13 @@ use crate::core::{Ask, OPERATIONS, Operation, OperationStatus, results_of};
 /// Removes what is old and of no use to anybody: the results of operations, and events where a deployment says so.
 #[derive(Debug, Default)]
 pub struct Housekeeping {
-    /// How long events stay in the feed; `None`: for ever.
+    /// The time for which events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,
-    /// Whether the audit log has to allow it first.
+    /// Set if the audit log has to allow their removal first.
     pub logged: bool,
 }
 
-/// How long an operation can be looked at after it has ended.
+/// The time for which an operation can be looked at after it has ended.
 const KEEP_OPERATIONS: Millis = Millis::from_secs(30 * 24 * 3600);
 /// Operations looked at in one pass, and results of one that are removed at a time.
 const AT_ONCE: usize = 500;

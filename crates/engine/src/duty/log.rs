@@ -29,7 +29,8 @@ impl Duty for Log {
 }
 
 impl Log {
-    /// What the log does not know yet of the keys in the file. Over a shared store a file elsewhere may have others.
+    /// Returns what the log does not know yet of the keys in the file. Over a shared store a file elsewhere may have
+    /// others.
     fn keys(&self, look: Look<'_>) -> Result<Vec<LogDeed>, store::Error> {
         let keys = self.follower.state.keys.verifiers();
         let keys = keys.map_err(|error| store::Error::unavailable(error.to_string()))?;

@@ -26,21 +26,21 @@ use store::Store;
 use crate::core::Input;
 use crate::pipelines::Versions;
 
-/// What a pass may look at.
+/// The things a pass may look at.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
     pub store: &'a dyn Store,
     pub versions: &'a Versions,
     pub now: Time,
-    /// Whether the clock is in doubt: what cannot be taken back waits.
+    /// Set if the clock is in doubt: work that cannot be taken back waits.
     pub doubtful: bool,
 }
 
-/// What a pass found to do.
+/// The work that a pass found.
 #[derive(Debug, Default)]
 pub struct Pass {
     pub inputs: Vec<Input>,
-    /// Whether there is more than that.
+    /// Set if there is more than that.
     pub again: bool,
 }
 
@@ -55,7 +55,7 @@ pub trait Duty: Send + std::fmt::Debug {
         Duration::from_secs(30)
     }
 
-    /// Whether one server over a shared store is enough.
+    /// Tells whether one server over a shared store is enough.
     fn is_for_one(&self) -> bool {
         true
     }

@@ -11,8 +11,8 @@ use crate::core::{Ask, Due, SCHEDULES, Scheduled, Tick};
 
 /// Submits what pipelines ask for by the clock.
 ///
-/// Of times that were missed while nothing ran, the last is served and the others are not: a nightly report is wanted
-/// once after a week's outage, not seven times.
+/// The last of the times that were missed while nothing ran is served, and the others are not: a nightly report is
+/// wanted once after a week's outage, not seven times.
 #[derive(Debug, Default)]
 pub struct Schedules;
 

@@ -19,7 +19,7 @@ use model::Name;
 use model::measured::{Level, Measured};
 use store::{RegistryKey, Store};
 
-/// Where what was measured is registered.
+/// The registry kind of the measurements.
 const LEVELS: &str = "level";
 /// Levels that are told apart by one server. Files declare few; the rest is not measured.
 const LEVELS_MAX: usize = 1_000;
@@ -38,10 +38,10 @@ impl LevelKey {
     }
 }
 
-/// What was measured, by level.
+/// Measurements, by level.
 pub type News = BTreeMap<LevelKey, Record>;
 
-/// What this server has measured and not yet registered.
+/// The measurements of this server that are not registered yet.
 #[derive(Debug, Default)]
 pub struct Levels(Mutex<Unregistered>);
 
@@ -66,7 +66,7 @@ impl Levels {
         });
     }
 
-    /// What is to be registered: all there is, with what was sent before and did not get there.
+    /// Returns all measurements to register, with those that were sent before and did not get there.
     pub(crate) fn send(&self) -> News {
         self.with(|all| {
             let news = std::mem::take(&mut all.news);
@@ -75,12 +75,12 @@ impl Levels {
         })
     }
 
-    /// What was sent is registered.
+    /// Drops the measurements that were sent: they are registered.
     pub(crate) fn sent(&self) {
         self.with(|all| all.sent.clear());
     }
 
-    /// What is not registered yet.
+    /// Returns the measurements that are not registered yet.
     fn unregistered(&self) -> News {
         self.with(|all| {
             let mut news = all.sent.clone();
@@ -107,7 +107,7 @@ fn add(all: &mut News, news: &News) {
     news.iter().for_each(|(key, record)| all.entry(key.clone()).or_default().add(record));
 }
 
-/// What was measured lately of every level.
+/// The recent measurements of every level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measurements(BTreeMap<String, Record>);
 

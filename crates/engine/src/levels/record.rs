@@ -1,4 +1,4 @@
-//! What was measured of one level lately: some whole windows of time, each in slots that are dropped as they grow old.
+//! The recent measurements of one level: some whole windows of time, each in slots that are dropped as they grow old.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ pub enum Window {
 impl Window {
     pub const ALL: [Window; 3] = [Window::Hour, Window::Day, Window::Month];
 
-    /// How long a slot is, and how many of them the window has. The newest is under way, so the window is as long as
-    /// they are together, less up to one of them.
+    /// Returns the length of a slot and the number of slots in the window. The newest slot is under way, so the window
+    /// is as long as all slots together, less up to one of them.
     fn slots(self) -> (i64, i64) {
         const MINUTE: i64 = 60_000;
         match self {
@@ -100,7 +100,7 @@ impl Record {
         }
     }
 
-    /// What a window has at a time.
+    /// Returns the measurements of a window at a time.
     #[must_use]
     pub fn read(&self, window: Window, now: Time) -> Tally {
         let slots = match window {

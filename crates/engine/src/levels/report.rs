@@ -18,7 +18,7 @@ pub struct LevelReport {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowReport {
     pub window: Window,
-    /// How many ended in it.
+    /// The number of measurements that ended in the window.
     pub measured: u64,
     /// The median against the target.
     pub target: Option<Verdict>,
@@ -62,7 +62,8 @@ fn judge(window: Window, tally: &Tally, sla: &Sla) -> WindowReport {
     }
 }
 
-/// Whether a bound is kept is counted exactly; the figure beside it is an estimate and must not contradict.
+/// Compares a percentile with its bound. The verdict is counted exactly; the figure beside it is an estimate and must
+/// not contradict.
 fn verdict(tally: &Tally, kept: Kept, percent: u64, bound: SlaSpan) -> Option<Verdict> {
     let (figure, within, met) = (tally.percentile(percent)?, kept.share()?, kept.is_met(percent)?);
     let figure = match bound {

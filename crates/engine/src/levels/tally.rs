@@ -1,4 +1,4 @@
-//! How long things took, in few numbers: counts in buckets that grow with what they hold.
+//! Durations in few numbers: counts in buckets that grow with what they hold.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ const PARTS: u64 = 8;
 /// The last bucket: years.
 const LAST: u16 = 8 * 36;
 
-/// What was measured of one level.
+/// The measurements of one level.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// How many ended in each bucket.
+    /// The number of measurements in each bucket.
     #[serde(rename = "b", default)]
     buckets: BTreeMap<u16, u64>,
     #[serde(rename = "t", default, skip_serializing_if = "Kept::is_none")]
@@ -23,7 +23,7 @@ pub struct Tally {
     pub p95: Kept,
 }
 
-/// How many kept to a bound that was declared when they ended.
+/// The number that kept to a bound, of those that had one declared when they ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     #[serde(rename = "w")]
@@ -53,7 +53,7 @@ impl Kept {
         (self.of > 0).then(|| self.within as f64 / self.of as f64)
     }
 
-    /// Whether so many of a hundred kept to it; `None` of nothing.
+    /// Tells whether at least `percent` of a hundred kept to the bound; `None` if nothing was counted.
     #[must_use]
     pub fn is_met(self, percent: u64) -> Option<bool> {
         (self.of > 0).then(|| self.within.saturating_mul(100) >= self.of.saturating_mul(percent))

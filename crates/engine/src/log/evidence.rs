@@ -1,4 +1,4 @@
-//! What happened to one submission, for somebody who believes only the log's key.
+//! Evidence of what happened to one submission, for somebody who believes only the log's key.
 
 use audit::leaf::{Act, Entry};
 use audit::proof::{

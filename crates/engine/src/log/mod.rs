@@ -27,16 +27,16 @@ pub(crate) use tiles::{checkpoint, size_of};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a deployment's log is signed and published.
+/// Options for signing and publishing a deployment's log.
 #[derive(Debug, Clone)]
 pub struct LogOptions {
     /// The file with the keys; made if it is missing.
     pub key: PathBuf,
     /// The signer's own memory. Not to be restored together with the store.
     pub guard: PathBuf,
-    /// What the log is called, if its key is yet to be made.
+    /// The name of the log, if its key is yet to be made.
     pub origin: Option<String>,
-    /// How often a checkpoint is published while something happens.
+    /// The interval at which a checkpoint is published while something happens.
     pub every: Duration,
     pub witnesses: Option<Witnesses>,
 }

@@ -16,7 +16,7 @@ use crate::core::{ACTS, Acts, LOG};
 /// Leaves of one checkpoint. More than a second brings; after a standstill the rest follows at once.
 const BATCH_MAX: usize = 10_000;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Published {
     /// There was nothing to publish.
@@ -33,9 +33,9 @@ pub(crate) enum Published {
 pub(crate) struct Follower {
     pub(crate) state: Arc<LogState>,
     pub(crate) witnesses: Option<Witnesses>,
-    /// Whether the witnesses were asked what they know before anything was signed.
+    /// Set if the witnesses were asked what they know before anything was signed.
     asked: bool,
-    /// What one of them said against it.
+    /// The objection of one of the witnesses.
     objected: Option<Standing>,
 }
 
@@ -108,8 +108,8 @@ impl Follower {
         Guard::open(&self.state.guard, signers).map_err(failing)
     }
 
-    /// Whether a witness has seen more of this log than there is, or another. Before anything is signed after a start
-    /// they are asked about the last checkpoint.
+    /// Returns the objection of a witness that has seen more of this log than there is, or another. Before anything is
+    /// signed after a start, the witnesses are asked about the last checkpoint.
     fn objection(&mut self, tiles: &StoreTiles<'_>, acts: &Acts) -> Result<Option<Standing>, Standing> {
         self.objected = self.objected.take().filter(|objected| objected.seen() > acts.forgiven);
         if let Some(witnesses) = self.witnesses.as_mut().filter(|_| !self.asked)
@@ -147,7 +147,7 @@ impl Follower {
     }
 }
 
-/// What the acts of the log have come to.
+/// Reads the result of the acts of the log.
 pub(crate) fn acts(store: &dyn Store) -> Result<Acts, store::Error> {
     let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == ACTS);
     let Some((_, body)) = found else { return Ok(Acts::default()) };

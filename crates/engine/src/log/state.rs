@@ -1,4 +1,4 @@
-//! How the log is doing, for whoever watches and for whoever waits for a proof.
+//! The state of the log, for whoever watches and for whoever waits for a proof.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{KeyFile, LogOptions};
 
-/// Whether the log goes on.
+/// The standing of the log: whether it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     Running,
@@ -24,7 +24,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// How many leaves somebody has seen that are not there.
+    /// Returns the number of leaves somebody has seen that are not there.
     pub(crate) fn seen(&self) -> u64 {
         match self {
             Standing::Refused { seen, .. } => *seen,
@@ -33,13 +33,13 @@ impl Standing {
     }
 }
 
-/// What came of asking a witness last.
+/// The result of asking a witness last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessReport {
     pub name: String,
     /// The size of the last checkpoint it cosigned.
     pub cosigned: Option<u64>,
-    /// Why it did not, the last time it was asked.
+    /// The reason why the witness did not cosign, the last time it was asked.
     pub missing: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct LogReport {
     pub origin: String,
     /// Leaves under the published checkpoint.
     pub size: u64,
-    /// When it was published, by this server; `None`: not since it started.
+    /// The time at which the checkpoint was published, by this server; `None`: not since the server started.
     pub published_at: Option<Time>,
     pub standing: Standing,
     /// As verifiers are given them.

@@ -33,7 +33,7 @@ fn text_of(body: &Json) -> Result<String, store::Error> {
         .map_err(|error| store::Error::corrupt(format!("the log's checkpoint cannot be read: {error}")))
 }
 
-/// How many leaves a checkpoint covers.
+/// Returns the number of leaves a checkpoint covers.
 pub(crate) fn size_of(note: &str) -> u64 {
     let checkpoint = Note::parse(note.as_bytes()).ok().and_then(|note| note.text.parse::<Checkpoint>().ok());
     checkpoint.map_or(0, |checkpoint| checkpoint.size)

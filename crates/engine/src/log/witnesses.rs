@@ -15,10 +15,10 @@ use super::state::{LogState, Standing};
 use super::tiles::StoreTiles;
 use crate::clock;
 
-/// How long one that did not answer is left alone: a slow witness must not slow the log.
+/// The time for which a witness that did not answer is left alone: a slow witness must not slow the log.
 const REST: Duration = Duration::from_secs(30);
 
-/// Who is asked, and how they are reached.
+/// The witnesses that are asked, and how they are reached.
 #[derive(Clone)]
 pub struct Witnesses {
     policy: Policy,
@@ -32,7 +32,7 @@ impl fmt::Debug for Witnesses {
     }
 }
 
-/// What witnesses said.
+/// The answer of the witnesses.
 pub(super) enum Asked {
     /// The note with their cosignatures, if there was one.
     Cosigned(Option<Note>),

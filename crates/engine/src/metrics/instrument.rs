@@ -52,7 +52,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Of nothing yet.
+    /// Returns a reading of nothing yet.
     #[must_use]
     pub fn none() -> Self {
         Reading { buckets: Vec::new(), sum: 0.0 }

@@ -1,4 +1,4 @@
-//! What the engine counts of what it commits, as plain numbers: whoever serves them gives them names.
+//! Counts of what the engine commits, as plain numbers: whoever serves them gives them names.
 //!
 //! The thread that commits notes what a batch did while it decides ([`Notes`]), and counts it once everybody has been
 //! answered ([`Recorder`]). Counters are atomic and found once for each state; a reader never holds anybody up.
@@ -57,19 +57,19 @@ const LABELS_MAX: usize = 1_000;
 pub struct Metrics {
     /// By pipeline and state.
     pub places: Family<Place>,
-    /// What stays and legs took that service levels are declared for.
+    /// The durations of stays and legs that service levels are declared for.
     pub levels: Levels,
     /// By pipeline and task.
     pub leases: Family<Leases>,
     /// Transactions that wrote something: on disk, one sync each.
     pub commits: Counter,
-    /// Of a step that committed: taking, deciding, writing, syncing.
+    /// The duration of a step that committed: taking, deciding, writing, syncing.
     pub commit_seconds: Histogram,
-    /// What was asked in one step.
+    /// The number of requests in one step.
     pub batch: Histogram,
     /// Steps that could not reach or write the store.
     pub store_failures: Counter,
-    /// How long what is due has been due, in milliseconds.
+    /// The time that due work has been due, in milliseconds.
     pub due_behind_ms: Gauge,
     /// Long polls that wait, by task.
     polling: Mutex<BTreeMap<Name, u64>>,
@@ -98,7 +98,7 @@ impl Metrics {
         self.refusals[code as usize].add(1);
     }
 
-    /// How often each code was answered by the engine.
+    /// Lists how often each code was answered by the engine.
     pub fn refusals(&self) -> impl Iterator<Item = (Code, u64)> {
         Code::ALL.iter().zip(&self.refusals).map(|(code, counter)| (*code, counter.get()))
     }
@@ -110,7 +110,7 @@ impl Metrics {
         Polling { metrics: self, tasks }
     }
 
-    /// How many wait for each task that somebody has waited for.
+    /// Counts who waits for each task that somebody has waited for.
     #[must_use]
     pub fn polling(&self) -> BTreeMap<Name, u64> {
         self.polling.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -133,15 +133,15 @@ impl Drop for Polling<'_> {
     }
 }
 
-/// What happened in one state.
+/// The counts of what happened in one state.
 #[derive(Debug)]
 pub struct Place {
     pub submitted: Counter,
     pub entered: Counter,
     pub left: Counter,
-    /// How long those stayed that left by a move, in seconds.
+    /// The durations of stays that ended by a move, in seconds.
     pub dwell: Histogram,
-    /// How long the attempts took that finished their task, in seconds.
+    /// The durations of the attempts that finished their task, in seconds.
     pub attempt: Histogram,
     pub tasks: Tasks,
     pub retried: Counter,
@@ -188,7 +188,7 @@ impl Place {
 pub struct Tasks {
     /// A worker's answer was followed.
     pub finished: Counter,
-    /// Its tries were used up, and the file says where that leads.
+    /// The task's tries were used up, and the file says where that leads.
     pub failed: Counter,
     /// The submission became a dead letter.
     pub dead: Counter,
@@ -201,7 +201,7 @@ impl Tasks {
     }
 }
 
-/// What became of one task's leases.
+/// The counts of what became of one task's leases.
 #[derive(Debug, Default)]
 pub struct Leases {
     pub granted: Counter,
@@ -215,6 +215,6 @@ pub struct Leases {
     pub expired: Counter,
     /// Taken away: by time-out, action, amendment.
     pub revoked: Counter,
-    /// Of those that were granted here and since the start: how many are out.
+    /// The number of leases that are out, of those that were granted here and since the start.
     pub held: Gauge,
 }

@@ -1,11 +1,11 @@
-//! What a batch did, noted while it is decided: names by reference count, nothing made for an event.
+//! Notes of what a batch did, taken while it is decided: names by reference count, nothing made for an event.
 
 use model::event::{Change, Event};
 use model::measured::{Measured, measured};
 use model::submission::{Lease, Wait};
 use model::{Command, Millis, Name, Pipeline, Right, Submission, Time};
 
-/// What is to be counted once a batch is committed and answered.
+/// The facts to count once a batch is committed and answered.
 #[derive(Debug, Default)]
 pub struct Notes {
     pub(super) facts: Vec<Fact>,
@@ -16,7 +16,7 @@ pub struct Notes {
     pub(super) commits: u64,
 }
 
-/// What a command did to a row.
+/// A change that a command made to a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decided<'a> {
     /// `None`: it made the row.
@@ -162,7 +162,7 @@ impl Notes {
         self.commits += 1;
     }
 
-    /// What several transactions of a step did.
+    /// Appends what another transaction of the step did.
     pub(crate) fn append(&mut self, mut other: Notes) {
         if self.facts.is_empty() && self.leases.is_empty() && self.measured.is_empty() {
             other.commits += self.commits;

@@ -1,4 +1,4 @@
-//! What was applied of a pipeline, one after the other: the last is in force.
+//! The versions of a pipeline in the order they were applied: the last is in force.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub(super) fn revision_of(history: &[AppliedVersion], version: u32) -> u32 {
     of_version.map(|applied| applied.revision).max().unwrap_or(0)
 }
 
-/// Where the versions of a pipeline are listed in the order in which they were applied.
+/// Returns the key of a pipeline's versions, listed in the order in which they were applied.
 pub(crate) fn history_key(pipeline: &str) -> RegistryKey {
     RegistryKey { kind: APPLIED.to_owned(), name: pipeline.to_owned() }
 }

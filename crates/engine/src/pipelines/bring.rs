@@ -37,20 +37,20 @@ pub enum Intent {
     Start,
 }
 
-/// What applying comes to.
+/// The result of applying a definition.
 #[derive(Debug, Clone)]
 pub struct Brought {
     pub pipeline: Arc<Pipeline>,
-    /// What was in force before.
+    /// The definition that was in force before.
     pub before: Option<Arc<Pipeline>>,
     /// False: exactly this was in force.
     pub changed: bool,
-    /// Whether it is a definition that was not kept before: a new version, or a new revision.
+    /// Set if the definition was not kept before: a new version, or a new revision.
     pub(crate) new: bool,
 }
 
 impl Brought {
-    /// Whether an older version came into force again.
+    /// Tells whether an older version came into force again.
     #[must_use]
     pub fn is_rollback(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.version > self.pipeline.version)
@@ -86,7 +86,7 @@ impl Versions {
         Ok(Brought { pipeline: Arc::new(set), before, changed: true, new })
     }
 
-    /// Whether a version that is not kept may come into force.
+    /// Checks that a version that is not kept may come into force.
     fn check_new(&self, apply: &Apply) -> Result<(), Refusal> {
         let Pipeline { name, version, .. } = &*apply.pipeline;
         if apply.intent == Intent::Rollback {
@@ -118,7 +118,7 @@ impl Versions {
     }
 }
 
-/// Whether a version that is kept may take the place of the one in force.
+/// Checks that a version that is kept may take the place of the one in force.
 fn check_direction(apply: &Apply, before: &Pipeline) -> Result<(), Refusal> {
     let Pipeline { name, version, .. } = &*apply.pipeline;
     let in_force = before.version;

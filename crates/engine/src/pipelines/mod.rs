@@ -16,12 +16,12 @@ use model::{Digest, Json, Pipeline};
 use store::{RegistryKey, Store};
 use thiserror::Error;
 
-/// Where the newest definition of each version is registered.
+/// The registry kind of the newest definition of each version.
 const DEFINITIONS: &str = "pipeline";
-/// Where definitions are kept, by their digest, that decide nothing any more: the log names them.
+/// The registry kind of definitions, by digest, that decide nothing any more: the log names them.
 const PAST: &str = "pipeline-past";
 
-/// Why what was applied cannot be brought into force.
+/// The reason why an applied definition cannot be brought into force.
 #[derive(Debug, Error)]
 pub enum LoadError {
     #[error(transparent)]
@@ -128,12 +128,12 @@ pub(crate) fn pipeline_of(
     Ok(Some(Arc::new(loaded?)))
 }
 
-/// Where the newest definition of a version is registered.
+/// Returns the key of the newest definition of a version.
 pub(crate) fn definition_key(name: &str, version: u32) -> RegistryKey {
     RegistryKey { kind: DEFINITIONS.to_owned(), name: format!("{name}@{version}") }
 }
 
-/// Where a definition goes that another takes the place of.
+/// Returns the key under which a definition is kept once another takes its place.
 pub(crate) fn past_key(digest: &Digest) -> RegistryKey {
     RegistryKey { kind: PAST.to_owned(), name: digest.to_string() }
 }

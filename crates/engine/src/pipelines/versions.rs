@@ -56,7 +56,7 @@ impl Versions {
         self.by_name.values().flat_map(|line| line.kept.values()).find(|pipeline| pipeline.digest == *digest)
     }
 
-    /// What is in force, by name.
+    /// Lists the definitions in force, by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Pipeline>> {
         self.by_name.values().filter_map(Line::in_force)
     }
@@ -66,7 +66,7 @@ impl Versions {
         self.by_name.get(name).into_iter().flat_map(|line| line.kept.values())
     }
 
-    /// What was applied of a pipeline, in order.
+    /// Returns the versions that were applied of a pipeline, in order.
     #[must_use]
     pub fn history(&self, name: &str) -> &[AppliedVersion] {
         self.by_name.get(name).map_or(&[], |line| &line.history)

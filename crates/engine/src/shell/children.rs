@@ -21,12 +21,13 @@ pub struct Child {
     pub key: Option<String>,
     pub priority: Option<i64>,
     pub not_before: Option<Time>,
-    /// What it is called among its parent's children: the same name is the same child.
+    /// The child's name among its parent's children: the same name is the same child.
     pub name: Option<String>,
 }
 
 impl Child {
-    /// Its name, or else its key, or else its place in the call and its payload: an exact repeat makes nothing twice.
+    /// Returns the child's name, or else its key, or else its place in the call and its payload: an exact repeat makes
+    /// nothing twice.
     fn name(&self, index: usize) -> Name {
         match (&self.name, &self.key) {
             (Some(name), _) => format!("name:{name}").into(),

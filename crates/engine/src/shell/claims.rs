@@ -74,19 +74,19 @@ impl Engine {
         let _ = hurried.wait_for(|hurried| *hurried).await;
     }
 
-    /// Who has asked for work lately.
+    /// Lists the workers that have asked for work lately.
     #[must_use]
     pub fn workers(&self) -> Vec<WorkerReport> {
         self.hints.workers()
     }
 
-    /// How many claims wait for work to arrive.
+    /// Counts the claims that wait for work to arrive.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.queues.waiting()
     }
 
-    /// How long ago a worker last asked for a task; none: not since this engine started.
+    /// Returns the time since a worker last asked for a task; none: not since this engine started.
     #[must_use]
     pub fn polled_ago(&self, task: &str) -> Option<Duration> {
         self.hints.polled_ago(task)

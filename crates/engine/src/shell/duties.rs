@@ -1,4 +1,4 @@
-//! Who does the duties: one thread for all of them, a pass of each off it, so that one that hangs delays no other.
+//! The thread that does the duties: one for all of them, a pass of each off it, so that one that hangs delays no other.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,21 +14,21 @@ use crate::duty::{Duty, Look, Pass};
 
 /// A shift with less time left is asked for again.
 const SHIFT_RENEWED: Millis = Millis::from_secs(5);
-/// How often somebody looks whether a duty is theirs, however rarely it is done: a dead server's are taken over within
-/// its lease and this.
+/// The interval at which a server looks whether a duty is its own, however rarely it is done: a dead server's are taken
+/// over within its lease and this.
 const SHIFT_LOOK: Duration = Duration::from_secs(2);
 
-/// How a duty is doing. What people watch is `last_good_ago`: it grows when something is wrong, whatever that is.
+/// The condition of a duty. People watch `last_good_ago`: it grows when something is wrong, whatever that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DutyReport {
     pub name: &'static str,
-    /// How long ago a pass ended well; `None`: none has since the start.
+    /// The time since a pass ended well; `None`: none has since the start.
     pub last_good_ago: Option<Duration>,
     pub passes: u64,
     pub failures: u64,
-    /// How long the pass that is under way has taken.
+    /// The time that the pass which is under way has taken.
     pub running_for: Option<Duration>,
-    /// Whether that is longer than a pass may take.
+    /// Set if that is longer than a pass may take.
     pub overdue: bool,
     pub last_error: Option<String>,
     /// The server that does it, where another one does.
@@ -92,7 +92,7 @@ impl Duties {
 }
 
 impl Engine {
-    /// How every duty is doing, the engine's own thread first.
+    /// Reports how every duty is doing, the engine's own thread first.
     #[must_use]
     pub fn duties(&self) -> Vec<DutyReport> {
         let last_good_ago = self.hints.last_step().map(|(_, ago)| ago);
@@ -151,9 +151,9 @@ struct Post {
     /// Away while a pass is under way.
     duty: Option<Box<dyn Duty>>,
     bell: Arc<Notify>,
-    /// Whether other servers would do it too.
+    /// Set if other servers would do the duty too.
     shared: bool,
-    /// Who does it, as far as is known.
+    /// The server that does the duty, as far as is known.
     shift: Option<core::Shift>,
 }
 
@@ -188,7 +188,7 @@ impl Post {
         }
     }
 
-    /// Whether this server does the duty. It is asked for again when half of its time has gone.
+    /// Tells whether this server does the duty. The duty is asked for again when half of its time has gone.
     async fn is_ours(&mut self, name: &'static str) -> bool {
         let Some((now, _)) = self.engine.hints.last_step().filter(|_| self.shared) else {
             return !self.shared;

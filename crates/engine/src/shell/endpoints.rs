@@ -15,7 +15,7 @@ use crate::core::{
 /// All of them are listed at once.
 const ENDPOINTS_MAX: usize = 10_000;
 
-/// How something is sent to an address.
+/// The way something is sent to an address.
 #[derive(Debug, Clone)]
 pub struct Posting {
     /// Those that sign, the newest first.
@@ -82,7 +82,8 @@ impl Engine {
         Ok(entry)
     }
 
-    /// How to send to this address: by its own endpoint, or by the default, which is made when it is first needed.
+    /// Returns the way to send to this address: by its own endpoint, or by the default, which is made when it is first
+    /// needed.
     pub async fn posting_to(&self, url: &str) -> Result<Posting, Refusal> {
         let name = endpoint_name(url);
         let read = move |store: &dyn Store| Ok((entry_of(store, &name)?, entry_of(store, DEFAULT_ENDPOINT)?));
@@ -110,7 +111,7 @@ impl Engine {
         Ok(entries)
     }
 
-    /// What the endpoint of this id is registered under; the default is known by its name, too.
+    /// Returns the name that the endpoint of this id is registered under; the default is known by its name, too.
     async fn registered(&self, id: &str) -> Result<String, Refusal> {
         let entry = self
             .endpoints()

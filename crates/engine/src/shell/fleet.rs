@@ -10,17 +10,17 @@ use super::queue::Job;
 use crate::clock;
 use crate::core::{self, Ask, Server};
 
-/// How long a server that stops tries to say so. If it cannot, the others find out.
+/// The time for which a server that stops tries to say so. If it cannot, the others find out.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 /// A server and what it does for all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerReport {
     pub server: Server,
-    /// How long ago it said that it is there.
+    /// The time since the server said that it is there.
     pub seen_ago: Millis,
     pub duties: Vec<Name>,
-    /// Whether it is the one that was asked.
+    /// Set if the server is the one that was asked.
     pub asked: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn millis(span: Duration) -> Millis {
 }
 
 impl Engine {
-    /// Where this server can be reached: known only once it listens.
+    /// Records where this server can be reached: known only once it listens.
     pub fn listens_at(&self, address: impl Into<String>) {
         // A server listens once.
         let _ = self.address.set(address.into());

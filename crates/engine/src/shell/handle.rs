@@ -21,7 +21,7 @@ use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
 use crate::pipelines::{LoadError, Pipelines};
 
-/// How long a waiting claim trusts in hints before it looks by itself.
+/// The time a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Error)]
@@ -40,13 +40,13 @@ pub enum StartError {
 pub struct Options {
     /// For tests that need a decision to go wrong.
     pub decide: Option<crate::core::Decide>,
-    /// How long events stay in the feed; `None`: for ever.
+    /// The time for which events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,
-    /// What people call this server; empty: what it calls itself.
+    /// The name people call this server; empty: what it calls itself.
     pub name: Name,
-    /// How long a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
+    /// The time a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
     pub claim_sweep: Option<Duration>,
-    /// How the audit log is published; `None`: it is not.
+    /// The options for publishing the audit log; `None`: it is not published.
     pub log: Option<LogOptions>,
 }
 
@@ -54,7 +54,7 @@ pub struct Options {
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(super) store: Arc<dyn Store>,
-    /// What this server is called among those over the same store.
+    /// The id of this server among those over the same store.
     pub(super) id: Name,
     pub(super) name: Name,
     pub(super) address: Arc<OnceLock<String>>,
@@ -162,19 +162,19 @@ impl Engine {
         }));
     }
 
-    /// What became of what this server decided of the inbox since it started.
+    /// Returns the number of entries of the inbox that this server decided since it started, by what became of them.
     #[must_use]
     pub fn received(&self) -> Tally {
         self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What has been counted since this engine started.
+    /// Returns the counts since this engine started.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// How many wait in each of the queues before the core, and how many were sent away because one was full.
+    /// Reports how many wait in each of the queues before the core, and how many were sent away because one was full.
     #[must_use]
     pub fn queues(&self) -> Vec<QueueReport> {
         self.queues.report()
@@ -268,13 +268,13 @@ impl Engine {
         self.hints.subscribe()
     }
 
-    /// How the engine is, now and whenever it changes.
+    /// Returns the condition of the engine, now and whenever it changes.
     #[must_use]
     pub fn condition(&self) -> watch::Receiver<Condition> {
         self.condition.clone()
     }
 
-    /// Whether the thread that commits answers within a time, be it that it cannot reach the store.
+    /// Tells whether the thread that commits answers within a time, even if only that it cannot reach the store.
     pub async fn answers(&self, within: Duration) -> bool {
         let asked = self.ask(Ask::LookAside(Vec::new()).into());
         tokio::time::timeout(within, asked).await.is_ok()
@@ -320,7 +320,7 @@ impl Engine {
     }
 }
 
-/// What became of something asked, if the engine lived to tell.
+/// Returns the outcome of something asked, if the engine lived to tell.
 pub(super) fn heard(answer: Result<Outcome, oneshot::error::RecvError>) -> Outcome {
     answer.unwrap_or_else(|_| {
         Err(Refusal::new(
@@ -330,7 +330,7 @@ pub(super) fn heard(answer: Result<Outcome, oneshot::error::RecvError>) -> Outco
     })
 }
 
-/// What of a pipeline's submissions somebody may make, and what they make them for.
+/// The submissions of a pipeline that somebody may make, and what they make them for.
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
     pub trace: Option<&'a Trace>,

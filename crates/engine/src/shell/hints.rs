@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::clock;
 use crate::core::Doubt;
 
-/// How many workers are remembered, and for how long.
+/// The number of workers that are remembered, and for how long.
 const WORKERS_MAX: usize = 1_000;
 const WORKERS_FOR: Duration = Duration::from_secs(3_600);
 
@@ -18,16 +18,16 @@ const WORKERS_FOR: Duration = Duration::from_secs(3_600);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerReport {
     pub worker: Name,
-    /// What it asked for last.
+    /// The tasks the worker asked for last.
     pub tasks: Vec<Name>,
     pub ago: Duration,
 }
 
 #[derive(Debug)]
 pub(super) struct Hints {
-    /// When a worker last asked for each of these tasks.
+    /// The time at which a worker last asked for each of these tasks.
     polled: Mutex<HashMap<Name, Instant>>,
-    /// Who asked for work, for what, and when.
+    /// The workers that asked for work, for what, and when.
     workers: Mutex<HashMap<Name, (Vec<Name>, Instant)>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
@@ -36,7 +36,7 @@ pub(super) struct Hints {
     watched: Mutex<Watched>,
 }
 
-/// What is thought of the store's clock.
+/// The judgement of the store's clock.
 #[derive(Debug)]
 struct Watched {
     known: Option<Time>,
@@ -87,7 +87,7 @@ impl Hints {
         reports
     }
 
-    /// How long ago a worker last asked for a task.
+    /// Returns the time since a worker last asked for a task.
     pub(super) fn polled_ago(&self, task: &str) -> Option<Duration> {
         let polled = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         polled.get(task).map(|at| clock::instant().saturating_duration_since(*at))
@@ -98,7 +98,7 @@ impl Hints {
         *self.stepped.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, clock::instant()));
     }
 
-    /// What the core thinks of the clock now. The first doubt, or its end, is logged.
+    /// Takes the core's judgement of the clock. The first doubt, or its end, is logged.
     pub(super) fn watched(&self, known: Time, doubt: Option<Doubt>) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         match (&watched.doubt, &doubt) {

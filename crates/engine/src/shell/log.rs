@@ -18,7 +18,7 @@ use crate::log::{
     newest_acts, size_of,
 };
 
-/// How long a wait for a proof trusts in hints: over a shared store another server may publish.
+/// The time a wait for a proof trusts in hints: over a shared store another server may publish.
 const PROOF_SWEEP: Duration = Duration::from_millis(250);
 
 impl Engine {
@@ -56,7 +56,7 @@ impl Engine {
         Ok(keys.iter().map(ToString::to_string).collect())
     }
 
-    /// How the log is doing, and how many leaves wait for the next checkpoint.
+    /// Reports how the log is doing, and how many leaves wait for the next checkpoint.
     pub async fn log_report(&self) -> Result<(LogReport, u64), Refusal> {
         let state = self.logged()?;
         let newest = *self.hints.subscribe().borrow();
@@ -64,7 +64,7 @@ impl Engine {
         Ok((state.report(size), newest.saturating_sub(size)))
     }
 
-    /// Why the log does not go on, where it does not.
+    /// Returns the standing of the log: whether it goes on, and if not, why.
     #[must_use]
     pub fn log_standing(&self) -> Option<Standing> {
         self.log.as_ref().map(|state| state.standing())
@@ -186,7 +186,7 @@ impl Engine {
     }
 }
 
-/// Whether a checkpoint of `size` covers all of a tile.
+/// Tells whether a checkpoint of `size` covers all of a tile.
 fn is_covered(path: &TilePath, size: u64) -> bool {
     let level = match path.shelf {
         audit::tiles::Shelf::Hashes(level) => level,

@@ -33,7 +33,7 @@ impl Job {
         }
     }
 
-    /// Whether a claim looks at its queue, or only takes what the batch brings.
+    /// Sets whether a claim looks at its queue, or only takes what the batch brings.
     fn look(&mut self, looks: bool) {
         if let Ask::Claim(claim) = &mut self.input.ask {
             claim.arriving = !looks;
@@ -46,7 +46,7 @@ impl Job {
     }
 }
 
-/// Whether a claim that finds nothing stays with the engine until there is something for it.
+/// The rule for a claim that finds nothing: whether it stays with the engine until there is something for it.
 #[derive(Debug)]
 pub(super) enum Stays {
     No,
@@ -112,7 +112,7 @@ impl Lane {
         }
     }
 
-    /// Of a batch of `size`, what is this lane's even when the others want more.
+    /// Returns the part of a batch of `size` that is this lane's even when the others want more.
     fn share(self, size: usize) -> usize {
         match self {
             Lane::Settlements => size / 2,
@@ -120,7 +120,7 @@ impl Lane {
         }
     }
 
-    /// How many may wait.
+    /// Returns the number of requests that may wait.
     fn capacity(self) -> usize {
         match self {
             Lane::Settlements => 32_768,
@@ -154,19 +154,19 @@ struct Inner {
     shed: [u64; 3],
     /// No more is taken in; what waits is still done.
     closed: bool,
-    /// How much has to be there before the thread is woken.
+    /// The number of requests that have to be there before the thread is woken.
     wanted: usize,
 }
 
-/// What a batch may wait for once there is something to do.
+/// The requests a batch may wait for once there is something to do.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct More {
-    /// How many are likely to ask.
+    /// The number of requests that are likely to come.
     pub(super) expected: usize,
     pub(super) linger: Duration,
 }
 
-/// What the thread got to do.
+/// The requests that the thread got to do.
 pub(super) struct Batch {
     pub(super) jobs: Vec<Job>,
     pub(super) waiting: Vec<Job>,
@@ -267,7 +267,7 @@ impl Queues {
         }
     }
 
-    /// How many claims wait, between one batch and the next.
+    /// Counts the claims that wait, between one batch and the next.
     pub(super) fn waiting(&self) -> usize {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.len()
     }

@@ -34,8 +34,8 @@ impl Engine {
 
     /// Submits what has these labels, and refuses the rest with what `outside` says. Each is answered in its place.
     ///
-    /// They are asked for together, so that they share a commit as far as it has room for them, in the order given; those
-    /// that want the same lane, in the order of their ties.
+    /// Applications are asked for together, so that they share a commit as far as it has room for them, in the order
+    /// given; those that want the same lane, in the order of their ties.
     pub async fn submit_within(
         &self,
         pipeline: &str,
@@ -90,7 +90,7 @@ impl Engine {
         outcomes
     }
 
-    /// What is refused at the door is counted like what the core refuses.
+    /// Counts a refusal at the door like one of the core, and makes what was admitted ready for the log.
     fn at_the_door(&self, admission: Result<Admission, Refusal>) -> Result<Admission, Refusal> {
         let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
         Ok(admission.sealed(Bits(clock::entropy())))

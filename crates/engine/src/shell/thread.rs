@@ -17,17 +17,17 @@ use crate::metrics::{Recorder, Stepped};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
 const BATCH_MAX: usize = 512;
-/// How long a batch may wait for more, as a share of what the last one took: whoever has been waiting hardly notices.
+/// The time a batch may wait for more, as a share of what the last one took: whoever has been waiting hardly notices.
 const LINGER_SHARE: u32 = 8;
 const LINGER_MAX: Duration = Duration::from_millis(1);
 /// The slow sweep: what a lost hint or a clock that stepped would have missed is found after this long.
 const SWEEP: Duration = Duration::from_secs(1);
-/// How often a shared store is looked at all the same: what others put into its inbox comes without a hint.
+/// The interval at which a shared store is looked at all the same: what others put into its inbox comes without a hint.
 const LOOK: Duration = Duration::from_millis(200);
 /// Pause between tries while the store cannot be reached.
 const BACK_OFF: Duration = Duration::from_millis(250);
 
-/// How the engine is doing, for whoever watches.
+/// The condition of the engine, for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     Running,
@@ -123,7 +123,7 @@ impl Thread {
         }
     }
 
-    /// How long to wait for input before looking at the clock again.
+    /// Returns the time to wait for input before looking at the clock again.
     fn patience(&self, now: Option<Time>, next_timer: Option<Time>, unreachable: Option<String>) -> Duration {
         let trouble = unreachable.is_some();
         let condition = if trouble { Condition::Unreachable } else { Condition::Running };
@@ -160,7 +160,8 @@ impl Thread {
     }
 }
 
-/// Whether a claim stays that came away with nothing. Trouble with the store is none of the concern of one that waits.
+/// Tells whether a claim that came away with nothing keeps waiting. A waiting claim survives store errors; a first look
+/// reports them.
 fn goes_on_waiting(stays: Stays, outcome: &Outcome) -> bool {
     let nothing = !matches!(outcome, Ok(Output::Tasks(tasks)) if !tasks.is_empty());
     match stays {

@@ -18,7 +18,7 @@ const PREFIX: &str = "mp_";
 /// A token as it is kept, and when it was last used.
 #[derive(Debug, Clone)]
 pub struct KnownToken {
-    /// What it is registered under.
+    /// The name the token is registered under.
     pub name: String,
     pub entry: TokenEntry,
     pub last_used_at: Option<Time>,

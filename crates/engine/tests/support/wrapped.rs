@@ -8,7 +8,7 @@ use store::{
     Recorded, Store, Take, Taken,
 };
 
-/// What a test may get in the way of.
+/// The calls a test may get in the way of.
 pub(crate) trait Between: Send + Sync + std::fmt::Debug {
     fn before_transact(&self, _take: &Take<'_>) -> Result<(), Error> {
         Ok(())
@@ -16,10 +16,10 @@ pub(crate) trait Between: Send + Sync + std::fmt::Debug {
 
     fn before_registry(&self, _kind: &str) {}
 
-    /// What was read for a decision.
+    /// Sees what was read for a decision.
     fn taken(&self, _taken: &Taken) {}
 
-    /// What is about to be committed.
+    /// Sees what is about to be committed.
     fn decided(&self, _changes: &Changes) {}
 }
 
