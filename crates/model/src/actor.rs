@@ -1,4 +1,4 @@
-//! Who did something, and by which right.
+//! Actors: who did something, and by which right.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl From<Role> for ActorKind {
     }
 }
 
-/// Who an event records: `{"type": "admin", "name": "ada"}`.
+/// The actor that an event records: `{"type": "admin", "name": "ada"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {
     #[serde(rename = "type")]

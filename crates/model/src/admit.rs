@@ -31,7 +31,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 /// Far beyond any sensible priority, and small enough that ranks never overflow.
 pub const PRIORITY_MAX: i64 = 1_000_000;
 
-/// What somebody wants submitted.
+/// An application: what somebody wants submitted.
 #[derive(Debug, Clone)]
 pub struct Application {
     pub caller: Caller,
@@ -40,7 +40,7 @@ pub struct Application {
     pub priority: Option<i64>,
     pub not_before: Option<Time>,
     pub reason: Option<String>,
-    /// Who makes it, and the name it has among that one's children.
+    /// The submission that makes this one, and the name this one has among its children.
     pub parent: Option<(SubmissionId, Name)>,
 }
 
@@ -52,19 +52,19 @@ pub struct Admission {
     pub(crate) version: u32,
     pub(crate) key: Option<Name>,
     pub(crate) labels: BTreeMap<Name, Name>,
-    /// Its place in the pipeline's lane, before anybody looked whether it is free.
+    /// The submission's place in the pipeline's lane, before anybody looked whether the lane is free.
     pub(crate) seat: Option<Seat>,
-    /// Which of the pipeline's start edges it takes.
+    /// The index of the start edge of the pipeline that the submission takes.
     pub(crate) edge: usize,
     /// A child that is there already: its maker repeats itself.
     pub(crate) made: bool,
     /// The id it was promised, where its sender did not wait for one.
     pub(crate) promised: Option<SubmissionId>,
-    /// What it is part of, as far as its sender said.
+    /// The trace the submission is part of, as far as its sender said.
     pub(crate) trace: Option<Trace>,
-    /// Whether a schedule submits it, and nobody else.
+    /// Set if a schedule makes the submission, and nobody else.
     pub(crate) by_clock: bool,
-    /// Where it was made ready for the log at the door.
+    /// The payload's digest, where it was made ready for the log at the door.
     pub(crate) sealed: Option<Sealed>,
 }
 
@@ -116,7 +116,7 @@ impl Admission {
         self
     }
 
-    /// It is part of this trace.
+    /// Makes the submission part of this trace.
     #[must_use]
     pub fn traced(mut self, trace: Option<Trace>) -> Self {
         self.trace = trace;
@@ -281,7 +281,7 @@ pub(crate) fn guard_refusal(error: &GuardError) -> Refusal {
     Refusal::new(Code::GuardError, error.message.clone())
 }
 
-/// What a payload says about its submission.
+/// The properties that a payload gives its submission.
 pub(crate) struct Derived {
     pub(crate) labels: BTreeMap<Name, Name>,
     pub(crate) key: Option<Name>,

@@ -23,7 +23,7 @@ pub enum Command {
     GiveBack(GiveBack),
     Spawn(Spawn),
     Child(Child),
-    /// Its parent ended cancelled: it follows, where its state says so.
+    /// The submission's parent ended cancelled: the submission follows, where its state says so.
     ParentCancelled,
     /// Time has passed: do what is due.
     Wake,
@@ -36,7 +36,7 @@ pub enum Command {
     Seat,
     /// The key it waited for is free.
     TakeKey,
-    /// What parked it may be over: look again.
+    /// The reason why the submission was parked may be over: look again.
     Unpark,
 }
 
@@ -127,7 +127,7 @@ pub struct Redrive {
 #[derive(Debug, Clone)]
 pub struct Acknowledge {
     pub caller: Caller,
-    /// What came of it.
+    /// The result of looking into the end.
     pub note: Option<String>,
     /// The revision the caller saw.
     pub if_match: Option<u64>,
@@ -138,7 +138,7 @@ pub struct Acknowledge {
 pub struct Migrate {
     pub caller: Caller,
     pub target: Arc<Pipeline>,
-    /// Where states go that the target has not, or that shall go elsewhere.
+    /// The new places of states that the target has not, or that shall go elsewhere.
     pub map: BTreeMap<Name, Name>,
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a decision may not make up: time, chance, secrets.
+//! The inputs that a decision may not make up: time, chance, secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub struct Context {
     pub reachable_since: Time,
     /// A hold that covers the submission.
     pub hold: Option<Name>,
-    /// Whether its lane has no holder and nobody before it in line.
+    /// Set if the submission's lane has no holder and nobody before it in line.
     pub lane_free: bool,
     /// For a new submission: how many the server made before it at this time.
     pub arrivals: u32,
@@ -31,7 +31,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What guards see as `held`.
+    /// Returns the value that guards see as `held`.
     #[must_use]
     pub fn held(&self) -> bool {
         self.hold.is_some()

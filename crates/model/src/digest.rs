@@ -15,7 +15,7 @@ use crate::token::Bits;
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// Where there is nothing to digest.
+    /// The digest where there is nothing to digest.
     pub const NONE: Digest = Digest([0; 32]);
 
     #[must_use]

@@ -31,13 +31,13 @@ use crate::trace::Trace;
 pub struct Event {
     pub leaf: Leaf,
     pub detail: Detail,
-    /// What the event adds to the submission's documents. Not stored with the event.
+    /// The additions of the event to the submission's documents. Not stored with the event.
     pub documents: NewDocuments,
     /// The leaf's bytes, where they are at hand: they are hashed when it is decided and written when it is committed.
     pub bytes: Option<Arc<[u8]>>,
 }
 
-/// Whether the bytes are at hand makes no difference.
+/// Compares without the bytes: having them at hand makes no difference.
 impl PartialEq for Event {
     fn eq(&self, other: &Self) -> bool {
         (&self.leaf, &self.detail, &self.documents) == (&other.leaf, &other.detail, &other.documents)
@@ -82,7 +82,7 @@ impl Leaf {
     }
 }
 
-/// Who acted, without saying who: the kind in clear, the name as a keyed digest that is the same every time.
+/// The pseudonym of an actor: the kind in clear, the name as a keyed digest that is the same every time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pseudonym {
     #[serde(rename = "type")]
@@ -113,7 +113,7 @@ pub struct Detail {
     pub change: Change,
 }
 
-/// What came of one channel of a notification.
+/// The result of one channel of a notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notified {
     pub name: Name,
@@ -121,12 +121,12 @@ pub struct Notified {
     /// The deliveries it makes, one for each address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<SubmissionId>,
-    /// Why there is none, or what is missing from them. Never a value of a document.
+    /// The reason why there are no deliveries, or what is missing from them. Never a value of a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What the digests of the leaf are salted with; erased together with the documents.
+/// The salts of the digests of the leaf; erased together with the documents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Salts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ impl Salts {
     }
 }
 
-/// What an event did to the row; `evolve` applies it without knowing the pipeline.
+/// The change an event made to the row; `evolve` applies it without knowing the pipeline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -265,16 +265,16 @@ pub struct Moved {
     /// The error it has from then on: the one that moved it, or the one that the edge states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// Whether the edge states the error.
+    /// Set if the edge states the error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stated: bool,
     /// The error that moved it, where the edge states another one instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restated: Option<Failure>,
-    /// Whether the state it left is now its last good one.
+    /// Set if the state that was left is now the submission's last good one.
     #[serde(default)]
     pub good: bool,
-    /// Whether an ended submission was opened again.
+    /// Set if an ended submission was opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reopened: bool,
     /// The error is that of a state before: a pass state only handed it on.
@@ -300,7 +300,7 @@ pub enum Spent {
     Pipeline,
 }
 
-/// What entering a state decided: how it waits there, and what was derived on the way.
+/// The result of entering a state: how the submission waits there, and what was derived on the way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub wait: Wait,
@@ -316,12 +316,12 @@ pub struct Entry {
     pub forget_at: Option<Time>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<SlaClock>,
-    /// Whether somebody should look into it here.
+    /// Set if somebody should look into the end that was reached here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub investigate: bool,
 }
 
-/// Where a submission stands under the version it was moved to.
+/// The place of a submission under the version it was moved to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Migrated {
     pub version: u32,
@@ -330,16 +330,16 @@ pub struct Migrated {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_at: Option<Time>,
     pub entry: Entry,
-    /// It goes on waiting as it did: its tries count on.
+    /// Set if the submission goes on waiting as it did: its tries count on.
     pub stays: bool,
-    /// What its states are called now.
+    /// The names that the submission's states have now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_from: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_good: Option<Name>,
 }
 
-/// What an amendment changed besides the payload.
+/// The changes of an amendment besides the payload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Amended {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -371,7 +371,7 @@ impl Event {
         uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash.0[index])).into_uuid()
     }
 
-    /// What went wrong, where the event tells of that.
+    /// Returns the failure, where the event tells of one.
     #[must_use]
     pub fn error(&self) -> Option<&Failure> {
         match &self.detail.change {
@@ -406,7 +406,7 @@ impl Event {
     }
 }
 
-/// How an event is kept: two texts, of which the first is the leaf's exact bytes.
+/// The stored form of an event: two texts, of which the first is the leaf's exact bytes.
 impl Event {
     #[must_use]
     pub fn to_stored(&self) -> (Vec<u8>, Vec<u8>) {

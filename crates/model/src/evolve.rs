@@ -7,7 +7,7 @@ use crate::{Digest, Right};
 /// Applies one event. `row` is `None` exactly for the first.
 ///
 /// # Panics
-/// When the event does not follow the row: a later event without a row, or a revision that is not the next.
+/// Panics if the event does not follow the row: a later event without a row, or a revision that is not the next.
 #[must_use]
 pub fn evolve(row: Option<Submission>, event: &Event) -> Submission {
     let hash = Leaf::hash(&event.leaf.bytes());
@@ -234,7 +234,7 @@ impl Submission {
     }
 }
 
-/// What an event adds to a submission's documents.
+/// Adds what an event brings to a submission's documents.
 pub fn evolve_documents(documents: &mut Documents, event: &Event) {
     for (name, body) in event.named_documents() {
         documents.set(&name, body);

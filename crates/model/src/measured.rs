@@ -1,4 +1,4 @@
-//! What moves measure: how long something took that a service level is declared for.
+//! Measurements of moves: how long something took that a service level is declared for.
 
 use crate::Name;
 use crate::event::{Change, Event};
@@ -6,7 +6,7 @@ use crate::pipeline::{Pipeline, Sla};
 use crate::submission::SlaClock;
 use crate::time::{Millis, Time};
 
-/// What a service level is about.
+/// The subject of a service level.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The stay in a state.
@@ -39,13 +39,13 @@ pub struct Measured {
     pub level: Level,
     pub at: Time,
     pub took: Millis,
-    /// Whether that is within the `target`, where one is declared.
+    /// Tells whether the time taken is within the `target`, where one is declared.
     pub target: Option<bool>,
-    /// Whether that is within `p95`, where it is declared.
+    /// Tells whether the time taken is within `p95`, where it is declared.
     pub p95: Option<bool>,
 }
 
-/// What events that follow each other measure, given the clocks that ran before the first of them.
+/// Returns what events that follow each other measure, given the clocks that ran before the first of them.
 #[must_use]
 pub fn measured(pipeline: &Pipeline, running: &[SlaClock], events: &[Event]) -> Vec<Measured> {
     let mut running = running;
@@ -65,7 +65,7 @@ pub fn measured(pipeline: &Pipeline, running: &[SlaClock], events: &[Event]) -> 
     measured
 }
 
-/// What a clock shows, if the move is what it waited for: any move out of its state, or the one that ends its leg.
+/// Reads a clock, if the move is what the clock waited for: any move out of its state, or the one that ends its leg.
 fn ended(pipeline: &Pipeline, clock: &SlaClock, moved: &Event) -> Option<Measured> {
     let (from, to, at) = (moved.leaf.from.as_ref()?, &moved.leaf.to, moved.leaf.at);
     let (level, sla) = match &clock.leg {

@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::submission::{Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 use crate::time::Time;
 
-/// Which submissions. Every condition given must hold.
+/// The filter that selects submissions. Every condition given must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
@@ -21,7 +21,7 @@ pub struct Filter {
     pub state: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// How far the investigation of its end has come.
+    /// The progress of the investigation of the submission's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub investigation: Option<InvestigationStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ impl Filter {
     }
 }
 
-/// What is done to each.
+/// The deed that is done to each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", try_from = "Written")]
 pub enum Deed {
@@ -98,7 +98,8 @@ pub enum Deed {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         map: BTreeMap<Name, Name>,
     },
-    /// What a state says of children whose parent ended cancelled. The machine's own: nobody can ask for it.
+    /// The move that a state declares for children whose parent ended cancelled. The machine's own: nobody can ask
+    /// for it.
     ParentCancelled,
 }
 
@@ -162,12 +163,12 @@ pub struct Operation {
     pub dry_run: bool,
     pub by: Caller,
     pub status: OperationStatus,
-    /// How many submissions fitted the filter so far.
+    /// The number of submissions that fitted the filter so far.
     #[serde(default)]
     pub found: u64,
     #[serde(default)]
     pub done: u64,
-    /// How many refused, by the code of the refusal.
+    /// The number of submissions that refused, by the code of the refusal.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, u64>,
     pub started_at: Time,
@@ -178,13 +179,13 @@ pub struct Operation {
     pub after: Option<SubmissionId>,
 }
 
-/// What came of one submission.
+/// The result for one submission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationResult {
     /// The state it is in after, or would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Name>,
-    /// Why nothing was done: a stable code and a sentence.
+    /// The reason why nothing was done: a stable code and a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

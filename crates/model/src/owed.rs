@@ -106,12 +106,12 @@ impl Delivery {
     }
 }
 
-/// How a message is sent once more.
+/// The way a message is sent once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// It has stopped: it goes on.
+    /// The message has stopped: it goes on.
     Redrive,
-    /// It has ended: another like it is made.
+    /// The message has ended: another like it is made.
     Submit,
 }
 

@@ -13,9 +13,9 @@ pub enum Class {
     Unauthorized,
     Forbidden,
     NotFound,
-    /// It was there and is not any more.
+    /// The thing asked for was there and is not any more.
     Gone,
-    /// It does not fit what is there now.
+    /// The request does not fit what is there now.
     Conflict,
     /// A condition the caller set does not hold.
     Precondition,
@@ -49,7 +49,7 @@ macro_rules! codes {
                 match self { $(Code::$name => Class::$class),* }
             }
 
-            /// What the code means, in a few words.
+            /// Returns the meaning of the code, in a few words.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Code::$name => $title),* }
@@ -124,7 +124,7 @@ codes! {
     Internal = "internal", Internal, "a fault on our side; nothing was changed";
 }
 
-/// Why a command was refused. Nothing was changed.
+/// The reason why a command was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{message}")]
 pub struct Refusal {

@@ -29,7 +29,7 @@ impl Role {
         }
     }
 
-    /// Whether someone with this role has the rights of `wanted`: the role itself, or admin, who may do all.
+    /// Tells whether someone with this role has the rights of `wanted`: the role itself, or admin, who may do all.
     #[must_use]
     pub fn covers(self, wanted: Role) -> bool {
         self == wanted || self == Role::Admin

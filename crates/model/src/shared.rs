@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Entries are looked through for dead ones once there are twice as many as were alive the last time, and never below this.
 const FEW: usize = 256;
 
-/// What is alive, by what it was made from.
+/// The values that are alive, by what each was made from.
 #[derive(Debug)]
 pub(crate) struct Shared<K, V> {
     inner: Mutex<Option<Inner<K, V>>>,

@@ -41,14 +41,15 @@ impl SubmissionId {
         )
     }
 
-    /// What stands where a submission would for a series of acts that concern none. No submission has such an id.
+    /// Makes the id that stands where a submission's would, for a series of acts that concern none. No submission has
+    /// such an id.
     #[must_use]
     pub fn of_series(name: &str) -> Self {
         let hash = Digest::of_parts(&[b"series\0", name.as_bytes()]).0;
         SubmissionId(uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash[index])).into_uuid())
     }
 
-    /// When it was made, or whoever made it: its first bits say so.
+    /// Returns the time at which the submission was made, or its maker: the first bits say so.
     #[must_use]
     pub fn made_at(self) -> Time {
         let millis = self.0.as_u128() >> 80;
@@ -120,7 +121,7 @@ impl Status {
         }
     }
 
-    /// Whether the submission has ended. A dead one has not: it keeps its key and waits to be redriven.
+    /// Tells whether the submission has ended. A dead one has not: it keeps its key and waits to be redriven.
     #[must_use]
     pub fn is_final(self) -> bool {
         matches!(self, Status::Succeeded | Status::Failed | Status::Cancelled)
@@ -154,7 +155,7 @@ pub struct Submission {
     /// One per grant and revocation of a lease, never reset.
     pub lease_no: u64,
     pub wait: Wait,
-    /// When to look at the row again. A lower bound: a renewal leaves it, an early look arms it anew.
+    /// The time at which to look at the row again. A lower bound: a renewal leaves it, an early look arms it anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer: Option<Time>,
     /// The number of the current try, from 1 on every visit of a state. Crashes do not count.
@@ -179,16 +180,16 @@ pub struct Submission {
     /// Queued behind the open submission that has its key.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub key_waits: bool,
-    /// Its place in a lane, while its state asks for one.
+    /// The submission's place in a lane, while its state asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<Seat>,
     /// The hold or limit that took it out of its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parked: Option<Name>,
-    /// What became of the submissions it made.
+    /// The counts of what became of the submissions that this one made.
     #[serde(default, skip_serializing_if = "Children::is_none")]
     pub children: Children,
-    /// Whether it has made all of them: it makes no more, however often it comes back.
+    /// Set if the submission has made all of them: it makes no more, however often it comes back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sealed: bool,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -219,34 +220,34 @@ pub struct Submission {
     pub entered_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Time>,
-    /// When the pipeline's ttl ends.
+    /// The time at which the pipeline's ttl ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_at: Option<Time>,
-    /// When the state's ttl ends.
+    /// The time at which the state's ttl ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_ttl_at: Option<Time>,
-    /// When its documents are erased, once it has ended.
+    /// The time at which the documents are erased, once the submission has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_at: Option<Time>,
-    /// Whether they were.
+    /// Set if the documents were erased.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
-    /// When the row itself goes, once it has ended. Its events stay.
+    /// The time at which the row itself goes, once the submission has ended. Its events stay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forget_at: Option<Time>,
     /// The service levels it is measured by at present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<SlaClock>,
-    /// Who has agreed so far to an action that needs several.
+    /// The approvals so far of an action that needs several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
-    /// Who submitted it, for actions that somebody else must take.
+    /// The submitter's name, for actions that somebody else must take.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub submitter: Name,
     /// Set while it is where somebody should look into how it ended. See [`Submission::investigation`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub investigate: Option<Investigation>,
-    /// What it is part of, as far as its submitter said.
+    /// The trace the submission is part of, as far as its submitter said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// The hash of its newest leaf: what chains its events.
@@ -321,7 +322,7 @@ impl Submission {
         self.investigate.as_ref().filter(|_| self.status.is_final())
     }
 
-    /// When time alone would change something. A lease in force is awaited before a ttl is.
+    /// Returns when time alone would change something. A lease in force is awaited before a ttl is.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         if self.status.is_final() {
@@ -338,13 +339,13 @@ impl Submission {
         [wait, ttl, self.late_at()].into_iter().flatten().min()
     }
 
-    /// When it will have missed the next of its service levels.
+    /// Returns the time at which the submission will have missed the next of its service levels.
     #[must_use]
     pub fn late_at(&self) -> Option<Time> {
         self.clocks.iter().filter(|clock| !clock.late).map(|clock| clock.due_at).min()
     }
 
-    /// When the nearer of its two times to live ends.
+    /// Returns the time at which the nearer of the submission's two times to live ends.
     #[must_use]
     pub fn expires_at(&self) -> Option<Time> {
         if self.request.as_ref().is_some_and(|request| request.ended) {
@@ -354,7 +355,7 @@ impl Submission {
     }
 }
 
-/// How many submissions it made and how they fare. A dead one counts as failed.
+/// The number of submissions that one made, and how they fare. A dead one counts as failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Children {
     pub total: u64,
@@ -387,7 +388,7 @@ pub struct SlaClock {
     /// The leg it measures; `None`: the state it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leg: Option<Name>,
-    /// When it began; not known of those that ran before this was kept.
+    /// The time at which the clock began; not known of clocks that ran before this was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
     pub due_at: Time,
@@ -413,7 +414,7 @@ pub struct Kept {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     pub action: Name,
-    /// Which of the action's edges was granted.
+    /// The index of the action's edge that was granted.
     pub edge: usize,
     pub to: Name,
     pub caller: Caller,
@@ -421,7 +422,7 @@ pub struct Request {
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
-    /// Whether the submission had ended. No time to live runs while the task of such an action does: there is nothing
+    /// Set if the submission had ended. No time to live runs while the task of such an action does: there is nothing
     /// left that could expire.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
@@ -430,7 +431,7 @@ pub struct Request {
 /// A settlement that was taken, and what it was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// Of the token and all that was said with it.
+    /// The digest of the token and all that was said with it.
     pub digest: Digest,
     pub state: Name,
     pub status: Status,
@@ -446,7 +447,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// How much text there is in all of them.
+    /// Counts the bytes of text in all documents.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let outputs = self.outputs.values();

@@ -1,6 +1,6 @@
 //! The trace somebody's submission is part of, as W3C Trace Context has it.
 //!
-//! What is malformed is no trace: the specification asks to go on as if nothing had been sent.
+//! A malformed trace is no trace: the specification asks to go on as if nothing had been sent.
 
 use std::fmt;
 

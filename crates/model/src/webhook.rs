@@ -15,11 +15,11 @@ pub const ID_HEADER: &str = "webhook-id";
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
 
-/// What both sides know and nobody else.
+/// The secret that both sides know and nobody else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
-/// What is signed. The id has no full stop, which would let one part pass for two.
+/// The parts that are signed. The id has no full stop, which would let one part pass for two.
 #[derive(Debug, Clone, Copy)]
 pub struct Signed<'a> {
     pub id: &'a str,
@@ -50,7 +50,7 @@ impl Key {
         format!("{VERSION}{}", BASE64_STANDARD.encode(mac))
     }
 
-    /// Whether this is a signature by this key. How long it takes says nothing about the key.
+    /// Tells whether this is a signature by this key. The time it takes says nothing about the key.
     #[must_use]
     pub fn has_signed(&self, signed: Signed<'_>, signature: &str) -> bool {
         let found = signature.strip_prefix(VERSION).and_then(|text| BASE64_STANDARD.decode(text).ok());

@@ -1,4 +1,4 @@
-//! Why: every reason a submission is not moving, as data and as a sentence.
+//! Explains every reason a submission is not moving, as data and as a sentence.
 //!
 //! A function of the row, its pipeline and what surrounds it, so that a console, a command and a simulation say the
 //! same. It never gives nothing: whatever is open waits for something.
@@ -42,17 +42,17 @@ pub struct Held {
     pub expires_at: Option<Time>,
 }
 
-/// What the row itself does not tell.
+/// The surroundings of a submission: what the row itself does not tell.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     pub now: Time,
     /// Every hold that covers it.
     pub holds: Vec<Held>,
-    /// How its lane stands, where it is in line.
+    /// The state of the submission's lane, where it is in line.
     pub line: Option<Line>,
-    /// Who has the key it waits for.
+    /// The submission that has the key this one waits for.
     pub key_holder: Option<SubmissionId>,
-    /// How long ago a worker last asked for its task; none: not since the server started.
+    /// The time since a worker last asked for the submission's task; none: not since the server started.
     pub polled_ago: Option<Millis>,
     /// Messages about it that have not got out, the newest first: dead, or failing.
     pub unsent: Vec<Submission>,

@@ -1,4 +1,4 @@
-//! What guards wrap into metadata reads back, however deep a worker's answer was.
+//! Metadata that guards make reads back, however deep a worker's answer was.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

@@ -1,4 +1,5 @@
-//! What one needs to go on that had stopped, ended or stood in line: its key, its lane, and nobody else's lease.
+//! The needs of a submission to go on that had stopped, ended or stood in line: its key, its lane, and nobody else's
+//! lease.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

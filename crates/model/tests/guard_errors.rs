@@ -1,4 +1,4 @@
-//! Where crashes, guard errors and answers that cannot be read lead.
+//! The ways of crashes, guard errors and answers that cannot be read.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

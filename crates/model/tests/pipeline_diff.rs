@@ -1,4 +1,4 @@
-//! What changed between two definitions.
+//! The changes between two definitions.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 

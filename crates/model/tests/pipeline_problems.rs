@@ -1,4 +1,4 @@
-//! What is wrong with pipeline files, and how it is told.
+//! The problems of pipeline files, and how they are told.
 // size: one table, a row for each mistake the checker finds; splitting it would hide which are missing
 
 use model::pipeline::{Problems, Source, load};

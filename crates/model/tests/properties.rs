@@ -165,7 +165,7 @@ impl Game {
         self.forgotten = last == Some(model::event::Kind::Forgotten);
     }
 
-    /// What others do meanwhile: holds, and leases under the same limits.
+    /// Does what others do meanwhile: holds, and leases under the same limits.
     fn surround(&mut self, kind: u8, one: usize, two: usize) {
         self.story.hold = kind.is_multiple_of(7).then(|| "h1".into());
         let limits: Vec<_> = self.story.pipeline.limits.keys().cloned().collect();
@@ -314,7 +314,7 @@ impl Game {
         assert_eq!(voters.len(), row.approvals.len(), "everybody has one vote");
     }
 
-    /// What time will do to it has not been missed by the timer.
+    /// Checks that the timer has not missed what time will do to the submission.
     fn check_clocks(&self, row: &model::Submission) {
         if row.status.is_final() {
             assert!(row.clocks.is_empty(), "nothing is measured after the end");

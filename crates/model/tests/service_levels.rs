@@ -416,7 +416,7 @@ fn what_is_forgotten_in_no_time_is_forgotten_before_it_is_erased() {
     assert_eq!(story.told().last().unwrap(), "forgotten forget system");
 }
 
-/// What the story measured: level, seconds, whether target and p95 were kept.
+/// Lists the measurements of the story: level, seconds, whether target and p95 were kept.
 fn measurements(story: &Story) -> Vec<String> {
     let shown = |kept: Option<bool>| kept.map_or("-", |kept| if kept { "kept" } else { "missed" });
     let measured = model::measured::measured(&story.pipeline, &[], &story.events);

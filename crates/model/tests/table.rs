@@ -14,7 +14,7 @@ use model::submission::{Children, SlaClock, Status, Wait};
 use model::{Caller, Command, Investigation, Pipeline, Refusal, Role, Token};
 use support::{Story, act, all_shipped, fail, finish, json, shipped};
 
-/// What a pipeline is given in its table.
+/// The values that a pipeline is given in its table.
 struct Samples {
     payload: &'static str,
     outputs: &'static [&'static str],
@@ -252,7 +252,7 @@ fn action_rows(table: &mut Table, story: &Story, samples: &Samples) {
     }
 }
 
-/// What people may do anywhere: amend the payload, set a dead letter going again, acknowledge an end.
+/// Adds what people may do anywhere: amend the payload, set a dead letter going again, acknowledge an end.
 fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
     let amend = |role| {
         let caller = Caller::new("someone", role);
@@ -311,7 +311,7 @@ fn migrate_rows(table: &mut Table, story: &Story) {
     }
 }
 
-/// What the end of the last of its children means, and that one goes on again.
+/// Adds what the end of the last of its children means, and that one goes on again.
 fn children_rows(table: &mut Table, story: &Story) {
     let state = story.pipeline.state(story.state()).unwrap();
     if !state.on_parent_cancelled.is_empty() {

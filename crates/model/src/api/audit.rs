@@ -9,17 +9,18 @@ use crate::{ActorKind, Digest, Name, Role};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditView {
-    /// What the log is called.
+    /// The name of the log.
     pub origin: String,
     /// Leaves under the published checkpoint.
     pub size: u64,
-    /// When this server published or confirmed it last; null: another one does, or it has just started.
+    /// The time at which this server published or confirmed the checkpoint last; null: another server does, or this one
+    /// has just started.
     pub checkpoint_at: Option<Time>,
     /// Leaves that wait for the next checkpoint.
     pub unpublished: u64,
     /// `running`; `refused` while nothing is signed until it is forked; `failing` while it is tried again.
     pub standing: String,
-    /// Why, where it does not run.
+    /// The reason, where the log does not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// As verifiers are given them.
@@ -33,7 +34,7 @@ pub struct WitnessView {
     /// The size of the last checkpoint it cosigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cosigned: Option<u64>,
-    /// Why it did not, the last time it was asked.
+    /// The reason why the witness did not cosign, the last time it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -61,24 +62,24 @@ pub struct LogKeyAnswer {
     pub keys: Vec<String>,
 }
 
-/// What was done besides what happened to submissions, newest first.
+/// Acts besides what happened to submissions, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActPage {
     pub acts: Vec<ActView>,
-    /// What to give as `after` for those before; null: there are no more.
+    /// The value to give as `after` for those before; null: there are no more.
     pub next: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActView {
-    /// Its index in the log.
+    /// The act's index in the log.
     pub index: u64,
     /// `applied`, `pruned`, `forked`, `key_added`, `key_retired` or `administered`.
     pub kind: String,
     pub at: Time,
-    /// What it was done to.
+    /// The thing that the act was done to.
     pub of: Name,
-    /// Of what was administered: its number, what was done, by whom and by which role (null: by the server itself).
+    /// The number of an administered act; then what was done, by whom and by which role (null: by the server itself).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +92,7 @@ pub struct ActView {
     pub detail: BTreeMap<Name, Name>,
 }
 
-/// Who acted: the pseudonym, as the log has it, and the name it stands for where that is still known.
+/// The actor: the pseudonym, as the log has it, and the name it stands for where that is still known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActActor {
     #[serde(rename = "type")]

@@ -15,7 +15,7 @@ pub struct DeliveryView {
     pub name: Option<Name>,
     pub channel: Option<Name>,
     pub to: Option<String>,
-    /// What it is about.
+    /// The submission that the message is about.
     pub submission: Option<Name>,
     pub pipeline: Option<Name>,
     pub state: Name,
@@ -24,7 +24,7 @@ pub struct DeliveryView {
     pub error: Option<Failure>,
     pub created_at: Time,
     pub finished_at: Option<Time>,
-    /// When it is tried again, after a failure.
+    /// The time of the next try, after a failure.
     pub next_try_at: Option<Time>,
 }
 
@@ -60,6 +60,6 @@ impl DeliveryView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeliveryPage {
     pub deliveries: Vec<DeliveryView>,
-    /// What to give as `after` for the next page; null at the end.
+    /// The value to give as `after` for the next page; null at the end.
     pub next: Option<SubmissionId>,
 }

@@ -10,7 +10,7 @@ use crate::time::Time;
 #[serde(deny_unknown_fields)]
 pub struct EndpointBody {
     pub url: String,
-    /// What people call it.
+    /// The name people call the endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -21,7 +21,7 @@ pub struct EndpointView {
     /// `null` for the one that signs for every address that has no endpoint of its own.
     pub url: Option<String>,
     pub name: Option<Name>,
-    /// How many secrets sign: one, or two after a rotation; none where those of the default do.
+    /// The number of secrets that sign: one, or two after a rotation; none where those of the default do.
     pub secrets: usize,
     pub created_at: Time,
     pub rotated_at: Option<Time>,

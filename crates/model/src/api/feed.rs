@@ -9,7 +9,7 @@ use crate::time::Time;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeedPage {
     pub events: Vec<EventView>,
-    /// What to give as `after` next, whether or not there were events.
+    /// The value to give as `after` next, whether or not there were events.
     pub next: u64,
 }
 
@@ -17,7 +17,7 @@ pub struct FeedPage {
 #[serde(deny_unknown_fields)]
 pub struct CursorBody {
     pub position: u64,
-    /// Whether it may go back.
+    /// Set if the cursor may go back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rewind: bool,
 }

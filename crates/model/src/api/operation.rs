@@ -23,7 +23,7 @@ pub struct OperationBody {
     pub data: Option<Json>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Name>,
-    /// Of a migration: the version to follow, and where its states go.
+    /// The version to follow in a migration; then, where its states go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -33,7 +33,7 @@ pub struct OperationBody {
 }
 
 impl OperationBody {
-    /// What is to be done; a field that the deed does not take is refused.
+    /// Returns what is to be done; a field that the deed does not take is refused.
     pub fn deed(&self) -> Result<Deed, Refusal> {
         let OperationBody { action, data, to, version, map, .. } = self;
         let refuse = |message: String| Err(Refusal::new(Code::InvalidRequest, message));
@@ -58,7 +58,7 @@ impl OperationBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationList {
     pub operations: Vec<Operation>,
-    /// What to give as `after` for the next page; null at the end.
+    /// The value to give as `after` for the next page; null at the end.
     pub next: Option<Name>,
 }
 
@@ -79,6 +79,6 @@ pub struct ResultPage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OverduePage {
     pub submissions: Vec<SubmissionView>,
-    /// What to give as `after` for the next page; null at the end.
+    /// The value to give as `after` for the next page; null at the end.
     pub next: Option<String>,
 }

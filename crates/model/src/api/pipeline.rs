@@ -47,10 +47,10 @@ pub struct ApplyAnswer {
     /// The version that was in force before, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared_to: Option<u32>,
-    /// What is different from it.
+    /// The differences from that version.
     #[serde(default)]
     pub diff: Vec<Difference>,
-    /// Its states that are no more: submissions in them need a map to migrate.
+    /// The states of that version that are no more: submissions in them need a map to migrate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_states: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub struct PipelineView {
     pub definitions: Vec<DefinitionView>,
     pub digest: Digest,
     pub states: Vec<StateView>,
-    /// What it submits by the clock.
+    /// The schedules by which the pipeline submits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<ScheduleView>,
 }
@@ -100,15 +100,15 @@ fn first() -> u32 {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScheduleView {
-    /// What it is known by: another time or another payload is another schedule.
+    /// The schedule's identity: another time or another payload is another schedule.
     pub id: Name,
     /// Null: its times are over, or a newer version of the pipeline has taken its place.
     pub next_at: Option<Time>,
     /// The time it served last, or when it was first seen.
     pub last_at: Option<Time>,
-    /// What was submitted then.
+    /// The submission that was made then.
     pub submission: Option<SubmissionId>,
-    /// Why nothing was.
+    /// The reason why nothing was submitted.
     pub refused: Option<String>,
 }
 

@@ -13,7 +13,7 @@ pub struct Problem {
     pub status: u16,
     pub code: String,
     pub detail: String,
-    /// What helps to do better, such as the legal actions.
+    /// Members that help to do better, such as the legal actions.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }

@@ -1,4 +1,4 @@
-//! How a server is doing.
+//! The condition of a server.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ pub struct StatsView {
     /// Ends that somebody should look into, by pipeline and state.
     #[serde(default)]
     pub investigations: Vec<InvestigationCount>,
-    /// How declared service levels were kept to lately, by all servers over the store.
+    /// The service levels that are declared and how they were kept to lately, by all servers over the store.
     #[serde(default)]
     pub service_levels: Vec<ServiceLevelView>,
     pub duties: Vec<DutyView>,
-    /// What this server decided of what applications submitted in transactions of their own, since it started.
+    /// The decisions of this server, since it started, about what applications submitted in transactions of their own.
     #[serde(default)]
     pub received: ReceivedView,
 }
@@ -45,7 +45,7 @@ pub struct PlaceCount {
     pub count: u64,
 }
 
-/// How many ends of a state wait for somebody to look into them, and how many were looked into.
+/// The number of ends of a state that wait for somebody to look into them, and of those that were looked into.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InvestigationCount {
     pub pipeline: Name,
@@ -70,7 +70,7 @@ pub struct ServiceLevelView {
     pub windows: Vec<WindowView>,
 }
 
-/// What ended within a span of time up to now.
+/// The measurements that ended within a span of time up to now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowView {
     /// `1h`, `1d` or `30d`.
@@ -93,11 +93,11 @@ pub struct VerdictView {
     pub met: bool,
 }
 
-/// Who has asked a server for work lately.
+/// A worker that has asked a server for work lately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerView {
     pub worker: Name,
-    /// What it asked for last.
+    /// The tasks the worker asked for last.
     pub tasks: Vec<Name>,
     pub last_seen_at: Time,
 }
@@ -112,14 +112,14 @@ pub struct WorkerList {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DutyView {
     pub name: Name,
-    /// How long ago a pass ended well; null: none has since the server started.
+    /// The time since a pass ended well; null: none has since the server started.
     pub last_good_ago: Option<Millis>,
     /// Since the server started.
     pub passes: u64,
     pub failures: u64,
-    /// How long the pass under way has taken.
+    /// The time the pass under way has taken.
     pub running_for: Option<Millis>,
-    /// Whether that is longer than it may.
+    /// Set if that is longer than a pass may take.
     pub overdue: bool,
     pub last_error: Option<String>,
     /// The server that does it, where another one over the same store does.
@@ -133,7 +133,7 @@ pub struct ClockView {
     pub now: Time,
     /// The latest time that is certain to have come: what is erased, forgotten or ended for good goes by it.
     pub known_at: Time,
-    /// Why the clock is not believed, and what to do; null where it is.
+    /// The reason why the clock is not believed, and what to do; null while it is believed.
     pub doubt: Option<String>,
 }
 
@@ -146,16 +146,16 @@ pub struct ServerList {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerView {
     pub id: Name,
-    /// What people call it; its id where nobody gave it a name.
+    /// The name people call the server; its id where nobody gave it a name.
     pub name: Name,
-    /// Where it listens; empty before it does.
+    /// The address where the server listens; empty before it does.
     pub address: String,
     pub version: String,
     pub started_at: Time,
-    /// How long ago it said that it is there.
+    /// The time since the server said that it is there.
     pub seen_ago: Millis,
-    /// What it does for all of them at present.
+    /// The duties the server does for all servers at present.
     pub duties: Vec<Name>,
-    /// Whether it is the one that was asked.
+    /// Set if the server is the one that was asked.
     pub asked: bool,
 }

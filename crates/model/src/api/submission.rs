@@ -104,7 +104,7 @@ pub struct SubmissionView {
     pub lane: Option<LaneView>,
     pub labels: BTreeMap<Name, Name>,
     pub parent: Option<SubmissionId>,
-    /// How many submissions it made, and how they fare.
+    /// The number of submissions that this one made, and how they fare.
     #[serde(default)]
     pub children: Children,
     pub failed_from: Option<Name>,
@@ -120,9 +120,9 @@ pub struct SubmissionView {
     /// The hold or limit that took it out of its queue.
     #[serde(default)]
     pub parked: Option<Name>,
-    /// What can be done to it now, by somebody with the role.
+    /// The actions that somebody with the role can take now.
     pub actions: Vec<Name>,
-    /// Who has agreed so far to an action that needs several.
+    /// The approvals so far of an action that needs several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
     /// The service levels it is measured by at present.
@@ -169,7 +169,7 @@ impl SlaView {
     }
 }
 
-/// Its place in a lane. Neither holding nor waiting: its state has no use for the lane.
+/// A submission's place in a lane. Neither holding nor waiting: its state has no use for the lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneView {
     pub key: Name,
@@ -264,7 +264,7 @@ impl SubmissionView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubmissionPage {
     pub submissions: Vec<SubmissionView>,
-    /// What to give as `after` for the next page; null at the end.
+    /// The value to give as `after` for the next page; null at the end.
     pub next: Option<SubmissionId>,
 }
 
@@ -281,7 +281,7 @@ pub struct EventView {
     pub actor: Actor,
     pub attempt: u32,
     pub at: Time,
-    /// What went wrong, where that is what happened.
+    /// The failure, where that is what happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub metadata: Option<Json>,
@@ -341,7 +341,7 @@ pub struct RedriveBody {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AcknowledgeBody {
-    /// What came of looking into it.
+    /// The result of looking into the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What workers say and are told.
+//! The requests of workers and the answers to them.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub struct TaskView {
     pub payload_revision: u64,
     pub outputs: BTreeMap<Name, Json>,
     pub labels: BTreeMap<Name, Name>,
-    /// How long the lease is good without a renewal.
+    /// The time the lease is good without a renewal.
     pub lease: Millis,
     pub lease_expires_at: Time,
     /// The trace the submission is part of, for whatever the worker calls in its turn.
@@ -86,7 +86,7 @@ pub struct ChildBody {
     pub priority: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Time>,
-    /// What it is called among its parent's children: the same name is the same child.
+    /// The child's name among its parent's children: the same name is the same child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -148,21 +148,21 @@ pub struct SettleAnswer {
 pub struct SettleResult {
     pub token: String,
     pub status: u16,
-    /// Where the settlement left the submission.
+    /// The state in which the settlement left the submission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission_status: Option<Status>,
-    /// How its children stand, after a spawn.
+    /// The counts of the submission's children, after a spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
     /// The same settlement was taken before; this is its answer again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
-    /// Of a renewal: until when the lease is good now.
+    /// The time until which the lease is good now, after a renewal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Time>,
-    /// Of a renewal: higher than the task's means the payload was amended since.
+    /// The revision of the payload, after a renewal: higher than the task's means the payload was amended since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_revision: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,11 +9,11 @@ use crate::Name;
 use crate::role::Role;
 use crate::time::{Millis, Time};
 
-/// What a token shall be good for. All that is given as scope must fit.
+/// The rights of a token to be made. All that is given as scope must fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBody {
-    /// Whose it is: the name on every event made with it.
+    /// The token's owner: the name on every event made with it.
     pub subject: String,
     pub role: Role,
     /// The pipelines it is for; left out: all, also those to come.
@@ -55,7 +55,7 @@ pub struct TokenList {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RotateBody {
-    /// How long the old one stays good.
+    /// The time the old token stays good.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grace: Option<Millis>,
 }

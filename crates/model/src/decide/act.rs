@@ -87,7 +87,7 @@ pub(super) fn decide(
 }
 
 impl Request {
-    /// Whether it is for the same thing: asking again must not start its task again.
+    /// Tells whether the request is for the same thing: asking again must not start its task again.
     pub(super) fn is_for(&self, act: &Act, to: &Name) -> bool {
         (&self.action, &self.to, &self.data) == (&act.action, to, &act.data)
     }
@@ -177,7 +177,7 @@ fn check_data(edge: &Edge, act: &Act) -> Result<(), Refusal> {
     schema.check(&data).map_err(|violations| crate::admit::schema_refusal("the action's data", &violations))
 }
 
-/// Where it goes: the one state, the one picked, or where it failed.
+/// Picks the state the submission goes to: the one state, the one picked, or where it failed.
 fn pick<'e>(row: &'e Submission, edge: &'e Edge, act: &Act) -> Result<&'e Name, Refusal> {
     let states = edge.to.as_ref().map_or(&[][..], Choice::states);
     let wanted = match (&edge.to, &act.to) {

@@ -10,7 +10,7 @@ use crate::pipeline::Edge;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Approval, Submission};
 
-/// What one person's wish for an action amounts to.
+/// The effect of one person's wish for an action.
 pub(super) enum Vote {
     /// Enough have agreed.
     Carried,

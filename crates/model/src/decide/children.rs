@@ -12,7 +12,7 @@ use crate::pipeline::{Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::submission::Status;
 
-/// Of one call. More come with more calls.
+/// The most children of one call. More come with more calls.
 pub const CHILDREN_MAX: usize = 1_000;
 /// The outcome by which the task of a join state says: these are all.
 pub const SEALED: &str = "sealed";

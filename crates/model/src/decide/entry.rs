@@ -1,4 +1,4 @@
-//! What entering a state means: how it waits there, for how long, and with which priority.
+//! Entering a state: how the submission waits there, for how long, and with which priority.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::submission::{Seat, Status, Submission, Wait};
 use crate::time::Time;
 
 impl Walk<'_> {
-    /// What entering a state means for a submission.
+    /// Returns what entering a state means for a submission.
     pub(super) fn entry(
         &self,
         state: &State,
@@ -56,7 +56,7 @@ impl Walk<'_> {
         Ok(Entry { wait, status, priority, state_ttl_at, seat, erase_at, forget_at, clocks, investigate })
     }
 
-    /// What its pipeline says, or what was set with it.
+    /// Returns the priority that the pipeline computes, or that was set with the submission.
     pub(super) fn priority(&self, row: &Submission, moment: Moment<'_>) -> Result<i64, GuardError> {
         match self.pipeline.priority.decides(row.priority_given) {
             None => Ok(row.priority_given.unwrap_or(0)),
@@ -64,7 +64,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What it waits for in a state: its key, its lane, and only then what the state waits for.
+    /// Returns what a submission waits for in a state: its key, its lane, and only then what the state waits for.
     pub(super) fn turn(
         &self,
         state: &State,
@@ -81,7 +81,7 @@ impl Walk<'_> {
         self.wait(state, row, entered, priority)
     }
 
-    /// What a submission waits for in a state it entered at `entered`.
+    /// Returns what a submission waits for in a state that it entered at `entered`.
     pub(super) fn wait(
         &self,
         state: &State,
@@ -127,7 +127,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a state is one that only the holder of the lane gets anywhere in.
+/// Tells whether only the holder of the lane gets anywhere in a state.
 fn stops_for_lane(state: &State) -> bool {
     match state.kind {
         Kind::Task { .. } | Kind::Wait { .. } | Kind::Join { .. } => true,

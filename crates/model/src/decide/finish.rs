@@ -150,7 +150,7 @@ fn documents(finish: &Finish) -> NewDocuments {
     NewDocuments { payload: None, output: finish.output.clone(), result: finish.result.clone() }
 }
 
-/// What makes two finishes the same.
+/// Computes the digest that makes two finishes the same.
 fn digest(finish: &Finish) -> Digest {
     let (output, result) = (text(finish.output.as_ref()), text(finish.result.as_ref()));
     let own: [&[u8]; 6] = [b"finish\0", finish.outcome.as_bytes(), b"\0", output, b"\0", result];
@@ -170,7 +170,7 @@ fn text(json: Option<&crate::Json>) -> &[u8] {
     json.map_or("", |json| json.as_str()).as_bytes()
 }
 
-/// Which child it is: the same payload under another name or key is another one.
+/// Returns the identity of a child: the same payload under another name or key is another one.
 fn identity(child: &crate::admit::Admission) -> String {
     let id = child.child_id().map_or(String::new(), |id| id.to_string());
     format!("\0{id}\0{}\0", child.key().map_or("", |key| key))

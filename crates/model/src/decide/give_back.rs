@@ -13,9 +13,9 @@ use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
 use crate::submission::{Failure, GivenBack, Wait};
 
-/// Of the time one attempt may take, how many times over it may take on leases that were given back. Each new lease has
-/// the whole time again, for the work begins anew; without a bound, a task that hangs would be handed from worker to
-/// worker forever by whoever stops them before it times out.
+/// The time one attempt may take on leases that were given back, in multiples of the time it may take on one lease.
+/// Each new lease has the whole time again, for the work begins anew; without a bound, a task that hangs would be
+/// handed from worker to worker forever by whoever stops them before it times out.
 pub const GIVEN_BACK_TIMEOUTS: u64 = 10;
 
 pub(super) fn decide(

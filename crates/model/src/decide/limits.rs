@@ -1,8 +1,8 @@
 //! Limits: at most so many leased at once per value of a label.
 //!
 //! A limit of five is five slots, and two leases never have the same one: the store sees to that as it does for keys.
-//! What finds none free waits beside the queue under the limit's name and its own task's: a task without workers must
-//! not keep the slot from one that has some.
+//! A submission that finds none free waits beside the queue under the limit's name and its own task's: a task without
+//! workers must not keep the slot from one that has some.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,8 +47,8 @@ pub(super) fn slots(pipeline: &Pipeline, row: &Submission, context: &Context) ->
     Ok(slots)
 }
 
-/// What a change means for those beside the queue: whoever gives back a slot, or leaves the queue without taking one,
-/// lets the first of them back in.
+/// Lists what a change means for those beside the queue: whoever gives back a slot, or leaves the queue without taking
+/// one, lets the first of them back in.
 pub(super) fn freed(pipeline: &Pipeline, before: &Submission, after: &Submission) -> Vec<Owed> {
     let slots = before.lease().map_or(&[][..], |lease| &lease.slots);
     if pipeline.limits.is_empty() && slots.is_empty() {
@@ -94,7 +94,7 @@ fn wanted(row: &Submission) -> &str {
     }
 }
 
-/// What those wait under that a limit keeps out.
+/// Returns the name under which those wait that a limit keeps out.
 fn aside(pipeline: &Pipeline, (label, value): (&Name, &Name), task: &str) -> Name {
     format!("limit {} {label}={value} {task}", pipeline.name).into()
 }

@@ -1,4 +1,5 @@
-//! What a notification says: the text of a mail, the body of a post. Bounded, and in a mail only what its template names.
+//! The message of a notification: the text of a mail, the body of a webhook. Bounded, and in a mail only what its
+//! template names.
 
 use serde_json::json;
 
@@ -17,7 +18,7 @@ const SUBJECT_CHARS_MAX: usize = 500;
 pub(super) struct Written {
     pub(super) subject: Option<String>,
     pub(super) body: Json,
-    /// What is missing from it.
+    /// The parts that are missing from the message.
     pub(super) problem: Option<String>,
 }
 

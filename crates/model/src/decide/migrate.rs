@@ -1,7 +1,7 @@
 //! Migrate: a submission follows another version of its pipeline from here on.
 //!
-//! What others know it by (its key, its lane) stays; labels and priority are derived again, times are counted again
-//! from when it came. It goes on waiting as it did where its new state waits for the same thing.
+//! The names others know the submission by (its key, its lane) stay; labels and priority are derived again, times are
+//! counted again from when it came. It goes on waiting as it did where its new state waits for the same thing.
 
 use super::sight::Moment;
 use super::step::Step;
@@ -78,7 +78,7 @@ pub(super) fn decide(
     Ok(decision)
 }
 
-/// Whether it can be migrated at all, and to which state.
+/// Checks that a submission can be migrated at all, and returns the state it goes to.
 fn check<'t>(pipeline: &Pipeline, row: &Submission, migrate: &'t Migrate) -> Result<&'t State, Refusal> {
     let target = &*migrate.target;
     if !migrate.caller.role.covers(Role::Admin) {
@@ -114,7 +114,7 @@ fn check<'t>(pipeline: &Pipeline, row: &Submission, migrate: &'t Migrate) -> Res
     Ok(state)
 }
 
-/// How it stands in its new state, and whether it goes on waiting there as it did.
+/// Returns the entry into the new state, and whether the submission goes on waiting there as it did.
 fn entry(walk: &Walk<'_>, from: &State, to: &State, row: &Submission) -> Result<(Entry, bool), Refusal> {
     let refuse = |error| guard_refusal(&error);
     let mut entry = walk.entry(to, row, Moment::default()).map_err(refuse)?;

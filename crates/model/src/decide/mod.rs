@@ -62,7 +62,7 @@ pub struct Decision {
     pub row: Submission,
     /// One per revision gained. Claims, renewals, snoozes and leases given back give none.
     pub events: Vec<Event>,
-    /// What follows for other submissions.
+    /// The consequences for other submissions.
     pub owed: Vec<Owed>,
     /// Submissions to be made in the same commit.
     pub children: Vec<Admission>,
@@ -89,7 +89,7 @@ pub enum Answer {
     Renewed {
         expires_at: Time,
     },
-    /// Where the settlement left it; a repeat is told what the first was told.
+    /// The state and status in which the settlement left the submission; a repeat is told what the first was told.
     Settled {
         state: Name,
         status: Status,

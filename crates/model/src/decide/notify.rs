@@ -22,7 +22,7 @@ pub const ADDRESSES_MAX: usize = 20;
 pub const DELIVERIES_MAX: usize = 100;
 const BYTES_MAX: usize = 1 << 20;
 
-/// What there is to tell of.
+/// The event to tell of.
 struct News<'a> {
     event: &'a Event,
     cause: Uuid,
@@ -233,7 +233,7 @@ fn is_url(address: &str) -> bool {
         && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"\\".contains(c))
 }
 
-/// What is put into a text: strings as they are, nothing for null, everything else as JSON.
+/// Returns the text of a value in a message: strings as they are, nothing for null, everything else as JSON.
 pub(super) fn plain(value: Value) -> String {
     match value {
         Value::Null => String::new(),

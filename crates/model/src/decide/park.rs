@@ -17,7 +17,7 @@ pub(super) fn parked(pipeline: &Pipeline, row: &Submission, context: &Context) -
     Some(row)
 }
 
-/// Its turn in the lane.
+/// Gives a submission its turn in the lane.
 pub(super) fn seat(pipeline: &Pipeline, current: Current<'_>, context: &Context) -> Decision {
     let row = current.row;
     if !row.seat.as_ref().is_some_and(crate::submission::Seat::waits) || !context.lane_free {
@@ -56,7 +56,7 @@ pub(super) fn take_key(pipeline: &Pipeline, current: Current<'_>, context: &Cont
     finish(walk, entered)
 }
 
-/// What parked it may be over. Another hold parks it anew, under its own name.
+/// Looks again whether what parked the submission is over. Another hold parks it anew, under its own name.
 pub(super) fn unpark(pipeline: &Pipeline, current: Current<'_>, context: &Context) -> Decision {
     if current.row.parked.is_none() {
         return Decision::quiet(current.row.clone(), Answer::Done);

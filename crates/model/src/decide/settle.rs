@@ -1,4 +1,4 @@
-//! What finish, fail, snooze and give back share: the fence, and the exact repeat.
+//! Checks that finish, fail, snooze and give back share: the fence, and the exact repeat.
 
 use super::renew::leased;
 use super::{Answer, Current, Decision};

@@ -1,4 +1,4 @@
-//! What guards and derived fields see.
+//! The view of guards and derived fields.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -34,13 +34,13 @@ pub const NAMES: &[&str] = &[
     "submission",
 ];
 
-/// What is known only at the moment of a move.
+/// The facts that are known only at the moment of a move.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Moment<'a> {
     pub(super) output: Option<&'a Json>,
     pub(super) error: Option<&'a Failure>,
     pub(super) data: Option<&'a Json>,
-    /// What has just happened: only messages see it.
+    /// The event that has just happened: only messages see it.
     pub(super) event: Option<&'a Event>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Sight<'a> {
         self.outputs.take();
     }
 
-    /// What a name is now, between moves.
+    /// Returns the value of a name now, between moves.
     pub(crate) fn value(&self, name: &str, row: &Submission) -> Option<Value> {
         match name {
             "payload" => Some(self.payload().clone()),
@@ -81,7 +81,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    /// Whether a guard holds now, between moves.
+    /// Tells whether a guard holds now, between moves.
     pub(crate) fn holds(&self, row: &Submission, guard: &Expr) -> Result<bool, GuardError> {
         self.look(row, Moment::default(), guard, |scope| guard.eval_bool(scope))
     }
@@ -281,7 +281,7 @@ fn happened(pipeline: &Pipeline, event: &Event) -> Value {
     members.into_iter().collect()
 }
 
-/// What a message is about.
+/// Returns the submission that a message is about, as expressions see it.
 fn subject(pipeline: &Pipeline, row: &Submission) -> Value {
     let members = [
         ("id", Value::from(row.id.to_string().as_str())),

@@ -1,11 +1,11 @@
-//! What makes a move.
+//! The causes of moves.
 
 use super::sight::Moment;
 use crate::actor::{Actor, Right};
 use crate::admit::Sealed;
 use crate::event::{NewDocuments, Spent};
 
-/// What makes a move: who, by which right, with what in hand.
+/// The cause of a move: who, by which right, with what in hand.
 #[derive(Debug, Clone)]
 pub(super) struct Step<'a> {
     pub(super) actor: Actor,
@@ -15,9 +15,9 @@ pub(super) struct Step<'a> {
     pub(super) documents: NewDocuments,
     /// Their payload's digest, where it is there already.
     pub(super) sealed: Option<Sealed>,
-    /// Whether leaving counts as the state's success.
+    /// Set if leaving counts as the state's success.
     pub(super) success: bool,
-    /// Whether what cannot be evaluated is left out: the way of a guard error does not fail in turn.
+    /// Set if expressions that cannot be evaluated are left out: the way of a guard error does not fail in turn.
     pub(super) lenient: bool,
     /// The time to live that makes the step.
     pub(super) spent: Option<Spent>,

@@ -1,5 +1,5 @@
-//! What never became a submission: it was sent by somebody who did not wait for the answer, under an id they know, so the
-//! answer is an event. The only one under that id, and the whole of its history.
+//! Requests that never became a submission: sent by somebody who did not wait for the answer, under an id they know, so
+//! the answer is an event. The only one under that id, and the whole of its history.
 
 use crate::Name;
 use crate::actor::{Caller, Right};
@@ -11,7 +11,7 @@ use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
 use crate::submission::{Failure, SubmissionId};
 
-/// What was sent.
+/// A request to submit, as it was sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Unborn<'a> {
     pub id: SubmissionId,
@@ -24,7 +24,7 @@ pub struct Unborn<'a> {
     pub payload: &'a str,
 }
 
-/// Why there is no submission.
+/// The reason why there is no submission.
 #[derive(Debug, Clone, Copy)]
 pub enum Fate<'a> {
     Refused(&'a Refusal),
@@ -32,7 +32,7 @@ pub enum Fate<'a> {
     Merged(SubmissionId),
 }
 
-/// What the leaf says it came to, where a submission's names a state.
+/// The words for the result in the leaf, where a submission's leaf names a state.
 pub const REFUSED: &str = "refused";
 pub const MERGED: &str = "merged";
 

@@ -13,8 +13,8 @@ use crate::pipeline::{Kind, Pipeline, Ttl};
 use crate::submission::{Cause, Failure, Lease, Submission, Wait};
 use crate::time::{Millis, Time};
 
-/// How long the store must have been in reach before a lease may be taken from its worker: time to renew, or to hand
-/// in what was done while nobody could take it.
+/// The time the store must have been in reach before a lease may be taken from its worker: time to renew, or to hand in
+/// what was done while nobody could take it.
 pub const GRACE: Millis = Millis::from_secs(10);
 
 pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Context) -> Decision {

@@ -27,9 +27,9 @@ pub(super) struct Walk<'a> {
     events: Vec<Event>,
     owed: Vec<Owed>,
     children: Vec<Admission>,
-    /// Whether it went along `on.guard_error`.
+    /// Set if the walk went along `on.guard_error`.
     pub(super) fell: bool,
-    /// How many deliveries it owes, and the bytes of them.
+    /// The number of deliveries the walk owes, and the bytes of them.
     pub(super) told: (usize, usize),
 }
 
@@ -203,7 +203,7 @@ impl<'a> Walk<'a> {
         self.record(change, Fact { to: &to, trigger, actor: None, metadata: None, tells: None }, step);
     }
 
-    /// How it stands in its lane on entering a state: given up, kept, or asked for.
+    /// Returns the submission's place in its lane on entering a state: given up, kept, or asked for.
     pub(super) fn seat(&self, state: &State, seat: Option<&Seat>) -> Option<Seat> {
         let mut seat = seat?.clone();
         if state.is_final() || state.lane == LaneRule::Free {
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
         Some(seat)
     }
 
-    /// It is its turn in the lane: it waits for what its state waits for.
+    /// Gives the submission its turn in the lane: from here on it waits for what its state waits for.
     pub(super) fn sit(&mut self) -> Result<(), GuardError> {
         if let Some(seat) = &mut self.row_mut().seat {
             (seat.holds, seat.away) = (true, false);
@@ -325,7 +325,7 @@ pub(super) struct Fact<'a> {
     pub(super) tells: Option<&'a Edge>,
 }
 
-/// What of a row others may wait for.
+/// The parts of a row that others may wait for.
 struct Stood {
     status: Status,
     lane: Option<Name>,
@@ -339,7 +339,7 @@ impl Stood {
     }
 }
 
-/// What a change of the row means for others.
+/// Adds what a change of the row means for others.
 fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mut Vec<Owed>) {
     let stands = Stood::of(after);
     let before = before.unwrap_or(Stood { status: Status::Open, lane: None, has_key: false });
@@ -385,7 +385,7 @@ fn freed(to: Debtor) -> Owed {
     Owed { to, effect: Effect::Freed }
 }
 
-/// Where an edge leads that leaves no choice: all but those of actions.
+/// Returns the state to which an edge leads that leaves no choice: all but those of actions.
 pub(super) fn only(edge: &Edge) -> &Name {
     match &edge.to {
         Some(Choice::One(to)) => to,

@@ -1,4 +1,4 @@
-//! What can happen to a submission.
+//! The kinds of events that can happen to a submission.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,21 +11,21 @@ pub enum Kind {
     Retried,
     /// A lease ended without a word from its worker.
     Crashed,
-    /// It became a dead letter.
+    /// The submission became a dead letter.
     Died,
     /// An action was granted; its task runs before the move.
     Requested,
     /// A granted action's task failed for good; the submission waits for a person again.
     Abandoned,
-    /// Its payload was amended.
+    /// The submission's payload was amended.
     Amended,
     /// A dead letter was set going again.
     Redriven,
-    /// Its children are all made.
+    /// The submission's children are all made.
     Sealed,
-    /// Its documents were erased; what was proven of them stays.
+    /// The submission's documents were erased; what was proven of them stays.
     Erased,
-    /// Its row was removed; its events stay.
+    /// The submission's row was removed; its events stay.
     Forgotten,
     /// A service level was missed.
     Late,
@@ -33,11 +33,11 @@ pub enum Kind {
     Approved,
     /// Somebody has looked into how it ended.
     Acknowledged,
-    /// It follows another version of its pipeline from here on.
+    /// The submission follows another version of its pipeline from here on.
     Migrated,
-    /// What was sent never became a submission.
+    /// A request to submit was refused and never became a submission.
     Refused,
-    /// What was sent never became a submission: one that was there stands for it.
+    /// A request to submit never became a submission: one that was there stands for it.
     Merged,
 }
 
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is the only event there is under its id, because there never was a submission.
+    /// Tells whether the event is the only one under its id, because there never was a submission.
     #[must_use]
     pub fn is_unborn(self) -> bool {
         matches!(self, Kind::Refused | Kind::Merged)

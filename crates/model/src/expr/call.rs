@@ -27,7 +27,8 @@ pub(super) enum Function {
     Duration,
 }
 
-/// How a function is written, for messages and checks. `matches` and the macros are handled where they are read.
+/// The form in which a function is written, for messages and checks. `matches` and the macros are handled where they
+/// are read.
 pub(super) struct Form {
     pub(super) function: Function,
     pub(super) name: &'static str,

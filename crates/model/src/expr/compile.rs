@@ -72,8 +72,8 @@ fn locate(source: &str, found: Vec<Found>) -> Vec<Problem> {
     problems
 }
 
-/// Where each node was written. The parser tells only those whose source is wrong, so the source is read again with
-/// something wrong at its end; up to there, nodes get the same ids.
+/// Finds where each node was written. The parser tells only those whose source is wrong, so the source is read again
+/// with something wrong at its end; up to there, nodes get the same ids.
 fn offsets(source: &str) -> Option<std::sync::Arc<SourceInfo>> {
     let errors = parser().parse(&format!("{source}\n)")).err()?;
     errors.errors.into_iter().find_map(|error| error.source_info)

@@ -8,7 +8,7 @@ const BUDGET: u64 = 1_000_000;
 /// Bytes read or written for one unit.
 const BYTES_PER_UNIT: usize = 16;
 
-/// Why an evaluation ended without a value.
+/// The reason why an evaluation ended without a value.
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) message: String,

@@ -1,4 +1,4 @@
-//! What the parser read, checked and turned into [`Node`]s.
+//! Checks what the parser read and turns it into [`Node`]s.
 
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, SelectExpr, operators};
@@ -250,7 +250,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What the author wrote inside a macro. The parser hands macros out only as the loops CEL defines them to be.
+/// The body of a macro as the author wrote it. The parser hands macros out only as the loops CEL defines them to be.
 enum Body<'a> {
     Any { decisive: bool, condition: &'a IdedExpr },
     ExistsOne { condition: &'a IdedExpr },

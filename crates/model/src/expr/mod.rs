@@ -66,14 +66,14 @@ pub struct Problem {
     pub span: Range<usize>,
 }
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Out {
     Json(Value),
     Duration(Millis),
 }
 
-/// What several evaluations may spend together: as much as one alone.
+/// The budget that several evaluations spend together: as much as one alone.
 #[derive(Debug)]
 pub struct Budget(fuel::Fuel);
 
@@ -83,12 +83,13 @@ impl Default for Budget {
     }
 }
 
-/// Why an expression gave nothing. At most [`GuardError::MAX_LEN`] characters, and never a value of the payload.
+/// The reason why an expression gave nothing. At most [`GuardError::MAX_LEN`] characters, and never a value of the
+/// payload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GuardError {
     pub message: String,
-    /// Whether the expression reads the worker's answer, so that another answer may be what it needs.
+    /// Set if the expression reads the worker's answer, so that another answer may be what it needs.
     pub reads_output: bool,
 }
 
@@ -115,18 +116,18 @@ impl Expr {
         &self.0.source
     }
 
-    /// Whether both are one in memory.
+    /// Tells whether both are one in memory.
     #[must_use]
     pub fn is_same(&self, other: &Expr) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the variable `name` is referenced, so that callers load only what is read.
+    /// Tells whether the variable `name` is referenced, so that callers load only what is read.
     pub fn reads(&self, name: &str) -> bool {
         self.0.reads.iter().any(|read| read == name)
     }
 
-    /// Whether it is a value as it stands, which gives itself and cannot fail.
+    /// Tells whether the expression is a value as it stands, which gives itself and cannot fail.
     pub fn is_literal(&self) -> bool {
         use node::Node;
         matches!(self.0.root, Node::Null | Node::Bool(_) | Node::Int(_) | Node::Double(_) | Node::String(_))

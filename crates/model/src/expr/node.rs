@@ -1,4 +1,4 @@
-//! What a checked expression is made of.
+//! The nodes of a checked expression.
 
 use super::call::Function;
 use super::pattern::Pattern;
@@ -81,7 +81,8 @@ pub(super) enum EachKind {
 }
 
 impl Node {
-    /// How the author would point at this: names and literal keys, but no value found at run time.
+    /// Returns the path by which the author would point at this node: names and literal keys, but no value found at run
+    /// time.
     pub(super) fn path(&self) -> String {
         match self {
             Self::Name(name) => name.to_string(),

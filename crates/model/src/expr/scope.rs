@@ -13,7 +13,7 @@ impl<'a> Scope<'a> {
         Self::default()
     }
 
-    /// Of two values under one name the last counts.
+    /// Adds a value under a name. Of two values under one name the last counts.
     #[must_use]
     pub fn with(mut self, name: &'a str, value: &'a Value) -> Self {
         self.variables.push((name, Cow::Borrowed(value)));

@@ -64,7 +64,7 @@ impl<T: Into<Value>> FromIterator<T> for Value {
 }
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Value {
-    /// Of equal keys the last stays, as in any map.
+    /// Makes an object. Of equal keys the last stays, as in any map.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
         Self::Object(members.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Why a text is not strict JSON, and where.
+/// The reason why a text is not strict JSON, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError {
     pub message: String,

@@ -1,4 +1,4 @@
-//! What a parser makes of what it reads: all of it, or the certainty that it is strict.
+//! The results a parser can make of what it reads: all of it, or the certainty that it is strict.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Number, Value};
 
 pub(super) trait Made<'t>: Sized {
-    /// Of an object that is being read.
+    /// The members of an object that is being read.
     type Members: Default;
 
     fn null() -> Self;
@@ -63,7 +63,7 @@ impl<'t> Made<'t> for Value {
     }
 }
 
-/// What is left of text that was only checked: the keys of the outermost object, if it is one.
+/// The rest of a text that was only checked: the keys of the outermost object, if it is one.
 #[derive(Debug, Default)]
 pub struct Outline<'t>(BTreeSet<Cow<'t, str>>);
 

@@ -15,12 +15,12 @@ pub(super) struct Parser<'t> {
     text: &'t str,
     at: usize,
     depth_left: usize,
-    /// Where the parser is, for messages about keys.
+    /// The parser's path in the document, for messages about keys.
     path: Vec<Step>,
 }
 
 enum Step {
-    /// Where the key begins in the text: it is read again only if there is something to say about it.
+    /// The position of the key in the text: the key is read again only if there is something to say about it.
     Key(usize),
     Index(usize),
 }
@@ -183,7 +183,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What stands for itself.
+    /// Reads the characters that stand for themselves.
     fn plain(&mut self) -> &'t str {
         let start = self.at;
         while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use super::parse::Parser;
 use super::{JsonError, MAX_DEPTH, Outline, Value};
 
-/// What is made in code wraps what was received: metadata holds payloads. It must read back where it was stored.
+/// The greatest depth of values made in code, which wrap what was received: metadata holds payloads. They must read
+/// back where they were stored.
 const MAX_DEPTH_MADE: usize = 4 * MAX_DEPTH;
 
 /// Text known to be strict JSON, exactly as received but for the whitespace around it.
@@ -24,7 +25,7 @@ impl Json {
         Ok(Self(text.trim_matches([' ', '\t', '\n', '\r']).into()))
     }
 
-    /// Whether text is strict JSON, without keeping it.
+    /// Checks that text is strict JSON, without keeping it.
     pub fn check(text: &str) -> Result<Outline<'_>, JsonError> {
         Parser::new(text, MAX_DEPTH).document()
     }
@@ -64,7 +65,7 @@ impl Json {
     /// Parses again. A value made in code may be deeper than received text, so depth is not bounded here.
     ///
     /// # Panics
-    /// When a store gave back other text than it was given.
+    /// Panics if a store gave back other text than it was given.
     pub fn value(&self) -> Value {
         Parser::new(&self.0, usize::MAX).document().expect("checked when it was made")
     }

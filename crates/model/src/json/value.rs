@@ -67,7 +67,7 @@ impl Value {
         }
     }
 
-    /// What this is, in the words of the JSON specification.
+    /// Returns the kind of value, in the words of the JSON specification.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,16 +1,16 @@
-//! Which states can end as dead letters, and of what: a machine whose file leaves no such way has none.
+//! Finds the states that can end as dead letters, and the causes: a machine whose file leaves no such way has none.
 
 use super::moves::By;
 use super::{After, Choice, Clock, Edge, Kind, Pipeline, State};
 use crate::decide::SEALED;
 use crate::expr::Expr;
 
-/// What can make a dead letter of a submission.
+/// A cause that can make a dead letter of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The tries of its task are used up.
     Error,
-    /// Its workers stop answering.
+    /// The submission's workers stop answering.
     Crashed,
     /// A guard cannot be evaluated.
     GuardError,
@@ -58,7 +58,7 @@ impl Pipeline {
         causes
     }
 
-    /// Whether something of the state is evaluated that may fail, while nobody is there to be refused.
+    /// Tells whether something of the state is evaluated that may fail, while nobody is there to be refused.
     fn guards_may_fail(&self, state: &State) -> bool {
         let by_itself = |by: &By| !matches!(by, By::Start | By::Action(_) | By::GuardError);
         let ways: Vec<(By, &[Edge])> = self.ways(state).into_iter().filter(|(by, _)| by_itself(by)).collect();
@@ -77,7 +77,7 @@ impl Pipeline {
         edges.iter().flat_map(Edge::targets).filter_map(|to| self.state(to))
     }
 
-    /// Whether entering the state evaluates nothing, and nothing after it in the same commit.
+    /// Tells whether entering the state evaluates nothing, and nothing after it in the same commit.
     fn is_entered_safely(&self, state: &State) -> bool {
         if has_computed_time(state) {
             return false;

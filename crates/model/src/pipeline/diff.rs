@@ -1,4 +1,4 @@
-//! What changed between two definitions of a pipeline, for whoever applies one or moves submissions to it.
+//! The changes between two definitions of a pipeline, for whoever applies one or moves submissions to it.
 //!
 //! Both are written down as *facts*, each under the place it is about, and facts are compared. Places read like the file:
 //! `TIER1_SCANNING.lease`, `params.approve_min`, `move RECEIVED -> TIER1_SCANNING by non-vendor-submission`. The version is
@@ -30,7 +30,7 @@ pub struct Diff {
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What it is about, as the file would name it.
+    /// The place that the difference is about, as the file would name it.
     pub place: String,
     pub what: What,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub fn diff(old: &Pipeline, new: &Pipeline) -> Diff {
 }
 
 impl Diff {
-    /// Whether both say the same.
+    /// Tells whether both say the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.differences.is_empty()

@@ -26,7 +26,7 @@ pub(crate) enum Value {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) key: String,
-    /// Where the key is written.
+    /// The place where the key is written.
     pub(crate) at: Span,
     pub(crate) node: Node,
 }
@@ -107,7 +107,7 @@ impl Node {
         }
     }
 
-    /// What it is, with its article, for messages.
+    /// Returns the type of the value, with its article, for messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "a string",
@@ -120,7 +120,8 @@ impl Node {
         }
     }
 
-    /// Where a part of a string's text is written. A string with escapes has no such place: then the whole string.
+    /// Returns where a part of a string's text is written. A string with escapes has no such place: then the whole
+    /// string.
     pub(crate) fn part(&self, part: &Span, toml: &str) -> Span {
         let Some(text) = self.as_text() else { return self.span.clone() };
         let raw = toml.get(self.span.clone()).unwrap_or_default();

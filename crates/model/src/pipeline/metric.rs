@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::Name;
 
-/// What every server tells about itself begins like this, or is made by the scraper.
+/// The beginnings of the names that every server tells about itself or that the scraper makes.
 const RESERVED: [&str; 4] = ["milepost_", "process_", "scrape_", "target_"];
-/// What the exposition adds to names.
+/// The endings that the exposition adds to names.
 const ENDINGS: [&str; 6] = ["_total", "_bucket", "_count", "_sum", "_created", "_info"];
 
 /// An extra metric: one or more series under one name.
@@ -16,11 +16,11 @@ pub struct Metric {
     pub series: Vec<Series>,
 }
 
-/// What one series measures, and the labels it has for it.
+/// One series: what it measures, and its labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
     pub of: Measure,
-    /// Where it is measured; none is everywhere.
+    /// The states where the series is measured; none is everywhere.
     pub states: Vec<Name>,
     pub labels: BTreeMap<Name, String>,
 }
@@ -48,7 +48,7 @@ impl MetricKind {
         }
     }
 
-    /// What it can be of.
+    /// Lists what a metric of this kind can measure.
     #[must_use]
     pub fn measures(self) -> &'static [Measure] {
         use Measure::{
@@ -115,15 +115,15 @@ impl Measure {
         }
     }
 
-    /// Whether it is something that becomes of tasks: a rate of it is per task that ended.
+    /// Tells whether the measure is about tasks: its rate is per task that ended.
     #[must_use]
     pub fn is_of_tasks(self) -> bool {
         matches!(self, Measure::Retried | Measure::Dead)
     }
 }
 
-/// Whether two metrics cannot be told in one exposition: one would take a name of the other's. The same name of the
-/// same kind is one metric, if they are of different pipelines.
+/// Tells whether two metrics cannot be told in one exposition: one would take a name of the other's. The same name of
+/// the same kind is one metric, if they are of different pipelines.
 #[must_use]
 pub fn clash((name, kind): (&str, MetricKind), (other, other_kind): (&str, MetricKind)) -> bool {
     let same = name == other && kind == other_kind;
@@ -131,7 +131,7 @@ pub fn clash((name, kind): (&str, MetricKind), (other, other_kind): (&str, Metri
     !same && kind.names(name).iter().any(|name| taken.contains(name))
 }
 
-/// What is wrong with a metric's name.
+/// Returns what is wrong with a metric's name.
 pub(super) fn name_fault(name: &str, kind: MetricKind) -> Option<String> {
     if let Some(reserved) = RESERVED.iter().find(|reserved| name.starts_with(**reserved)) {
         return Some(format!("names that begin with `{reserved}` are taken"));

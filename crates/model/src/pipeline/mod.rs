@@ -80,7 +80,7 @@ pub struct Pipeline {
     pub limits: BTreeMap<Name, u32>,
     pub amend: Option<Amend>,
     pub holds: Holds,
-    /// Whether the file promises that nothing ends as a dead letter; it was checked then.
+    /// Set if the file promises that nothing ends as a dead letter; the promise was checked then.
     pub forbids_dead_letters: bool,
     pub schedules: Vec<Schedule>,
     pub calendars: BTreeMap<Name, Calendar>,
@@ -90,7 +90,7 @@ pub struct Pipeline {
     /// In the order of the file: the order people draw and list them in.
     pub states: Vec<State>,
     pub(crate) by_name: BTreeMap<Name, usize>,
-    /// Whether an expression evaluated on a move reads these documents; where none does, they are not even loaded.
+    /// The documents that an expression evaluated on a move reads; where none does, they are not even loaded.
     pub reads: Reads,
 }
 
@@ -112,7 +112,7 @@ impl Pipeline {
     /// The task a submission wants run or has a worker for: that of a granted action, else its state's.
     ///
     /// # Panics
-    /// When it waits for no worker.
+    /// Panics if the submission waits for no worker.
     #[must_use]
     pub fn wanted_task(&self, row: &Submission) -> &Task {
         let state = self.known(&row.state);
@@ -142,7 +142,7 @@ impl Pipeline {
         })
     }
 
-    /// Whether an outcome of the task a submission is leased for may take it out of its lane at once.
+    /// Tells whether an outcome of the task a submission is leased for may take it out of its lane at once.
     #[must_use]
     pub fn may_leave_lane(&self, row: &Submission) -> bool {
         let outcomes = match &self.known(&row.state).kind {
@@ -153,7 +153,7 @@ impl Pipeline {
         outcomes.values().flatten().any(|edge| matches!(&edge.to, Some(Choice::One(to)) if leaves(to)))
     }
 
-    /// Whether some state or action of it runs this task.
+    /// Tells whether some state or action of the pipeline runs this task.
     #[must_use]
     pub fn has_task(&self, name: &str) -> bool {
         self.tasks().any(|task| &*task.name == name)
@@ -168,7 +168,7 @@ impl Pipeline {
         clashing.next().map(|((name, _), (taken, _))| (name, taken))
     }
 
-    /// When a span of a service level is over that began at a time.
+    /// Returns the time at which a span of a service level is over that began at `since`.
     #[must_use]
     pub fn due(&self, sla: &Sla, span: SlaSpan, since: Time) -> Time {
         let name = sla.calendar.as_deref().unwrap_or("default");
@@ -187,7 +187,7 @@ impl Pipeline {
     }
 }
 
-/// Which documents of a submission the expressions of its moves look into.
+/// The documents of a submission that the expressions of its moves look into.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reads {
     pub payload: bool,
@@ -201,7 +201,7 @@ impl Reads {
     }
 }
 
-/// What a second submission with the key of an open one gets.
+/// The answer to a second submission with the key of an open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnDuplicate {
     #[default]
@@ -239,7 +239,7 @@ pub enum AmendLease {
     Restart,
 }
 
-/// Whether holds stop a pipeline's work or only feed `held` to its guards.
+/// The effect of holds on a pipeline: they stop its work or only feed `held` to its guards.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Holds {
     #[default]
@@ -250,7 +250,7 @@ pub enum Holds {
 /// Submits by itself.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// What it is known by: another time or another payload is another schedule.
+    /// The schedule's identity: another time or another payload is another schedule.
     pub id: Name,
     pub cron: Cron,
     pub payload: Json,

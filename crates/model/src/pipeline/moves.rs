@@ -8,12 +8,12 @@ use crate::role::Role;
 /// The key under `on` for what happens to a child whose parent ended cancelled.
 pub(crate) const PARENT_CANCELLED: &str = "parent_cancelled";
 
-/// What makes a submission take an edge.
+/// The cause that makes a submission take an edge.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
-    /// It is submitted.
+    /// The submission is submitted.
     Start,
-    /// It enters a pass state.
+    /// The submission enters a pass state.
     Pass,
     /// A wait is over.
     Clock,
@@ -27,11 +27,11 @@ pub enum By {
     GuardError,
     /// Somebody does this action.
     Action(Name),
-    /// Its children ended, or one is open again: `all_succeeded`, `some_failed`, `reopened`.
+    /// The submission's children ended, or one is open again: `all_succeeded`, `some_failed`, `reopened`.
     Children(Name),
-    /// Its parent ended cancelled.
+    /// The submission's parent ended cancelled.
     ParentCancelled,
-    /// Its time to live is over.
+    /// The submission's time to live is over.
     Ttl,
 }
 
@@ -51,13 +51,13 @@ impl By {
         }
     }
 
-    /// Whether its edges may lead nowhere: to the dead letter.
+    /// Tells whether such edges may lead nowhere: to the dead letter.
     #[must_use]
     pub fn may_end_dead(&self) -> bool {
         matches!(self, By::Error | By::Crashed | By::GuardError)
     }
 
-    /// Who makes the move, where neither edge nor state says.
+    /// Returns who makes the move, where neither edge nor state says.
     fn actor(&self) -> ActorKind {
         match self {
             By::Start => ActorKind::Submitter,
@@ -117,7 +117,7 @@ impl State {
         ways
     }
 
-    /// Whose right an action of the state is: the edge's role, or the reviewer's, or else the admin's.
+    /// Returns the role whose right an action of the state is: the edge's role, or the reviewer's, or else the admin's.
     #[must_use]
     pub fn role_of(&self, edge: &Edge) -> Role {
         let review = match self.kind {
@@ -161,7 +161,7 @@ impl Pipeline {
         moves
     }
 
-    /// Whether some edge leads from one state to the other (`None`: into the pipeline).
+    /// Tells whether some edge leads from one state to the other (`None`: into the pipeline).
     #[must_use]
     pub fn allows(&self, from: Option<&str>, to: &str) -> bool {
         let leads =

@@ -44,7 +44,7 @@ impl Pipeline {
         }
     }
 
-    /// Its name with its version, and its revision where it is not the first.
+    /// Returns the pipeline's name with its version, and its revision where it is not the first.
     #[must_use]
     pub fn label(&self) -> String {
         match self.revision {
@@ -53,7 +53,7 @@ impl Pipeline {
         }
     }
 
-    /// Whether both are one version of one pipeline with the same machine: nothing but parameters may differ.
+    /// Tells whether both are one version of one pipeline with the same machine: nothing but parameters may differ.
     #[must_use]
     pub fn is_revision_of(&self, other: &Pipeline) -> bool {
         (&self.name, self.version, self.machine) == (&other.name, other.version, other.machine)

@@ -4,10 +4,11 @@ use crate::expr::Expr;
 use crate::role::Role;
 use crate::time::{Millis, Time};
 
-/// How much older a submission must be to go before one of the next better priority, unless its pipeline says otherwise.
+/// The time by which a submission must be older to go before one of the next better priority, unless its pipeline says
+/// otherwise.
 pub const AGE_STEP: Millis = Millis::from_secs(60);
 
-/// How far apart the ranks of two neighbouring priorities are that do not age: further than any two times, until the
+/// The distance between the ranks of two neighbouring priorities that do not age: further than any two times, until the
 /// year 2248, and near enough that a million of them fit a rank.
 const CLASS_STEP: i64 = 1 << 43;
 
@@ -21,7 +22,7 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// Whether somebody with this role may set a priority with a submission.
+    /// Tells whether somebody with this role may set a priority with a submission.
     #[must_use]
     pub fn may_be_set_by(&self, role: Role) -> bool {
         role == Role::Admin || self.set_by.contains(&role)
@@ -34,7 +35,7 @@ impl Priority {
     }
 }
 
-/// How much waiting is worth against a better priority.
+/// The worth of waiting against a better priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ageing {
     /// Nothing: whoever has the better priority goes first, however long the others have waited.
@@ -56,7 +57,7 @@ impl Ageing {
         ready_at.millis().saturating_add(self.offset(priority))
     }
 
-    /// When a submission with this rank and priority joined its queue.
+    /// Returns the time at which a submission with this rank and priority joined its queue.
     #[must_use]
     pub fn ready_at(self, rank: i64, priority: i64) -> Time {
         Time::from_millis(rank.saturating_sub(self.offset(priority)))

@@ -1,4 +1,4 @@
-//! What is wrong with a pipeline file: stable codes, exact places, and what to do about it.
+//! Problems of a pipeline file: stable codes, exact places, and what to do about them.
 
 use std::collections::BTreeSet;
 use std::fmt;

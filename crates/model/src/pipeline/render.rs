@@ -53,7 +53,7 @@ impl<'a> Lines<'a> {
         Position { line: line + 1, column: self.text[self.starts[line]..byte].chars().count() + 1 }
     }
 
-    /// How many characters of its first line a span covers: at least one, so that there is a caret.
+    /// Counts the characters of its first line that a span covers: at least one, so that there is a caret.
     fn width(&self, span: &Span) -> usize {
         let (line, start) = self.find(span.start);
         let (_, end) = self.find(span.end);

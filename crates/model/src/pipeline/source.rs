@@ -1,4 +1,4 @@
-//! What a pipeline is loaded from, and the exact bytes of it that are stored and hashed.
+//! The source that a pipeline is loaded from, and the exact bytes of it that are stored and hashed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const FORMAT: u64 = 1;
 /// A pipeline file, the files it names, and what the deployment sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
-    /// What messages call the file.
+    /// The name of the file in messages.
     pub file: String,
     pub toml: String,
     /// Schemas and templates, under the paths that are written in the file.
@@ -127,7 +127,7 @@ fn tables(parent: Option<&Table>) -> impl Iterator<Item = &Table> {
     })
 }
 
-/// What is wrong with a path, if something is. The same everywhere, whatever the machine's own rules are.
+/// Returns what is wrong with a path, if something is. The same everywhere, whatever the machine's own rules are.
 pub(crate) fn path_fault(path: &str) -> Option<&'static str> {
     const BYTES_MAX: usize = 200;
     if path.is_empty() {

@@ -15,24 +15,24 @@ use crate::time::{Millis, Time};
 
 #[derive(Debug, Clone)]
 pub struct State {
-    /// Where its name is written in the file.
+    /// The place where the state's name is written in the file.
     pub at: Span,
     pub name: Name,
     pub title: Option<String>,
     pub phase: Option<Name>,
     pub kind: Kind,
     pub actions: Vec<Action>,
-    /// Where a child goes whose parent ended cancelled.
+    /// The edges for a child whose parent ended cancelled.
     pub on_parent_cancelled: Vec<Edge>,
     pub ttl: Option<Ttl>,
     pub sla: Option<Sla>,
     pub notify: Vec<Name>,
-    /// When the documents of one that ended here are erased.
+    /// The time after which the documents of a submission that ended here are erased.
     pub retention: Option<Millis>,
-    /// When its row goes.
+    /// The time after which the submission's row goes.
     pub forget: Option<Millis>,
     pub lane: LaneRule,
-    /// Whether leaving it by success makes it `last_good`.
+    /// Set if leaving the state by success makes it `last_good`.
     pub checkpoint: bool,
     /// The ways of one whose workers stopped answering too often; without one, the dead letter.
     pub on_crashed: Vec<Edge>,
@@ -110,7 +110,7 @@ pub enum Kind {
     },
     Final {
         outcome: FinalKind,
-        /// Who may say that they have looked into it, where somebody should.
+        /// The role that may say that somebody has looked into the end, where somebody should.
         investigate: Option<Role>,
         on_reopened: Vec<Edge>,
     },
@@ -161,7 +161,7 @@ pub struct Task {
     pub retry: Retry,
 }
 
-/// How often a failed attempt is tried again: a general rule and rules for single error codes.
+/// The rules for trying a failed attempt again: a general one and ones for single error codes.
 #[derive(Debug, Clone, Default)]
 pub struct Retry {
     pub rule: RetryRule,
@@ -225,7 +225,7 @@ pub enum Backoff {
 /// One way out of a state (or into the pipeline). Action-only keys keep their defaults elsewhere.
 #[derive(Debug, Clone)]
 pub struct Edge {
-    /// Where it is written in the file.
+    /// The place where the edge is written in the file.
     pub at: Span,
     /// `None` only on `on.error`, `on.crashed` and `on.guard_error`: the dead letter.
     pub to: Option<Choice>,
@@ -252,7 +252,7 @@ pub struct EdgeError {
     pub message: Option<Expr>,
 }
 
-/// Where an edge leads: one state, or a list the actor picks from (unpicked: the state it failed in).
+/// The target of an edge: one state, or a list the actor picks from (unpicked: the state it failed in).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Choice {
     One(Name),
@@ -288,7 +288,7 @@ pub enum After {
     Computed(Expr),
 }
 
-/// When a wait ends: so long after entry, at a time, or what an expression gives (either).
+/// The end of a wait: so long after entry, at a time, or what an expression gives (either).
 #[derive(Debug, Clone)]
 pub enum Clock {
     For(Millis),
@@ -318,7 +318,7 @@ impl fmt::Display for SlaSpan {
     }
 }
 
-/// What a state means for its submission's lane.
+/// The meaning of a state for its submission's lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LaneRule {
     /// Occupies the lane once it holds it.

@@ -1,5 +1,5 @@
 //! The text of a mail, with places that are filled in: `Subject: ..` in the first line, an empty one, then the body.
-//! What stands between `{{` and `}}` is an expression.
+//! The text between `{{` and `}}` is an expression.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl Part {
     }
 }
 
-/// What is wrong with a template, and where.
+/// The fault of a template, and where it is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) message: &'static str,

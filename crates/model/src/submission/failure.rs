@@ -1,10 +1,10 @@
-//! What went wrong, and how it may be said.
+//! Failures, and how they may be said.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
 
-/// What went wrong, as workers say it and people read it.
+/// A failure, as workers say it and people read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub code: Name,
@@ -23,7 +23,7 @@ impl Failure {
         Failure { code: code.into(), message: message.chars().take(Self::MESSAGE_CHARS_MAX).collect() }
     }
 
-    /// Whether a text is spelled as an error code must be.
+    /// Tells whether a text is spelled as an error code must be.
     #[must_use]
     pub fn is_code(code: &str) -> bool {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

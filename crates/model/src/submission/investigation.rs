@@ -32,7 +32,7 @@ impl Investigation {
     }
 }
 
-/// How far an investigation has come: what submissions are filtered and counted by.
+/// The progress of an investigation: what submissions are filtered and counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvestigationStatus {

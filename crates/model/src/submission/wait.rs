@@ -1,4 +1,4 @@
-//! What a submission waits for, and the places it holds meanwhile.
+//! Waits of a submission, and the places it holds meanwhile.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::Name;
 use crate::time::{Millis, Time};
 use crate::token::Bits;
 
-/// What a submission waits for: exactly one thing.
+/// The one thing that a submission waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
 pub enum Wait {
@@ -18,11 +18,11 @@ pub enum Wait {
     Delay { until: Time, cause: Cause },
     /// The end of a wait state.
     Clock { until: Time },
-    /// Its turn in a lane.
+    /// The submission's turn in a lane.
     Line,
     /// The end of the open submission that has its key.
     Key,
-    /// Its children to end.
+    /// The submission's children to end.
     Children,
     /// A person's action.
     Person,
@@ -92,7 +92,7 @@ impl Seat {
     }
 }
 
-/// Why a submission is delayed.
+/// The reason why a submission is delayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -109,18 +109,18 @@ pub struct Lease {
     pub bits: Bits,
     pub span: Millis,
     pub granted_at: Time,
-    /// When the submission joined the queue it was taken from: where it stands if the lease is given back.
+    /// The time at which the submission joined the queue it was taken from: its place there if the lease is given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_at: Option<Time>,
     pub expires_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_out_at: Option<Time>,
-    /// What it takes of its pipeline's limits.
+    /// The slots the lease takes of its pipeline's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
 }
 
-/// How often one try was given back, and how long it was with workers before.
+/// The number of times one try was given back, and how long it was with workers before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenBack {
     pub times: u32,

@@ -4,7 +4,7 @@ use jiff::civil::{Date, Time as Clock, Weekday};
 
 use super::{Time, Zone};
 
-/// Which days count as business days: all but Saturdays, Sundays and holidays, as a zone has them.
+/// The days that count as business days: all but Saturdays, Sundays and holidays, as a zone has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calendar {
     pub zone: Zone,

@@ -43,7 +43,7 @@ impl Time {
         Self::from_millis(self.0.saturating_sub_unsigned(span.millis()))
     }
 
-    /// How long after `earlier` this is; zero if it is not after it.
+    /// Returns how long after `earlier` this is; zero if it is not after it.
     pub const fn since(self, earlier: Time) -> Millis {
         if self.0 <= earlier.0 { Millis::ZERO } else { Millis::new(self.0.abs_diff(earlier.0)) }
     }

@@ -12,7 +12,7 @@ pub use instant::Time;
 pub use span::Millis;
 pub use zone::Zone;
 
-/// Why a text is no time or no duration, in words for its author.
+/// The reason why a text is no time or no duration, in words for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TimeError(String);

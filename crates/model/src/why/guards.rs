@@ -51,7 +51,7 @@ pub(super) fn reason(
     super::reason("guard", sentence, json!({ "edges": edges }))
 }
 
-/// What the paths of an expression are now, where that is short.
+/// Returns the present values of the paths of an expression, where they are short.
 fn values(sight: &Sight<'_>, row: &Submission, guard: &Expr) -> Map<String, Value> {
     let mut values = Map::new();
     for path in paths(guard.source()) {

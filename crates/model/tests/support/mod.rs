@@ -62,9 +62,9 @@ pub(crate) struct Story {
     pub(crate) lane_free: bool,
     /// Another submission that has its key.
     pub(crate) key_holder: Option<SubmissionId>,
-    /// Of each limit, the slots that others have.
+    /// The slots that others have, of each limit.
     pub(crate) slots: BTreeMap<model::Name, BTreeSet<u32>>,
-    /// What followed for others, all told.
+    /// The consequences for others, all told.
     pub(crate) owed: Vec<Owed>,
     decided: u64,
 }
@@ -288,7 +288,7 @@ pub(crate) fn migrate(target: &Pipeline, map: &[(&str, &str)]) -> Command {
     Command::Migrate(Migrate { caller: admin(), target: Arc::new(target.clone()), map, reason: None })
 }
 
-/// What replay must give back: all but what leases leave behind, which has no events.
+/// Returns what replay must give back: all but what leases leave behind, which has no events.
 pub(crate) fn comparable(row: &Submission) -> Submission {
     use model::submission::Wait;
     let mut row = row.clone();

@@ -43,8 +43,8 @@ fn guarded_last(by: &By, edges: &[Edge], problems: &mut Problems) {
     problems.push(Problem::new("guarded-last-edge", last.at.clone(), message).help(help));
 }
 
-/// Whether it is fine that no guard holds: an action is refused then, a child without its parent stays where it is, and a pass
-/// state rests if something can change.
+/// Tells whether it is fine that no guard holds: an action is refused then, a child without its parent stays where it
+/// is, and a pass state rests if something can change.
 fn may_fall_through(pipeline: &Pipeline, state: &State, by: &By, edges: &[Edge]) -> bool {
     match by {
         By::Start | By::Action(_) | By::ParentCancelled => true,

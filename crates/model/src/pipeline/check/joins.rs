@@ -16,8 +16,8 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     }
 }
 
-/// What leaves a state when the parent is cancelled leads to an end: it needs no key and no lane there, and nobody to wait
-/// for it.
+/// Checks that the edges which leave a state when the parent is cancelled lead to an end: a submission needs no key and
+/// no lane there, and nobody to wait for it.
 fn orphans_end(draft: &Draft, problems: &mut Problems) {
     for edge in draft.pipeline.states.iter().flat_map(|state| &state.on_parent_cancelled) {
         let open = edge.targets().iter().filter_map(|name| draft.pipeline.state(name));

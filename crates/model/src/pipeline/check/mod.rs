@@ -1,6 +1,6 @@
 //! Checks over the whole machine: what no single line shows.
 //!
-//! They run on a draft that may have problems already, and say nothing that only follows from those: a state that
+//! All checks run on a draft that may have problems already, and say nothing that only follows from those: a state that
 //! could not be read in full may lead anywhere.
 
 mod dead_letters;

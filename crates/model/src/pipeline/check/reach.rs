@@ -79,7 +79,7 @@ fn is_dead_end(draft: &Draft, state: &State) -> bool {
     !state.is_final() && !doubtful && targets(draft, state, by_itself).is_empty()
 }
 
-/// Whether a way out is one of the submission's own: nothing should have to wait for the end of its parent.
+/// Tells whether a way out is one of the submission's own: nothing should have to wait for the end of its parent.
 fn by_itself(by: &By) -> bool {
     *by != By::ParentCancelled
 }

@@ -1,4 +1,5 @@
-//! What a template names must be there in some move it is sent with: else its place stays empty for ever.
+//! Checks that each name in a template is there in some move the template is sent with: else its place stays empty for
+//! ever.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ pub(super) fn check(draft: &Draft, problems: &mut Problems) {
     }
 }
 
-/// Why no move gives the value, and what to do about it.
+/// Explains why no move gives the value, and what to do about that.
 fn never_there(path: &[&str], sent: &[&Telling<'_>]) -> Option<(String, String)> {
     let nobody = |has: &dyn Fn(&Telling<'_>) -> bool| !sent.iter().any(|telling| has(telling));
     let missing = |name: &str, help: &str| {

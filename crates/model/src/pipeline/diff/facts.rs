@@ -27,7 +27,7 @@ pub(super) struct Key {
 pub(super) struct Fact {
     pub(super) key: Key,
     pub(super) value: String,
-    /// What it is a detail of: where that is new or gone, its details are no news.
+    /// The fact that this one is a detail of: where that is new or gone, its details are no news.
     pub(super) parent: Option<Key>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Fact {
 #[derive(Debug)]
 pub(super) struct Facts {
     section: Section,
-    /// What places begin with.
+    /// The beginning of every place.
     within: String,
     parent: Option<Key>,
     pub(super) facts: Vec<Fact>,
@@ -46,7 +46,7 @@ impl Facts {
         Facts { section, within, parent: None, facts: Vec::new() }
     }
 
-    /// What all that follows is a detail of.
+    /// Adds the fact that all that follow are details of.
     pub(super) fn head(&mut self, place: String, value: String) {
         let key = Key { section: self.section, place };
         self.facts.push(Fact { key: key.clone(), value, parent: None });
@@ -72,7 +72,7 @@ impl Facts {
         leaves(name, document, &mut |place, value| self.add(&place, value));
     }
 
-    /// What a task is given and how it is tried, below the name of whatever runs it.
+    /// Adds what a task is given and how it is tried, below the name of whatever runs it.
     pub(super) fn task(&mut self, task: &Task) {
         self.add("task", &*task.name);
         if let Some(with) = &task.with {
@@ -165,7 +165,7 @@ fn rules(all: &mut Facts, pipeline: &Pipeline) {
     );
 }
 
-/// What is around the machine: when it starts by itself, whom it tells, what is measured.
+/// Adds what is around the machine: when it starts by itself, whom it tells, what is measured.
 fn surroundings(all: &mut Facts, pipeline: &Pipeline) {
     document::written(pipeline, &["schedule", "calendars"], &mut |place, value| all.add(&place, value));
     for (name, notify) in &pipeline.notify {

@@ -8,7 +8,7 @@ use super::{Difference, What};
 use crate::json::Json;
 use crate::pipeline::{By, Choice, Edge, Pipeline, State};
 
-/// Where an edge without a target leads.
+/// The target of an edge without one.
 const DEAD: &str = "dead letter";
 
 /// The edges that are tried one after the other, and whoever they leave.
@@ -57,7 +57,7 @@ fn facts(ways: &[Way<'_>]) -> Vec<Fact> {
     all
 }
 
-/// What a move is called, once for each state it may lead to. The second of the same name says so.
+/// Returns the names of a move, one for each state it may lead to. The second of the same name says so.
 fn names(way: &Way<'_>, edge: &Edge, seen: &mut BTreeMap<String, usize>) -> Vec<String> {
     let targets: Vec<&str> = match edge.targets() {
         [] => vec![DEAD],

@@ -31,7 +31,7 @@ pub(super) fn on_dead(on_dead: OnDead) -> &'static str {
     }
 }
 
-/// How often is tried again: `3 times after 30s, exponential, at most 1h`.
+/// Describes how often is tried again: `3 times after 30s, exponential, at most 1h`.
 pub(super) fn rule(rule: &RetryRule) -> String {
     let mut text = match rule.times {
         Times::AtMost(0) => return "never".to_owned(),

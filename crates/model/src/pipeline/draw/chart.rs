@@ -1,4 +1,4 @@
-//! What a drawing shows, before anything has a place: boxes with their texts, arrows with their labels.
+//! The contents of a drawing, before anything has a place: boxes with their texts, arrows with their labels.
 
 mod arrows;
 mod boxes;
@@ -90,7 +90,7 @@ fn number_of(pipeline: &Pipeline, name: &str) -> Option<usize> {
     pipeline.by_name.get(name).map(|index| index + 1)
 }
 
-/// What a state waits for, in a few words.
+/// Describes what a state waits for, in a few words.
 pub(super) fn kind_line(kind: &Kind) -> String {
     use crate::pipeline::{Clock, FinalKind};
     match kind {

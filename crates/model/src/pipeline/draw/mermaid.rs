@@ -70,7 +70,7 @@ fn line(text: &mut String, content: &str) {
     text.push('\n');
 }
 
-/// What states are called inside the diagram.
+/// The names of states inside the diagram.
 struct Ids<'a>(&'a Pipeline);
 
 impl Ids<'_> {

@@ -29,13 +29,13 @@ impl Path {
         Path { steps: events.into_iter().map(Into::into).collect() }
     }
 
-    /// Where the submission is now.
+    /// Returns the state where the submission is now.
     #[must_use]
     pub fn present(&self) -> Option<&Name> {
         self.steps.last().map(|step| &step.to)
     }
 
-    /// Whether it lies there as a dead letter.
+    /// Tells whether the submission lies there as a dead letter.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         let revived = |step: &&Step| step.is_move() || matches!(step.kind, Kind::Died | Kind::Redriven);
@@ -49,7 +49,7 @@ impl Path {
 }
 
 impl Step {
-    /// Whether it entered a state; else it happened in one.
+    /// Tells whether the step entered a state; else it happened in one.
     #[must_use]
     pub fn is_move(&self) -> bool {
         matches!(self.kind, Kind::Submitted | Kind::Moved)

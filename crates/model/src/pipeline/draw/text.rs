@@ -8,7 +8,7 @@ pub(super) struct Font {
 }
 
 impl Font {
-    /// How wide a line is at most, whatever sans-serif font the reader has: the widest common one is assumed.
+    /// Returns the width of a line at most, whatever sans-serif font the reader has: the widest common one is assumed.
     pub(super) fn width(self, text: &str) -> f64 {
         let ems: f64 = text.chars().map(ems).sum();
         ems * self.size * if self.bold { 1.1 } else { 1.0 }

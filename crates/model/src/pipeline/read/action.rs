@@ -19,7 +19,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an action of the state runs a task, which then follows the state's rules for tasks.
+/// Tells whether an action of the state runs a task, which then follows the state's rules for tasks.
 pub(super) fn some_action_has_task(state: &Table) -> bool {
     let actions = state.table("actions").into_iter().flat_map(Table::iter);
     let mut edges = actions.flat_map(|action| action.node.one_or_many());

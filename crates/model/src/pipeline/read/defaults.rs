@@ -14,7 +14,7 @@ use crate::pipeline::problem::{Problem, quote};
 #[derive(Debug)]
 pub(super) struct Defaults<'t> {
     table: Option<&'t Table>,
-    /// Where the defaults stand that some state could use.
+    /// The positions of the defaults that some state could use.
     usable: BTreeSet<usize>,
 }
 

@@ -15,7 +15,7 @@ use crate::pipeline::problem::{Problem, Span, quote};
 use crate::pipeline::{Choice, Edge, EdgeError};
 use crate::submission::Failure;
 
-/// What makes a submission take an edge, and with it what the edge may say and see.
+/// The cause that makes a submission take an edge, and with it what the edge may say and see.
 #[derive(Debug)]
 pub(super) struct Way<'a> {
     pub(super) by: By,
@@ -212,7 +212,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where an edge leads. A typo is reported and followed, so that it does not make what was meant unreachable.
+    /// Returns the state an edge leads to. A typo is reported and followed, so that it does not make what was meant
+    /// unreachable.
     fn target(&mut self, text: &str, at: &Span) -> Name {
         let known = Rc::clone(&self.known);
         let states = known.states.iter().map(String::as_str);

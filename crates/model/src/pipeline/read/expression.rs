@@ -6,7 +6,7 @@ use crate::expr::Expr;
 use crate::pipeline::file::Node;
 use crate::pipeline::problem::{Problem, Span, quote};
 
-/// When an expression is evaluated: that decides what there is to see.
+/// The moment at which an expression is evaluated: that decides what there is to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scope {
     /// Labels come first of all.
@@ -52,7 +52,7 @@ impl Scope {
     }
 }
 
-/// Where an expression is written.
+/// The place where an expression is written.
 pub(super) enum Written<'a> {
     /// In the pipeline file.
     Here(&'a Node),

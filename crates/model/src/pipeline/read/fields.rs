@@ -5,7 +5,7 @@ use super::pipeline::TOP_KEYS;
 use crate::pipeline::file::{Entry, Node, Table};
 use crate::pipeline::problem::{Problem, Span, quote};
 
-/// What kind of table a key stands in.
+/// The kind of table that a key stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Pipeline,

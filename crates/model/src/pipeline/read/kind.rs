@@ -1,4 +1,4 @@
-//! What makes a state the kind it is: the edges that leave it, and what it waits for.
+//! Reads what makes a state the kind it is: the edges that leave it, and what it waits for.
 
 use std::collections::BTreeMap;
 use std::mem::take;

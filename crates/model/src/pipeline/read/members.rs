@@ -1,5 +1,5 @@
-//! What expressions name inside `params`, `labels` and `outputs`: all of it is declared in the file, so a typo need not
-//! wait for a submission to meet it.
+//! Checks what expressions name inside `params`, `labels` and `outputs`: all of it is declared in the file, so a typo
+//! need not wait for a submission to meet it.
 
 use super::Reader;
 use super::expression::Written;

@@ -46,7 +46,7 @@ pub(super) const ENTRIES_MAX: usize = 50;
 /// Over all states: defaults put the same edges into each of them.
 pub(super) const EDGES_TOTAL_MAX: usize = 10_000;
 
-/// What was read: complete only if there is no problem.
+/// The result of reading: complete only if there is no problem.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) pipeline: Pipeline,
@@ -127,7 +127,7 @@ struct Reader<'a> {
     compiled: BTreeMap<(usize, Scope), Expr>,
     reads: Reads,
     edges: usize,
-    /// Whether an edge could not be read, so that something may seem unreachable that is not.
+    /// Set if an edge could not be read, so that something may seem unreachable that is not.
     lost_edges: bool,
     places: Vec<TemplatePlace>,
 }

@@ -1,11 +1,11 @@
-//! How names may be spelled.
+//! The spelling of names.
 
 use super::Reader;
 use crate::Name;
 use crate::pipeline::file::Node;
 use crate::pipeline::problem::{Problem, Span, quote};
 
-/// What is named decides how it may be spelled.
+/// The spelling of a name, by what it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     /// States keep their document's spelling; parameters, metadata and error codes may be anything readable.

@@ -40,7 +40,8 @@ impl Reader<'_> {
         Params { defaults: Value::Object(defaults), set, effective: Value::Object(effective) }
     }
 
-    /// What a deployment sets replaces a default as a whole, and is of the same type. Null leaves the default.
+    /// Reads what a deployment sets. A value replaces a default as a whole, and is of the same type. Null leaves the
+    /// default.
     fn overrides(
         &mut self,
         section: Option<&Entry>,

@@ -1,4 +1,4 @@
-//! What is promised and told: service levels, notifications.
+//! Reads what is promised and told: service levels, notifications.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::pipeline::template::{Layout, Part};
 use crate::pipeline::{Leg, Notify, Piece, Sla, SlaSpan, Template};
 use crate::time::Millis;
 
-/// What is filled in has the same bound.
+/// The most bytes of a template. The text with its places filled in has the same bound.
 const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
 
 /// Counted one by one.

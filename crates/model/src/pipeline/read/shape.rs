@@ -58,7 +58,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a key says the state is of another kind: then neither what it may have nor where it leads is known.
+    /// Tells whether a key says the state is of another kind: then neither what it may have nor where it leads is
+    /// known.
     pub(super) fn is_mixed(shape: Shape, table: &Table) -> bool {
         KIND_KEYS.into_iter().any(|(key, _)| {
             table.has(key) && StateKey::find(key).is_some_and(|key| !key.is_legal(shape, table))

@@ -82,7 +82,7 @@ impl Reader<'_> {
         false
     }
 
-    /// Whether its keys are legal was said by `shape`; unknown ones were never asked for.
+    /// Notes the keys of the state. `shape` said whether they are legal; unknown ones were never asked for.
     fn note_keys(&mut self, table: &Table) {
         for entry in table.iter().filter(|entry| StateKey::find(&entry.key).is_some()) {
             self.note(Place::State, entry);

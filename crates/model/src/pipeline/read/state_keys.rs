@@ -1,4 +1,4 @@
-//! Which keys a state may have, by its kind; and which of them `defaults` may set.
+//! The keys that a state may have, by its kind; and which of them `defaults` may set.
 
 use super::action::some_action_has_task;
 use crate::pipeline::file::Table;
@@ -81,7 +81,7 @@ impl StateKey {
         STATE_KEYS.iter().find(|key| key.name == name)
     }
 
-    /// Whether a state may have the key. The rules for tasks are also for tasks that an action runs.
+    /// Tells whether a state may have the key. The rules for tasks are also for tasks that an action runs.
     pub(super) fn is_legal(&self, shape: Shape, state: &Table) -> bool {
         let needs_task = self.is_for_tasks() || self.name == "output";
         self.shapes.contains(&shape) && (shape != Join || !needs_task || state.has("task"))
@@ -92,7 +92,7 @@ impl StateKey {
         matches!(self.name, "with" | "lease" | "timeout" | "retry")
     }
 
-    /// Who has the key, for messages.
+    /// Describes the states that have the key, for messages.
     pub(super) fn owners(&self) -> String {
         match self.shapes {
             OPEN => "states that are not final".to_owned(),
@@ -104,7 +104,7 @@ impl StateKey {
     }
 }
 
-/// Whether an outcome may be declared: some are the engine's own.
+/// Tells whether an outcome may be declared: some are the engine's own.
 pub(super) fn outcome_is_legal(outcome: &str, shape: Shape, state: &Table) -> bool {
     match outcome {
         "all_succeeded" | "some_failed" => shape == Join,

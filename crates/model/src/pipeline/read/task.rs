@@ -1,4 +1,4 @@
-//! What a worker is handed, and the rules its lease follows.
+//! Reads what a worker is handed, and the rules its lease follows.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ const LABEL_LINES_MAX: usize = 4;
 /// From so many states on, what can happen in every open state is drawn once.
 const OPEN_STATES_MIN: usize = 3;
 
-/// What kind of move an arrow is. Where it stands for several, the first of these.
+/// The kind of move that an arrow is. Where it stands for several, the first of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Tone {
     Flow,
@@ -181,7 +181,7 @@ pub(super) fn declared(pipeline: &Pipeline) -> (Vec<Arrow>, bool) {
 }
 
 impl Declared {
-    /// What is the same move wherever it begins.
+    /// Returns what is the same for one move wherever it begins.
     fn key(&self) -> (By, Name, usize) {
         (self.by.clone(), self.told.trigger.clone(), self.to)
     }

@@ -16,7 +16,7 @@ pub(in super::super) const PADDING: f64 = 8.0;
 const TEXT_WIDTH_MAX: f64 = 200.0;
 const WIDTH_MIN: f64 = 116.0;
 
-/// How a box looks: by the kind of its state, or because it is none.
+/// The look of a box: by the kind of its state, or because the box is no state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum Look {
     Start,
@@ -75,12 +75,12 @@ pub(in super::super) struct Shown {
     pub(in super::super) name: Vec<String>,
     pub(in super::super) title: Vec<String>,
     pub(in super::super) note: String,
-    /// What is told of it to whoever points at it: nothing is cut there.
+    /// The text about the box for whoever points at it: nothing is cut there.
     pub(in super::super) about: String,
     pub(in super::super) size: Size,
     /// The numbers of a path's moves that entered it.
     pub(in super::super) visits: Vec<usize>,
-    /// When what happened there.
+    /// The events that happened there, each with its time.
     pub(in super::super) story: Vec<String>,
     /// Set where the submission is, and how it is.
     pub(in super::super) present: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Which lines lead upwards, so that all others can lead downwards.
+//! Decides which lines lead upwards, so that all others can lead downwards.
 
 use super::Graph;
 

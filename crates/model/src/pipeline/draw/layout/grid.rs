@@ -9,7 +9,7 @@ pub(super) const LOOP_REACH: f64 = 34.0;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cell {
     pub(super) row: usize,
-    /// How far it reaches from its line or its box's centre.
+    /// The reach of the cell from its line or its box's centre.
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) height: f64,

@@ -1,4 +1,4 @@
-//! Where the boxes and lines of a machine go: a layered drawing, top to bottom.
+//! Places the boxes and lines of a machine: a layered drawing, top to bottom.
 //!
 //! Cycles are opened, boxes are put on rows so that lines lead downwards, every line gets a place of its own on each row
 //! it passes and its label a place on a row between, rows are ordered for few crossings, and then everything is pulled
@@ -56,7 +56,7 @@ impl Rect {
     }
 }
 
-/// What is to be drawn: boxes by number, the first being where everything begins, and lines between them.
+/// The graph to draw: boxes by number, the first being where everything begins, and lines between them.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) boxes: Vec<Size>,
@@ -68,9 +68,9 @@ pub(super) struct Link {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) label: Size,
-    /// It is what the machine is about: short and straight before others.
+    /// Set if the link is what the machine is about: short and straight before others.
     pub(super) main: bool,
-    /// It leads upwards rather than another one: a way out of an end.
+    /// Set if the link leads upwards rather than another one: a way out of an end.
     pub(super) returns: bool,
 }
 

@@ -110,7 +110,7 @@ pub(super) fn crossings(grid: &Grid) -> usize {
     sum
 }
 
-/// How many pairs are in the wrong order, by a tree of counts.
+/// Counts the pairs that are in the wrong order, by a tree of counts.
 fn inversions(ends: &[usize]) -> usize {
     let size = ends.iter().copied().max().map_or(0, |most| most + 1);
     let mut tree = vec![0usize; size + 1];

@@ -1,4 +1,4 @@
-//! How far from the left each cell is.
+//! Decides how far from the left each cell is.
 //!
 //! A line between its ends is one *block*: it runs straight down unless it must cross another. Blocks are pulled
 //! towards what they are connected with, and pushed apart where they come too close; a last pass from left to right
@@ -59,7 +59,7 @@ pub(super) fn place(grid: &mut Grid, stands: &[Stands]) {
 struct Piece {
     upper: usize,
     lower: usize,
-    /// Whose wish comes first where two cross.
+    /// The rank of the piece's wish where two cross.
     rank: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Where lines meet the boxes at their ends.
+//! Decides where lines meet the boxes at their ends.
 
 use super::Graph;
 use super::grid::Grid;
@@ -10,7 +10,7 @@ const GAP_MIN: f64 = 11.0;
 const INSET: f64 = 16.0;
 const UPRIGHT: f64 = 1_000.0;
 
-/// Where a line leaves the upper and where it meets the lower box.
+/// The positions where a line leaves the upper and meets the lower box.
 pub(super) type Ends = [f64; 2];
 
 struct Port {
@@ -47,7 +47,7 @@ pub(super) fn ends(graph: &Graph, grid: &Grid, xs: &[f64], stands: &[Stands]) ->
     ends
 }
 
-/// How far apart lines are: closer where there are many, so that the upright among them may keep its place.
+/// Returns the distance between lines: closer where there are many, so that the upright among them may keep its place.
 fn gap(ports: &[Port], low: f64, high: f64) -> f64 {
     let after = ports.len().saturating_sub(1);
     let mut gap = GAP.min((high - low) / after.max(1) as f64);

@@ -1,8 +1,8 @@
-//! Which boxes stand straight below each other.
+//! Decides which boxes stand straight below each other.
 
 use super::Graph;
 
-/// How a line stands to the boxes at its upper and its lower end.
+/// The position of a line relative to the boxes at its upper and its lower end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stands {
     pub(super) below_upper: bool,

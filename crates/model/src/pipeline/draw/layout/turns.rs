@@ -1,4 +1,4 @@
-//! How lines that go sideways between the same two rows keep apart.
+//! Keeps lines apart that go sideways between the same two rows.
 
 use super::grid::Grid;
 use super::ports::Ends;
@@ -10,7 +10,7 @@ pub(super) struct Track {
     pub(super) turns: Vec<f64>,
 }
 
-/// What part of the room between two rows lies between the turns of two lines, and of all.
+/// The part of the room between two rows that lies between the turns of two lines, and of all.
 const STEP: f64 = 0.2;
 const STEPS_MAX: f64 = 0.56;
 

@@ -9,7 +9,7 @@ use crate::pipeline::draw::text::escape;
 
 const TIP_HALF: f64 = 4.2;
 
-/// What a path took comes last, so that it lies above the rest.
+/// Draws the arrows. Those that a path took come last, so that they lie above the rest.
 pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout) {
     let mut drawn: Vec<(&Arrow, &Route)> = chart
         .arrows

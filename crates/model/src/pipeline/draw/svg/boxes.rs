@@ -79,7 +79,7 @@ fn texts(out: &mut String, shown: &Shown, at: &Rect) {
     write("note", y + NOTE_LINE - 4.0, &shown.note);
 }
 
-/// How often it was entered, and whether the submission is there.
+/// Marks how often the box was entered, and whether the submission is there.
 fn marks(out: &mut String, shown: &Shown, at: &Rect) {
     if shown.visits.len() > 1 {
         badge(out, &format!("{}×", shown.visits.len()), at.left() + 10.0, at.top());

@@ -1,4 +1,4 @@
-//! What the colours and lines of a drawing mean: only those that are in it.
+//! Explains what the colours and lines of a drawing mean: only those that are in it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -83,7 +83,7 @@ fn sign(out: &mut String, sign: Sign, x: f64, y: f64) {
     let _ = writeln!(out, "<g class=\"{class}\"><path class=\"line\" d=\"M{from} {y}H{to}\"/></g>");
 }
 
-/// What a box's look means; what explains itself in the drawing has no entry.
+/// Explains a box's look; what explains itself in the drawing has no entry.
 fn meaning(look: Look) -> Option<&'static str> {
     Some(match look {
         Look::Start | Look::Open => return None,
