@@ -1,4 +1,4 @@
-//! What every handler is given.
+//! The state that every handler is given.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -46,7 +46,7 @@ impl App {
         }))
     }
 
-    /// Whether the server has begun to stop: nobody should be kept waiting any more.
+    /// Tells whether the server has begun to stop: nobody should be kept waiting any more.
     pub(crate) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }

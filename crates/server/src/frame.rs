@@ -1,4 +1,4 @@
-//! What is around every handler: the span, the panic net, the door.
+//! The layers around every handler: the span, the panic net, the door.
 
 use std::any::Any;
 use std::net::IpAddr;
@@ -38,7 +38,8 @@ pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next
     response
 }
 
-/// Where the caller follows a trace, what is logged meanwhile says which, at whatever level.
+/// Opens the span of a request. Where the caller follows a trace, what is logged meanwhile says which, at whatever
+/// level.
 fn span(app: &App, request: &Request, route: &str) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     let Some(trace) = trace::of(request.headers()) else {
@@ -52,8 +53,8 @@ fn span(app: &App, request: &Request, route: &str) -> Span {
     span
 }
 
-/// What browsers are told about every answer: it is what it says it is, loads nothing, is shown in no frame, and tells
-/// nobody where its reader came from.
+/// Sets what browsers are told about every answer: it is what it says it is, loads nothing, is shown in no frame, and
+/// tells nobody where its reader came from.
 fn protect(headers: &mut HeaderMap) {
     // Answers hold lease tokens and other people's documents.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -74,7 +75,7 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Refused(Refusal::new(Code::Internal, "the server made a mistake with this request")).into_response()
 }
 
-/// Where a request came from; the listener has put it there.
+/// The address a request came from; the listener has put it there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 

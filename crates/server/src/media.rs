@@ -21,7 +21,7 @@ pub(crate) fn require(headers: &HeaderMap, taken: &[&'static str]) -> Result<&'s
     })
 }
 
-/// Which of `offers` the caller likes best. The first is for those who do not say, or like none.
+/// Returns which of `offers` the caller likes best. The first is for those who do not say, or like none.
 pub(crate) fn preferred(headers: &HeaderMap, offers: &[&'static str]) -> &'static str {
     let mut best = (0.0, offers[0]);
     for line in headers.get_all(header::ACCEPT) {

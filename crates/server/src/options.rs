@@ -3,16 +3,16 @@ use std::time::Duration;
 
 use crate::tls::Tls;
 
-/// Where the server listens and how much it takes in.
+/// The address where the server listens, and how much it takes in.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Whether a server without tokens is open depends on it: on loopback it is.
+    /// The address to listen at. A server without tokens is open on loopback, and only there.
     pub listen: SocketAddr,
     /// The certificate to show; `None`: no TLS.
     pub tls: Option<Tls>,
     /// Connections at a time; more wait in the system's backlog.
     pub connections_max: usize,
-    /// Of these, from one address; more are closed at once.
+    /// The connections at a time from one address; more are closed at once.
     pub connections_per_address_max: usize,
     /// Requests a second by one token; `None`: as many as it likes.
     pub rate_per_token: Option<u32>,
@@ -24,7 +24,7 @@ pub struct Options {
     pub waits_max: usize,
     /// Feeds sent as they happen, at a time.
     pub streams_max: usize,
-    /// How often something is sent on a feed where nothing happens, so that nobody takes it for dead.
+    /// The interval at which something is sent on a feed where nothing happens, so that nobody takes it for dead.
     pub heartbeat: Duration,
     /// From connecting, or from the last answer, to the end of the next request's headers. Above the time for which
     /// usual clients keep an idle connection: they should be the ones who close it, or a request could be lost.
@@ -33,9 +33,9 @@ pub struct Options {
     pub body_within: Duration,
     /// Above the longest wait somebody may ask for.
     pub answer_within: Duration,
-    /// How often somebody who waits for events looks for some that nobody announced.
+    /// The interval at which somebody who waits for events looks for some that nobody announced.
     pub wait_piece: Duration,
-    /// How long requests in flight may take to end when the server stops.
+    /// The time requests in flight may take to end when the server stops.
     pub grace: Duration,
     /// Told of the span of each request that is part of a trace.
     pub traced: Option<fn(&tracing::Span, &model::Trace)>,

@@ -1,4 +1,4 @@
-//! How many requests a caller may make: by the token it shows and by the address it comes from.
+//! Limits the requests of a caller: by the token it shows and by the address it comes from.
 //!
 //! Each caller has one number: until when its requests so far last at the allowed rate. What lasts further than the
 //! burst is refused, with the time after which it is not. Nothing is counted in the store: two servers allow twice.
@@ -20,7 +20,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// An allowance for each caller of a kind.
 #[derive(Debug)]
 pub(crate) struct Rates<K> {
-    /// What one request takes of the time.
+    /// The part of the time that one request takes.
     step: Option<Duration>,
     callers: Mutex<Callers<K>>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Rates<K> {
 struct Callers<K> {
     /// `None` are all those who find no room of their own.
     until: HashMap<Option<K>, Instant>,
-    /// When the quiet ones were last looked for: not with every request of a flood.
+    /// The time at which quiet callers were last looked for: not with every request of a flood.
     swept_at: Option<Instant>,
 }
 

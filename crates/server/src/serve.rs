@@ -28,8 +28,8 @@ use crate::options::Options;
 use crate::table;
 use crate::tls::Tls;
 
-/// Of a request's line and headers together, and of what is read ahead of a body. What is over is noticed after a read,
-/// so up to twice as much may come in.
+/// The most bytes of a request's line and headers together, and of what is read ahead of a body. What is over is
+/// noticed after a read, so up to twice as much may come in.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 const HEADERS_MAX: usize = 64;
 

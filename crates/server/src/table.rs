@@ -32,7 +32,7 @@ pub struct Route {
 
 type Handler = fn(MethodFilter) -> MethodRouter<App>;
 
-/// What a caller must have.
+/// The right that a caller must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     Nothing,
@@ -44,7 +44,7 @@ pub enum Need {
     Owner,
 }
 
-/// What a request counts against.
+/// The bound that a request counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room {
     /// Nothing: it is answered even when everything else is full.

@@ -8,7 +8,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What a server shows to those who connect. Clones share what was read last.
+/// The certificate that a server shows to those who connect. Clones share what was read last.
 #[derive(Debug, Clone)]
 pub struct Tls {
     cert: PathBuf,

@@ -6,7 +6,7 @@ use model::Trace;
 const PARENT: &str = "traceparent";
 const STATE: &str = "tracestate";
 
-/// What the headers say, if they say it well. Two `traceparent` are none.
+/// Reads the trace from the headers, if they say it well. Two `traceparent` are none.
 pub(crate) fn of(headers: &HeaderMap) -> Option<Trace> {
     let mut parents = headers.get_all(PARENT).iter();
     let (Some(parent), None) = (parents.next(), parents.next()) else { return None };

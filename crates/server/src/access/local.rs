@@ -1,4 +1,4 @@
-//! What an open server asks of a request: that it was meant for this machine.
+//! Checks that a request to an open server was meant for this machine.
 //!
 //! A page anywhere can have a browser on this machine send requests here. A name it made point to 127.0.0.1 shows in
 //! `Host`; a request across origins that changes something shows in `Origin`.

@@ -1,4 +1,4 @@
-//! Who asks, and whether they may.
+//! Finds out who asks, and whether they may.
 //!
 //! With no token created yet, a server on loopback is open: every caller is this machine's user, and may do all. What a
 //! browser on this machine could be tricked into sending is refused by its `Host` and `Origin`.
@@ -24,10 +24,10 @@ use used::Used;
 use visitor::LOCAL;
 pub(crate) use visitor::Visitor;
 
-/// How long a token that was revoked elsewhere may still be taken here, and one made there be unknown.
+/// The time for which a token that was revoked elsewhere may still be taken here, and one made there be unknown.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
-/// Who comes through the door of a server.
+/// The callers that a server lets in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doors {
     /// Everybody on this machine: there is no token yet.
@@ -36,7 +36,7 @@ pub enum Doors {
     Tokens,
 }
 
-/// How a server at this address would be guarded. Without any token, one that others can reach must not start.
+/// Returns how a server at this address would be guarded. Without any token, one that others can reach must not start.
 pub async fn doors(engine: &Engine, listen: SocketAddr) -> Result<Doors, Refusal> {
     let tokens = Tokens::read(engine).await?;
     match (tokens.is_empty(), is_loopback(listen)) {

@@ -1,4 +1,4 @@
-//! When tokens were last used: kept to the minute, so that a busy token costs one small commit a minute.
+//! The times at which tokens were last used: kept to the minute, so that a busy token costs one small commit a minute.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ const EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 pub(super) struct Used {
-    /// When each was last reported. No more than there are tokens, and those that are gone soon leave.
+    /// The time at which each was last reported. No more than there are tokens, and those that are gone soon leave.
     noted: Mutex<HashMap<Name, Instant>>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Visitor {
     pub(crate) pipelines: Option<Vec<Name>>,
     /// The labels a submission must have.
     pub(crate) labels: BTreeMap<Name, Name>,
-    /// What the token is registered under; none where nobody needs one.
+    /// The name the token is registered under; none where nobody needs one.
     pub(crate) token: Option<Name>,
 }
 
@@ -33,7 +33,7 @@ impl Visitor {
         }
     }
 
-    /// Whether everything there is may be seen.
+    /// Tells whether everything there is may be seen.
     pub(crate) fn is_unlimited(&self) -> bool {
         self.pipelines.is_none() && self.labels.is_empty()
     }
@@ -50,7 +50,7 @@ impl Visitor {
         self.sees(pipeline) && self.covers(labels)
     }
 
-    /// Whether these labels have all that the token's submissions must have.
+    /// Tells whether these labels have all that the token's submissions must have.
     pub(crate) fn covers(&self, labels: &BTreeMap<Name, Name>) -> bool {
         self.labels.iter().all(|(label, value)| labels.get(label) == Some(value))
     }

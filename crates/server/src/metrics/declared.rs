@@ -14,7 +14,7 @@ use super::stock::Stand;
 
 const HELP: &str = "Declared by a pipeline file";
 
-/// What a pipeline counts, and what the store knows of it.
+/// The counts of a pipeline, and what the store knows of it.
 struct Source<'a> {
     pipeline: &'a Pipeline,
     places: &'a [((Name, Name), Arc<Place>)],
@@ -99,8 +99,8 @@ impl Source<'_> {
         self.of(series).map(count).sum()
     }
 
-    /// What a rate counts, and of how many: what becomes of tasks is counted among those that ended, and what becomes
-    /// of submissions among those that were taken in.
+    /// Returns what a rate counts, and of how many: what becomes of tasks is counted among those that ended, and what
+    /// becomes of submissions among those that were taken in.
     fn share(&self, series: &Series) -> (u64, u64) {
         if !series.of.is_of_tasks() {
             return (self.count(series), self.all().map(|(_, place)| place.submitted.get()).sum());

@@ -1,4 +1,4 @@
-//! What the engine counted, under its names.
+//! The counts of the engine, under their names.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn tell(sheet: &mut Sheet, engine: &Engine) {
         .value(Vec::new(), f64::from(u8::from(engine.clock().doubt.is_some())));
 }
 
-/// What has not happened yet is told as zero, so that its first time is seen as a rise.
+/// Declares every state and task. What has not happened yet is told as zero, so that its first time is seen as a rise.
 fn declare(engine: &Engine) {
     for pipeline in engine.pipelines().current().all() {
         pipeline.states.iter().for_each(|state| engine.metrics().places.declare(&pipeline.name, &state.name));
@@ -72,7 +72,7 @@ fn states(sheet: &mut Sheet, places: &Places) {
     }
 }
 
-/// Of the states that have something done: a task of their own, or that of an action.
+/// Adds the metrics of the states that have something done: a task of their own, or that of an action.
 fn tasks(sheet: &mut Sheet, engine: &Engine, places: &Places) {
     let versions = engine.pipelines().current();
     let works = |pipeline: &Name, state: &Name| {

@@ -1,4 +1,4 @@
-//! How service levels are kept to: a figure, a share and a verdict for each bound of each window.
+//! Metrics of service levels: a figure, a share and a verdict for each bound of each window.
 
 use engine::levels::{LevelReport, Verdict, WindowReport};
 use model::Name;

@@ -1,4 +1,4 @@
-//! How much is where, how old it is, and how far readers are behind: what the store knows.
+//! The numbers that the store knows: how much is where, how old it is, and how far readers are behind.
 
 use std::collections::BTreeMap;
 

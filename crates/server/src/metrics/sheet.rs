@@ -10,7 +10,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::exemplar::Exemplar;
 use prometheus_client::registry::{Registry, Unit};
 
-/// What is told in one scrape: families, each name once.
+/// The contents of one scrape: families, each name once.
 #[derive(Debug, Default)]
 pub(crate) struct Sheet(Vec<Family>);
 

@@ -1,4 +1,4 @@
-//! What is asked of the store for a scrape: bounded, and not with every scrape.
+//! The questions to the store for a scrape: bounded, and not with every scrape.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub(crate) struct Stock {
     known: Mutex<Option<(Instant, Option<Arc<Stand>>)>>,
 }
 
-/// How much is where.
+/// The numbers of what is where.
 #[derive(Debug)]
 pub(super) struct Stand {
     pub(super) counts: Vec<Count>,
@@ -29,7 +29,7 @@ pub(super) struct Stand {
     /// The position of the newest event.
     pub(super) newest: u64,
     pub(super) cursors: Vec<(String, u64)>,
-    /// How service levels are kept to.
+    /// The reports on how service levels are kept to.
     pub(super) levels: Vec<LevelReport>,
     /// The log and how many leaves wait for the next checkpoint, where one is published.
     pub(super) log: Option<(LogReport, u64)>,

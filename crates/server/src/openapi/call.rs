@@ -14,7 +14,7 @@ pub(super) struct Call {
     pub(super) method: Method,
     /// As in the table.
     pub(super) path: &'static str,
-    /// What generated clients call it.
+    /// The name of the call in generated clients.
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
     pub(super) details: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Call {
     pub(super) body: Option<Tree>,
     /// By status.
     pub(super) answers: Vec<(u16, Tree)>,
-    /// What it refuses with, besides what every call may.
+    /// The codes the call refuses with, besides those of every call.
     pub(super) codes: Vec<Code>,
 }
 

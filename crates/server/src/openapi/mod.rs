@@ -76,7 +76,7 @@ fn document() -> Tree {
     ])
 }
 
-/// What is written down about a route.
+/// Finds the description of a route.
 fn find(route: &Route) -> Option<(&'static Area, Call)> {
     AREAS.iter().find_map(|area| {
         let fits = |call: &Call| call.method == route.method && call.path == route.path;

@@ -1,4 +1,4 @@
-//! What a call may be refused with, as the answers of its description.
+//! The refusals of a call, as the answers of its description.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use crate::table::{Need, Room, Route};
 
 const PROBLEM: &str = "application/problem+json";
 
-/// What every call like this may be refused with, whatever it does.
+/// Lists the codes that every call like this may be refused with, whatever it does.
 fn common(route: &Route, call: &Call) -> Vec<Code> {
     let mut codes = vec![Code::Internal];
     if route.room != Room::Always {

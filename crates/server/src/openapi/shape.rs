@@ -49,12 +49,12 @@ pub(super) struct Fields {
     is_open: bool,
 }
 
-/// What callers send: a member that is not named is refused.
+/// Describes what callers send: a member that is not named is refused.
 pub(super) fn taken(sentence: &str) -> Fields {
     Fields { is_open: false, ..given(sentence) }
 }
 
-/// What they are given: members may be added in later versions.
+/// Describes what callers are given: members may be added in later versions.
 pub(super) fn given(sentence: &str) -> Fields {
     Fields { about: sentence.to_owned(), required: Vec::new(), properties: Vec::new(), is_open: true }
 }

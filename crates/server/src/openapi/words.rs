@@ -26,7 +26,7 @@ pub(super) fn text() -> Piece {
     typed("string")
 }
 
-/// What something is looked for by.
+/// Describes a value that something is looked for by.
 pub(super) fn wanted() -> Piece {
     text().with("minLength", 1)
 }
@@ -148,7 +148,7 @@ pub(super) fn role() -> Piece {
     one_of(&Role::ALL.map(Role::as_str))
 }
 
-/// What lists are turned over with: how many, from where.
+/// Describes the size of a page of a list.
 pub(super) fn limit() -> Piece {
     whole(1, 1_000).with("default", 50)
 }

@@ -44,7 +44,7 @@ pub(crate) async fn place(
     Ok(Json(view(name, cursor)))
 }
 
-/// Whether the cursor is there, or may be made. Those that are made at the very same time may be a few more.
+/// Tells whether the cursor is there, or may be made. Those that are made at the very same time may be a few more.
 fn has_room(store: &dyn Store, name: &str) -> Result<bool, store::Error> {
     const PAGE: usize = 1_000;
     if registry::entry(store, CURSORS, name)?.is_some() {

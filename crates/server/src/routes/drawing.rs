@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::problem::Answer;
 use crate::query::Params;
 
-/// Of a longer history the newest events are drawn.
+/// The number of events that are drawn; of a longer history, the newest.
 const EVENTS_MAX: u64 = 5_000;
 const PAGE: usize = 1_000;
 /// A drawing is looked at, not run: should text of others ever get where it does not belong, it does nothing.

@@ -18,7 +18,7 @@ use crate::problem::{Answer, invalid};
 use crate::query::Params;
 
 const NAME_CHARS_MAX: usize = 128;
-/// What a delivery can be for.
+/// The most characters of an address that a delivery can be for.
 const URL_CHARS_MAX: usize = 2_000;
 
 pub(crate) async fn create(

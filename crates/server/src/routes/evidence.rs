@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
-/// How long a caller who asked for a proof is kept waiting for the checkpoint.
+/// The time a caller who asked for a proof is kept waiting for the checkpoint.
 const PROOF_WITHIN: Duration = Duration::from_secs(10);
 
 pub(crate) async fn show(
@@ -40,7 +40,7 @@ pub(crate) async fn show(
     Ok(([(header::CONTENT_TYPE, "application/json")], evidence.to_text()).into_response())
 }
 
-/// Whether a caller wants its answer only once what it did is under a signed checkpoint: `?wait=proof`.
+/// Tells whether a caller wants its answer only once what it did is under a signed checkpoint: `?wait=proof`.
 pub(super) fn wanted(app: &App, uri: &Uri) -> Result<bool, Refusal> {
     match Params::read(uri, &["wait"])?.get("wait") {
         None => Ok(false),

@@ -85,7 +85,7 @@ impl Reader {
         Ok(Reader { app, feed, recorded })
     }
 
-    /// What follows. Empty where nothing fits, though the position may have moved.
+    /// Returns the events that follow. Empty where nothing fits, though the position may have moved.
     pub(super) async fn next(&mut self) -> Result<Vec<EventView>, Refusal> {
         self.recorded.borrow_and_update();
         let feed = self.feed.clone();

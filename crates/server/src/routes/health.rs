@@ -1,4 +1,4 @@
-//! Whether the server lives, whether it is ready, and what it is.
+//! Tells whether the server lives, whether it is ready, and what it is.
 
 use axum::extract::State;
 use axum::http::header;
@@ -30,7 +30,7 @@ pub(crate) async fn welcome() -> Html<&'static str> {
     Html(WELCOME)
 }
 
-/// What can be asked of the server, for programs.
+/// Describes what can be asked of the server, for programs.
 pub(crate) async fn describe() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi()).into_response()
 }
@@ -43,7 +43,7 @@ pub(crate) async fn live(State(app): State<App>) -> Answer<Response> {
     }
 }
 
-/// Whether to send requests here.
+/// Tells whether to send requests here.
 pub(crate) async fn ready(State(app): State<App>) -> Answer<Response> {
     let condition = app.engine.condition().borrow().clone();
     match unready(&condition, app.is_stopping(), &app.engine.duties()) {

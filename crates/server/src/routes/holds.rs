@@ -97,13 +97,13 @@ pub(super) fn over(app: &App, row: &Submission) -> Vec<Held> {
     app.engine.holds().current().over(row).map(short).collect()
 }
 
-/// Whether it stops something the visitor may see.
+/// Tells whether the hold stops something the visitor may see.
 fn concerns(visitor: &Visitor, hold: &Hold) -> bool {
     let differs = |(label, value): (&Name, &Name)| visitor.labels.get(label).is_some_and(|own| own != value);
     hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline)) && !hold.labels.iter().any(differs)
 }
 
-/// Whether everything it stops is the visitor's business.
+/// Tells whether everything the hold stops is the visitor's business.
 fn owns(visitor: &Visitor, hold: &Hold) -> bool {
     let pipeline = match &hold.pipeline {
         Some(pipeline) => visitor.sees(pipeline),

@@ -17,9 +17,9 @@ use crate::query::Params;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const BYTES: &str = "application/octet-stream";
-/// What never changes may be kept for ever.
+/// The caching of files that never change: they may be kept for ever.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// What the next checkpoint replaces.
+/// The caching of files that the next checkpoint replaces.
 const FOR_NOW: &str = "no-cache";
 
 fn file(content_type: &'static str, caching: &'static str, body: impl Into<Body>) -> Response {

@@ -1,4 +1,4 @@
-//! Whether an operation can be meant: a misspelt name finds nobody, or refuses everybody one by one.
+//! Checks that an operation can be meant: a misspelt name finds nobody, or refuses everybody one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 

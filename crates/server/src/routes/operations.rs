@@ -21,7 +21,7 @@ use crate::conditions;
 use crate::problem::{Answer, quote};
 use crate::query::Params;
 
-/// It is kept as long as the operation, and written with every chunk of it.
+/// The most bytes of a body, which is kept as long as the operation, and written with every chunk of it.
 const BODY_MAX: usize = 64 << 10;
 /// Results one call passes over to find those of one code.
 const SCAN_MAX: usize = 10_000;
@@ -75,7 +75,7 @@ async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Operation, Refus
     seen.ok_or_else(|| Refusal::new(Code::UnknownOperation, format!("no operation {}", quote(id))))
 }
 
-/// Whether all it can find is the visitor's business.
+/// Tells whether all that the operation can find is the visitor's business.
 fn concerns(visitor: &Visitor, operation: &Operation) -> bool {
     visitor.sees(&operation.filter.pipeline) && visitor.covers(&operation.filter.labels)
 }

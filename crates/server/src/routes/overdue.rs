@@ -40,7 +40,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     Ok(Json(OverduePage { submissions: seen.map(|row| view(&app, row)).collect(), next }))
 }
 
-/// Where one stands in the list: when it was missed, and by whom.
+/// The place of a submission in the list: when a service level was missed, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place(Time, SubmissionId);
 

@@ -95,7 +95,7 @@ fn file(pipeline: &Pipeline) -> Result<String, Refusal> {
     source.map(|source| source.toml).map_err(|reason| Refusal::new(Code::Internal, reason))
 }
 
-/// What the store knows of pipelines.
+/// The facts that the store knows of pipelines.
 struct Kept {
     counts: Vec<Count>,
     served: Served,

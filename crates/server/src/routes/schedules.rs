@@ -1,4 +1,4 @@
-//! What a pipeline submits by the clock, as it is shown.
+//! Shows the schedules by which a pipeline submits.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use store::Store;
 
 const PAGE: usize = 1_000;
 
-/// What schedules have done, by the names they are registered under.
+/// The last deeds of schedules, by the names they are registered under.
 pub(super) type Served = BTreeMap<String, Json>;
 
-/// Of one pipeline.
+/// Reads what the schedules of one pipeline have done.
 pub(super) fn served(store: &dyn Store, pipeline: &str) -> Result<Served, store::Error> {
     let prefix = format!("{pipeline}/");
     let mut served = Served::new();

@@ -56,7 +56,7 @@ fn lookup(store: &dyn Store, id: SubmissionId) -> Result<(Found, Option<Event>),
     Ok((found, end))
 }
 
-/// Why what was sent under an id is no submission.
+/// Returns the reason why what was sent under an id is no submission.
 fn refusal(event: &Event) -> Option<Refusal> {
     let Change::Refused { pipeline, error } = &event.detail.change else { return None };
     let message = format!("what was sent under this id was refused: {}", error.message);
@@ -90,7 +90,7 @@ const FILTERS: [&str; 11] = [
     "limit",
 ];
 
-/// What a list is of, whatever else is asked.
+/// The kind of submissions a list is of, whatever else is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Only {
     Anything,

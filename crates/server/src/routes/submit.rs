@@ -49,12 +49,12 @@ pub(crate) async fn submit(
     Ok((status(&answered), [location(&answer), etag(answer.revision)], Json(answer)).into_response())
 }
 
-/// Whose submission, and where to.
+/// The caller who submits, and the pipeline.
 struct To {
     app: App,
     visitor: Visitor,
     pipeline: String,
-    /// Whether the answer waits for a signed checkpoint.
+    /// Set if the answer waits for a signed checkpoint.
     proof: bool,
     trace: Option<Trace>,
 }

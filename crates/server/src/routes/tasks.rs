@@ -1,4 +1,4 @@
-//! What workers ask: claim, finish, fail, snooze, give back, renew, spawn.
+//! Requests of workers: claim, finish, fail, snooze, give back, renew, spawn.
 
 use axum::Json;
 use axum::extract::State;

@@ -16,10 +16,10 @@ use crate::app::App;
 use crate::problem::Answer;
 use crate::query::Params;
 
-/// How far down a line its position is looked for.
+/// The distance down a line in which a submission's position is looked for.
 const LINE_MAX: usize = 1_000;
 
-/// How many messages about it are looked at.
+/// The number of messages about a submission that are looked at.
 const UNSENT_MAX: usize = 20;
 
 pub(crate) async fn explain(

@@ -1,4 +1,4 @@
-//! What admins do that is no event of a submission is on record, and verifies.
+//! Acts of admins that are no event of a submission are on record, and verify.
 
 use serde_json::{Value, json};
 

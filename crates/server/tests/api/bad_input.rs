@@ -1,4 +1,4 @@
-//! What no caller should send, and what they are told.
+//! Requests no caller should send, and what they are told.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What was submitted in a transaction of an application's own, looked for by the id it was promised.
+//! Submissions made in a transaction of an application's own, looked for by the id that was promised.
 
 use model::{SubmissionId, Time};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What is written about metrics is true: the page lists what a server tells, and the dashboard asks for nothing else.
+//! The documentation of metrics is true: the page lists what a server tells, and the dashboard asks for nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Who waits for a person, and who asks for work.
+//! Lists of submissions that wait for a person, and of workers that ask for work.
 
 use serde_json::{Value, json};
 

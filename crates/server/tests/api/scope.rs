@@ -1,14 +1,14 @@
-//! What is outside a token's scope: every route of the table has its line here, and one that has none fails.
+//! The limits of a token's scope: every route of the table has its line here, and one that has none fails.
 
 use serde_json::{Value, json};
 use server::{Need, Route, TABLE};
 
 use crate::server::{Answer, Grant, Server};
 
-/// What somebody gets who asks for what is outside.
+/// The answer for somebody who asks for what is outside.
 #[derive(Debug, Clone, Copy)]
 enum Out {
-    /// It has nothing to do with submissions.
+    /// The route has nothing to do with submissions.
     Free,
     Is(u16, &'static str),
     /// An answer in which this list has nothing of it.

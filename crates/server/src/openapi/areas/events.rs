@@ -1,4 +1,4 @@
-//! What happened to submissions, and why they are where they are.
+//! The events of submissions, and why they are where they are.
 
 use model::Actor;
 use model::api::{EventPage, EventView, Reason, WhyAnswer};
@@ -11,7 +11,7 @@ use crate::openapi::words::{self, Piece, any, list, list_of, or_null};
 
 const ID: &str = "01a1e148-25d3-7c36-9f16-9d3a7fedad24";
 
-/// What an event can be; a test compares them with the type.
+/// The kinds of events; a test compares them with the type.
 pub(in crate::openapi) const KINDS: [&str; 18] = [
     "submitted",
     "moved",

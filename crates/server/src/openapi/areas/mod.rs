@@ -1,4 +1,4 @@
-//! What there is to ask for, area by area.
+//! The requests there are, area by area.
 
 mod audit;
 mod events;

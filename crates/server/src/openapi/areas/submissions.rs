@@ -14,7 +14,7 @@ pub(super) fn calls() -> Vec<Call> {
     calls
 }
 
-/// What submissions are found by.
+/// Adds the filters that submissions are found by.
 fn filters(call: Call) -> Call {
     call.query("pipeline", words::pipeline(), "Of this pipeline.")
         .query("state", words::state(), "In this state.")
@@ -82,7 +82,7 @@ fn looking() -> Vec<Call> {
     ]
 }
 
-/// When a service level was missed, and by whom.
+/// Describes a place in the list of overdue submissions: when a service level was missed, and by whom.
 fn place() -> Piece {
     let (date, time) =
         ("[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])", "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]");

@@ -1,4 +1,4 @@
-//! What a type itself says about its JSON, found out by reading and writing it.
+//! Finds out what a type itself says about its JSON, by reading and writing it.
 
 use std::collections::BTreeSet;
 
