@@ -1,4 +1,4 @@
-//! How a server signs and publishes its audit log.
+//! Settings for signing and publishing a server's audit log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

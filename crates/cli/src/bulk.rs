@@ -1,4 +1,4 @@
-//! What is done to many submissions at once: an operation is started, watched and told about.
+//! Operations on many submissions at once: one is started, watched and told about.
 
 mod tables;
 mod watch;
@@ -32,7 +32,7 @@ pub(crate) struct BulkArgs {
     #[arg(long, requires = "pipeline")]
     status: Option<Status>,
 
-    /// How far the investigation of their end has come; only set by commands that are about nothing else.
+    /// The progress of the investigation of their end; only set by commands that are about nothing else.
     #[arg(skip)]
     investigation: Option<InvestigationStatus>,
 
@@ -61,7 +61,7 @@ pub(crate) struct BulkArgs {
     yes: bool,
 }
 
-/// What to do to each.
+/// The deed to do to each.
 #[derive(Debug, Default)]
 pub(crate) struct Deed<'a> {
     pub(crate) action: &'a str,

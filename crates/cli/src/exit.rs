@@ -1,4 +1,4 @@
-//! How a command ends: part of the contract, for scripts rely on it.
+//! The exit codes of commands: part of the contract, for scripts rely on them.
 
 use std::fmt;
 

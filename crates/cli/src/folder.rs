@@ -43,7 +43,7 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), sources, pipelines })
     }
 
-    /// What is set for pipelines or parameters that the folder does not have.
+    /// Lists settings for pipelines or parameters that the folder does not have.
     pub(crate) fn faults(&self, params: &Params) -> Vec<Fault> {
         params.faults(&self.pipelines)
     }

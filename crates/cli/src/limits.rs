@@ -1,4 +1,4 @@
-//! How much a server takes from whom, and how it shows who it is.
+//! Settings for how much a server takes from whom, and how it shows who it is.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

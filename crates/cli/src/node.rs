@@ -73,13 +73,13 @@ impl Node {
         crate::first_token::make(&self.engine, file).await
     }
 
-    /// Who will be let in at this address; an error if nobody may listen there.
+    /// Returns who will be let in at this address; an error if nobody may listen there.
     pub(crate) async fn doors(&self, listener: &TcpListener) -> anyhow::Result<Doors> {
         let doors = server::doors(&self.engine, listener.local_addr()?).await;
         Ok(doors.map_err(|refusal| Stop::new(Exit::Refused, refusal.message))?)
     }
 
-    /// What sends notifications by these rules, once the node serves.
+    /// Makes what sends notifications by these rules, once the node serves.
     pub(crate) fn senders(&self, policy: fetch::Policy, mail: Mail) -> Senders {
         Senders::new(self.engine.clone(), policy, mail)
     }

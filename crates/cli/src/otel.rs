@@ -19,7 +19,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::registry::LookupSpan;
 
-/// What is exported: requests and batches, whatever is logged.
+/// The spans that are exported: requests and batches, whatever is logged.
 const SPANS: [(&str, LevelFilter); 2] = [("server", LevelFilter::DEBUG), ("engine", LevelFilter::DEBUG)];
 const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 const ANSWER_BYTES_MAX: usize = 1 << 20;

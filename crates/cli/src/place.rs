@@ -1,4 +1,4 @@
-//! Where a store is: a folder of this machine, or a PostgreSQL that several servers share.
+//! The place of a store: a folder of this machine, or a PostgreSQL that several servers share.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What happened, without the kind of error, which the reader can do nothing with.
+/// Returns what happened, without the kind of error, which the reader can do nothing with.
 fn words(error: store::Error) -> String {
     match error {
         store::Error::Conflict(message)

@@ -1,4 +1,4 @@
-//! What the commands that ask a server have in common.
+//! The common parts of the commands that ask a server.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl ServerArgs {
         Ok(Client::trusting(&self.server, token, ca.as_deref())?)
     }
 
-    /// What to append to a command so that it asks the same server.
+    /// Returns the option to append to a command so that it asks the same server.
     pub(crate) fn same_server(&self) -> String {
         server_option(&self.server)
     }
@@ -82,7 +82,7 @@ pub(crate) fn server_option(server: &str) -> String {
     }
 }
 
-/// What somebody types to run this program again.
+/// Returns what somebody types to run this program again.
 pub(crate) fn program() -> &'static str {
     // `cargo run` sets it, and then the binary is on nobody's path.
     if std::env::var_os("CARGO").is_some() { "cargo run -q --" } else { "milepost" }

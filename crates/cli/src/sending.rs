@@ -1,4 +1,4 @@
-//! What of the notifications a server sends, and where it may send them.
+//! Settings for the notifications a server sends, and where it may send them.
 
 use std::path::PathBuf;
 

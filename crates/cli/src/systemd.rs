@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What the service manager hears from us; nobody, where there is none.
+/// The connection to the service manager; none, where there is no manager.
 #[derive(Debug, Default)]
 pub(crate) struct Notify {
     #[cfg(target_os = "linux")]
@@ -57,7 +57,7 @@ impl Notify {
         self.tell("WATCHDOG=1");
     }
 
-    /// How often `alive` is expected: half of what the manager waits.
+    /// Returns how often `alive` is expected: half of what the manager waits.
     pub(crate) fn every(&self) -> Option<Duration> {
         self.watchdog.filter(|span| !span.is_zero()).map(|span| span / 2)
     }

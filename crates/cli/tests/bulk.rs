@@ -1,4 +1,4 @@
-//! What operators do to many submissions at once: resume, act, redrive, migrate; and what they look at then.
+//! Operations on many submissions at once: resume, act, redrive, migrate; and what operators look at then.
 
 mod common;
 

@@ -44,7 +44,7 @@ on.done = "DONE"
 final = "success"
 "#;
 
-/// What the server has acknowledged, over all its lives.
+/// The changes that the server has acknowledged, over all its lives.
 #[derive(Debug, Default)]
 struct Acknowledged {
     submitted: Mutex<HashMap<u64, SubmissionId>>,
@@ -160,7 +160,7 @@ async fn live(
     unanswered
 }
 
-/// What is on disk, against what was acknowledged.
+/// Compares what is on disk with what was acknowledged.
 fn check(data: &Path, seen: &Acknowledged) {
     let store = SqliteStore::open(data, Arc::new(SystemClock::new())).unwrap();
     let mut rows = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! What the documentation shows is true: its pipelines load, and no route and no problem of a file is left out.
+//! The documentation is true: its pipelines load, and no route and no problem of a file is left out.
 
 use std::path::Path;
 
 use model::pipeline::{CODES, Source, attachments, load};
 
-/// What a part of a pipeline may be blamed for: that the rest of it is missing.
+/// The problems that a part of a pipeline may be blamed for: that the rest of it is missing.
 const PARTIAL: [&str; 4] = ["missing-key", "no-way-out", "unknown-state", "unreachable-state"];
 
 fn read(page: &str) -> String {

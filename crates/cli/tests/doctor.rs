@@ -1,4 +1,4 @@
-//! What `doctor` finds, and the small commands for beginners.
+//! The findings of `doctor`, and the small commands for beginners.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What a service manager hears from a server.
+//! Messages from a server to a service manager.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 

@@ -111,7 +111,7 @@ struct Names {
     ids: Vec<Value>,
     words: Vec<Value>,
     leases: Vec<Value>,
-    /// What stands in addresses, by the name it has there.
+    /// The values that stand in addresses, by the names they have there.
     others: Vec<(&'static str, Value)>,
 }
 

@@ -1,4 +1,4 @@
-//! What operators type: why, tail, holds, dead letters, amendments.
+//! Commands that operators type: why, tail, holds, dead letters, amendments.
 
 mod common;
 

@@ -119,7 +119,7 @@ impl Scene {
         self.client.events(id, 0).await.unwrap().events.into_iter().map(|event| event.kind).collect()
     }
 
-    /// What a script's failure leaves behind.
+    /// Returns what a script's failure leaves behind.
     async fn failure_of(&self, script: &str) -> (String, String) {
         let _working = self.work(&[], script);
         let id = self.submit().await;

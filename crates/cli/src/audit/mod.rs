@@ -1,4 +1,4 @@
-//! What the commands about the log have in common: whom they believe, where they read, what they tell.
+//! The common parts of the commands about the log: whom they believe, where they read, what they tell.
 
 mod keys;
 mod progress;

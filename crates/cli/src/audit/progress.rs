@@ -1,4 +1,4 @@
-//! How far the audit of a whole log has come, for people who watch.
+//! Shows how far the audit of a whole log has come, for people who watch.
 
 use std::cell::Cell;
 use std::io::{IsTerminal as _, Write as _};

@@ -30,7 +30,7 @@ pub(crate) struct Served {
     /// Full bundles before this index may be asked for ahead of time.
     bundles: u64,
     ahead: RefCell<VecDeque<(TilePath, JoinHandle<Fetched>)>>,
-    /// Why the last fetch that failed did: a log that cannot be reached is not a log that is wrong.
+    /// The error of the last fetch that failed: a log that cannot be reached is not a log that is wrong.
     failed: RefCell<Option<Error>>,
 }
 
@@ -56,7 +56,7 @@ impl Served {
         self.bundles = size / u64::from(TILE_WIDTH);
     }
 
-    /// Why something could not be had, if that was the reason.
+    /// Takes the error of the last fetch that failed, if one did.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failed.take()
     }

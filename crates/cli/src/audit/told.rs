@@ -1,4 +1,4 @@
-//! What a verification showed, for people and for programs.
+//! The results of a verification, for people and for programs.
 
 use audit::leaf::Act;
 use audit::note::Opened;
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, plain};
 
-/// What was looked at, and what came of it.
+/// The thing that was looked at, and what came of that.
 #[derive(Debug)]
 pub(crate) struct Told<'a> {
     /// As it was named on the command line.
     pub(crate) source: &'a str,
-    /// How many leaves the checkpoint of --since had.
+    /// The number of leaves under the checkpoint of --since.
     pub(crate) since: Option<u64>,
 }
 

@@ -83,7 +83,7 @@ impl Bulk<'_> {
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
-    /// How operations went, and the first of those who refused.
+    /// Tells how operations went, and the first of those who refused.
     pub(crate) async fn told(&self, operations: &[&Operation]) -> anyhow::Result<String> {
         let mut text = table(operations.iter().copied());
         let mut refusals = Vec::new();

@@ -88,7 +88,7 @@ fn as_json(moved: &Moved) -> Value {
     json!({ "records": counts.collect::<Map<_, _>>(), "events_digest": moved.events.to_string() })
 }
 
-/// Why a store cannot be used, and how that ends.
+/// The reason why a store cannot be used, and how that ends.
 enum Trouble {
     Missing(String),
     Busy(String),

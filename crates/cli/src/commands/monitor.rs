@@ -49,10 +49,10 @@ pub(crate) struct Monitor {
     token: Option<String>,
 }
 
-/// What a look brought that is no alarm.
+/// The result of a look that is no alarm.
 enum Looked {
     Well(Seen),
-    /// It could not be asked.
+    /// The log could not be asked.
     Away(client::Error),
 }
 

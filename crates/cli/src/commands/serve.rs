@@ -173,7 +173,7 @@ impl Serve {
         }
     }
 
-    /// What can be known to be wrong without starting.
+    /// Checks what can be known to be wrong without starting.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.place()?;
         self.check_spans()?;

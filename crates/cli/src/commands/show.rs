@@ -24,7 +24,7 @@ pub(crate) struct Show {
     server: ServerArgs,
 }
 
-/// What the server said to both questions.
+/// The server's answers to both questions.
 #[derive(Debug, Serialize)]
 struct Shown {
     submission: SubmissionView,
@@ -68,7 +68,7 @@ async fn events(client: &Client, id: SubmissionId) -> Result<Vec<EventView>, cli
     }
 }
 
-/// Its fields, without those that say nothing.
+/// Lists the submission's fields, without those that say nothing.
 fn about(submission: &SubmissionView) -> String {
     let mut table = Table::bare();
     let mut add = |name: &str, value: Option<String>| {

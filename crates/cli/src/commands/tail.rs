@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::{Format, plain};
 use crate::remote::{ServerArgs, block_on};
 
-/// How long one question waits for something to happen.
+/// The time one question waits for something to happen.
 const WAIT: Duration = Duration::from_secs(20);
 
 /// Print what happened last, and what happens
@@ -80,7 +80,7 @@ impl Tail {
         }
     }
 
-    /// Where to begin, and where the feed ends now.
+    /// Returns the position to begin at, and where the feed ends now.
     async fn begin(&self, client: &Client, filter: &FeedFilter) -> anyhow::Result<(Position, u64)> {
         let end = client.feed(filter, Position::End, Duration::ZERO).await?.next;
         let after = match self.after {

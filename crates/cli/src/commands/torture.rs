@@ -51,7 +51,7 @@ pub(crate) struct Torture {
     no_faults: bool,
 }
 
-/// What came of all seeds.
+/// The results of all seeds.
 #[derive(Debug, Default)]
 struct Tally {
     first: u64,

@@ -125,7 +125,7 @@ impl Verify {
     }
 }
 
-/// What a checkpoint says before anybody believed it: good for a progress bar, and for asking ahead.
+/// Reads the size from a checkpoint before anybody believed it: good for a progress bar, and for asking ahead.
 fn size_of(checkpoint: &str) -> Option<u64> {
     let note = Note::parse(checkpoint.as_bytes()).ok()?;
     let checkpoint: Checkpoint = note.text.parse().ok()?;

@@ -25,7 +25,7 @@ use crate::place::Place;
 use crate::signals::Signals;
 use samples::Walked;
 
-/// How long the samples may take to come to rest. They take a second.
+/// The time the samples may take to come to rest. They take a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Demo {

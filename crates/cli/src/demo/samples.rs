@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::pipelines::{BATCHES, DELIVERY, LEDGER, SIGNING, SITES, SKILLS};
 
-/// Between two looks for something that is about to be made.
+/// The pause between two looks for something that is about to be made.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the sample workers make of one depends on its payload: see `answers`.
+/// A sample. The answers of the sample workers depend on its payload: see `answers`.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
     pub(super) pipeline: &'static str,
     pub(super) name: &'static str,
-    /// Where it ends, or stays until a person, a clock or an amendment moves it.
+    /// The state where the sample ends, or stays until a person, a clock or an amendment moves it.
     pub(super) rests_in: &'static str,
     pub(super) payload: Value,
 }

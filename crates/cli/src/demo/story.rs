@@ -1,4 +1,4 @@
-//! What the demo says.
+//! The texts of the demo.
 
 use model::Status;
 use model::api::{PipelineList, StateView};
@@ -37,7 +37,7 @@ pub(super) fn skills(rested: &[Walked]) -> String {
     table.render()
 }
 
-/// How many submissions every pipeline has, and in which states.
+/// Tells how many submissions every pipeline has, and in which states.
 pub(super) fn everything(list: &PipelineList) -> String {
     let mut table = Table::new(["PIPELINE", "SUBMISSIONS", "WHERE THEY ARE"]);
     for pipeline in &list.pipelines {
@@ -56,7 +56,7 @@ fn places(state: &StateView) -> impl Iterator<Item = String> {
     })
 }
 
-/// What is wrong with where a sample rests, if something is.
+/// Tells what is wrong with where a sample rests, if something is.
 pub(super) fn astray(Walked { sample, submission, .. }: &Walked) -> Option<String> {
     let dead = submission.status == Status::Dead;
     (dead || &*submission.state != sample.rests_in).then(|| {

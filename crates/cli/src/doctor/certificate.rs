@@ -1,4 +1,4 @@
-//! When a certificate ends: the one field of it that is read here.
+//! Reads when a certificate ends: the one field of it that is read here.
 
 use std::path::Path;
 

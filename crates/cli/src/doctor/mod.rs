@@ -1,4 +1,4 @@
-//! What `doctor` looks at: each check has a verdict, and says what to do where it is not fine.
+//! The checks of `doctor`: each has a verdict, and says what to do where it is not fine.
 
 mod certificate;
 mod folder;
@@ -34,7 +34,7 @@ pub(crate) struct Check {
     pub(crate) check: &'static str,
     pub(crate) verdict: Verdict,
     pub(crate) found: String,
-    /// What to do about it.
+    /// The thing to do about what was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
 }

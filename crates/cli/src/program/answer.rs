@@ -1,4 +1,4 @@
-//! What a program answers, and what its end says where it answered nothing.
+//! The answers of a program, and what its end says where it answered nothing.
 
 use std::process::ExitStatus;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Said {
-    /// Of which task, where one process has many.
+    /// The token of the task, where one process has many.
     pub(super) token: Option<String>,
     outcome: Option<String>,
     output: Option<Json>,

@@ -17,7 +17,7 @@ use super::group::{Pipes, Started};
 use super::stderr::LastWords;
 use super::{ANSWER_BYTES_MAX, Program, line};
 
-/// How long the process may take to end once its stdin is closed.
+/// The time the process may take to end once its stdin is closed.
 const END_PATIENCE: Duration = Duration::from_secs(5);
 /// After a death without an answer in between, the pause before the next start; doubled with each up to the maximum.
 const PAUSE: Duration = Duration::from_millis(100);

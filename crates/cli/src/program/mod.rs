@@ -25,7 +25,7 @@ pub(crate) use once::once;
 /// More than any answer may have: a body that settles tasks has at most 4 MB.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
-/// Where programs look for the trace they are part of.
+/// The variables in which programs look for the trace they are part of.
 const TRACE_PARENT: &str = "TRACEPARENT";
 const TRACE_STATE: &str = "TRACESTATE";
 

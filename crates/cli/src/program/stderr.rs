@@ -1,4 +1,4 @@
-//! What a program says on stderr: passed on, and its last words kept for the message of a failure.
+//! The words of a program on stderr: passed on, and the last of them kept for the message of a failure.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ impl LastWords {
         LastWords { kept, reads }
     }
 
-    /// What was said last, once the program has ended.
+    /// Returns what was said last, once the program has ended.
     pub(super) async fn said(mut self) -> String {
         // An error would be a panic of the reader; what it had kept until then is there.
         let _ = (&mut self.reads).await;

@@ -1,4 +1,4 @@
-//! Which declared moves were walked.
+//! Finds the declared moves that were walked.
 
 use model::event::{Change, Event, Kind};
 use model::pipeline::{By, Move};
@@ -39,7 +39,7 @@ impl Coverage {
     }
 }
 
-/// Whether an event is this move. Two ways with one trigger are told apart by what made the submission take them.
+/// Tells whether an event is this move. Two ways with one trigger are told apart by what made the submission take them.
 fn is(event: &Event, declared: &Move) -> bool {
     let leaf = &event.leaf;
     let same = (&leaf.from, &leaf.to, &leaf.trigger) == (&declared.from, &declared.to, &declared.trigger);

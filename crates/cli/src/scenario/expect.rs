@@ -1,4 +1,4 @@
-//! What a submission shows, under the names expectations use.
+//! The facts that a submission shows, under the names expectations use.
 
 use model::event::Kind;
 use model::json::Value;
@@ -20,7 +20,7 @@ impl Expectation {
 }
 
 impl Stage<'_> {
-    /// What is there instead, if it is not what was expected.
+    /// Returns what is there instead, if it is not what was expected.
     pub(super) fn differs(&self, wanted: &Expectation) -> Option<String> {
         let actual = match wanted.key {
             "duplicate" => Value::from(self.heard.duplicate),
@@ -74,7 +74,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What took it out of its queue, or else what it waits for.
+    /// Returns what took the submission out of its queue, or else what the submission waits for.
     fn waits_for(&self, row: &Submission) -> &'static str {
         if row.parked.is_none() {
             return row.wait.as_str();
@@ -164,7 +164,7 @@ fn ends_with(actual: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// Whether everything that is wanted is there; what is not mentioned may be as it likes.
+/// Tells whether everything that is wanted is there; what is not mentioned may be as it likes.
 fn holds(actual: &Value, wanted: &Value) -> bool {
     match wanted {
         Value::Object(members) => {

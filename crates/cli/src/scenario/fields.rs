@@ -15,7 +15,7 @@ pub(super) fn problem(code: &'static str, span: Span, message: impl Into<String>
 /// A table whose keys are taken one after the other.
 pub(super) struct Fields<'a> {
     entries: Vec<Field<'a>>,
-    /// Where the table is written.
+    /// The place where the table is written.
     pub(super) at: Span,
 }
 

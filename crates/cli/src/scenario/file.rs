@@ -14,7 +14,7 @@ use super::step::{self, Step};
 use crate::exit::Stop;
 use crate::source;
 
-/// What one file says, ready to run.
+/// The contents of one file, ready to run.
 #[derive(Debug)]
 pub(crate) struct Suite {
     /// The file itself; reports quote it.

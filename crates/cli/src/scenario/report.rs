@@ -1,4 +1,4 @@
-//! How it went: for people and as JSON.
+//! Reports how the scenarios went: for people and as JSON.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ impl Run {
         self.scenarios.iter().all(|told| told.failures.is_empty()) && self.is_covered()
     }
 
-    /// Whether nothing is missing that the file asks for.
+    /// Tells whether nothing is missing that the file asks for.
     fn is_covered(&self) -> bool {
         !self.complete || self.coverage.missing().next().is_none()
     }

@@ -29,7 +29,7 @@ pub(super) struct Stage<'a> {
     pub(super) since: u64,
 }
 
-/// What the last step was answered, beyond what the submission shows.
+/// The answer to the last step, beyond what the submission shows.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub(super) duplicate: bool,
@@ -37,7 +37,7 @@ pub(super) struct Heard {
     pub(super) gets: Vec<String>,
 }
 
-/// Why a step was not done.
+/// The reason why a step was not done.
 #[derive(Debug)]
 pub(super) enum Fault {
     Refused(Refusal),

@@ -100,7 +100,7 @@ fn expected(field: &Field<'_>, shape: Shape, problems: &mut Problems) -> Option<
     }
 }
 
-/// What is left over: of another verb, or of none.
+/// Reports the keys that are left over: of another verb, or of none.
 fn unknown(fields: Fields<'_>, verb: Option<&str>, problems: &mut Problems) {
     for field in fields.keys() {
         let mut found = match (owner(field.key), verb) {

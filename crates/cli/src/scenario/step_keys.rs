@@ -1,6 +1,6 @@
-//! Which keys a step may have: what is done, what belongs to that, and what is expected afterwards.
+//! The keys a step may have: what is done, what belongs to that, and what is expected afterwards.
 
-/// What a step can do, with the keys that say how.
+/// The verbs of a step, with the keys that say how.
 pub(super) const VERBS: &[(&str, &[&str])] = &[
     ("submit", &["with", "pipeline", "as", "role", "by", "reason", "key", "set_priority", "not_before"]),
     ("claim", &["as", "where", "max"]),
@@ -21,7 +21,7 @@ pub(super) const VERBS: &[(&str, &[&str])] = &[
     ("pass", &[]),
 ];
 
-/// What an expectation is written as.
+/// The form in which an expectation is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Text,
@@ -33,7 +33,7 @@ pub(super) enum Shape {
     Table,
 }
 
-/// What can be expected of the submission a step is about, or of what the step was answered.
+/// The expectations about the submission a step is about, or about what the step was answered.
 pub(super) const EXPECTATIONS: &[(&str, Shape)] = &[
     ("state", Shape::Text),
     ("status", Shape::Text),

@@ -1,4 +1,4 @@
-//! What a step can do, as read from the file.
+//! The verbs of a step, as read from the file.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What workers do in a scenario: claim, answer, fail, and fall silent.
+//! The steps of workers in a scenario: claim, answer, fail, and fall silent.
 
 use engine::core::{Ask, ClaimMany, Output};
 use model::admit::{Admission, Application, admit};

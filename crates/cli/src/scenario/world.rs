@@ -75,7 +75,7 @@ impl World {
         None
     }
 
-    /// What operations that a move has begun have to do next.
+    /// Lists the next chunks of operations that a move has begun.
     fn chunks(&self) -> Vec<Input> {
         let versions = self.known.current();
         let look = Look { store: &*self.store, versions: &versions, now: self.now(), doubtful: false };

@@ -1,4 +1,4 @@
-//! What is written about settings elsewhere, made from the settings themselves.
+//! The texts about settings elsewhere, made from the settings themselves.
 
 #[cfg(test)]
 mod tests {

@@ -26,7 +26,7 @@ pub(crate) struct ConfigFile {
     pub(crate) faults: Vec<Fault>,
 }
 
-/// What the file says about one setting.
+/// The file's words about one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) line: usize,
@@ -98,7 +98,7 @@ impl ConfigFile {
         file
     }
 
-    /// How many settings it has.
+    /// Counts the settings of the file.
     pub(crate) fn count(&self) -> usize {
         self.serve.len() + self.client.len() + self.params.count()
     }
@@ -190,7 +190,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the flag would take the value: it is asked.
+    /// Checks that the flag would take the value, by asking the flag.
     fn check(&self, arg: &Arg, value: &str) -> Result<(), String> {
         let name = arg.get_long().unwrap_or_default();
         let tried = self.known.clone().try_get_matches_from([format!("--{name}={value}")]);

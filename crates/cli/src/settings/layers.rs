@@ -9,7 +9,7 @@ use super::file::{ConfigFile, Entry};
 use super::{client_settings, is_setting, serve_settings, settings, variable};
 use crate::Cli;
 
-/// What stands on the command line, before it is understood.
+/// The words on the command line, before they are understood.
 #[derive(Debug)]
 pub(crate) struct Given {
     words: Vec<OsString>,
@@ -60,7 +60,7 @@ pub(crate) fn layered(given: &Given, file: Option<&ConfigFile>) -> Command {
     command.mut_subcommand("serve", |command| layers.serving(command))
 }
 
-/// What `serve` takes, with its layers.
+/// Returns the command `serve`, with its layers.
 pub(crate) fn serving(given: &Given, file: Option<&ConfigFile>) -> Command {
     let none = ConfigFile::default();
     Layers { given, file: file.unwrap_or(&none) }.serving(serve_settings())
@@ -125,7 +125,7 @@ impl Layers<'_> {
     }
 }
 
-/// Which settings exclude each other, both ways.
+/// Lists the settings that exclude each other, both ways.
 fn rivals(command: &Command) -> BTreeMap<String, Vec<String>> {
     let mut rivals: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, arg) in settings(command) {

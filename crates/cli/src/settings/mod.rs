@@ -1,4 +1,4 @@
-//! Where settings come from: a file, weaker than the environment, which is weaker than flags.
+//! The sources of settings: a file, weaker than the environment, which is weaker than flags.
 //!
 //! There is one list of settings: the flags of `serve`, and of the commands that ask a server. A flag `--keep-events` is
 //! `keep-events` in the file and `MILEPOST_KEEP_EVENTS` in the environment, because all three are made from it here,
@@ -30,12 +30,12 @@ pub(crate) const CLIENT: &str = "client";
 /// Options that are no settings: where the others are, how to get help, and a token, which stands in a file of its own.
 const NO_SETTINGS: [&str; 4] = ["config", "help", "version", "token"];
 
-/// What a server can be told.
+/// Returns the settings of a server.
 pub(crate) fn serve_settings() -> Command {
     Serve::augment_args(Command::new("serve").no_binary_name(true))
 }
 
-/// What commands that ask a server can be told.
+/// Returns the settings of commands that ask a server.
 pub(crate) fn client_settings() -> Command {
     ServerArgs::augment_args(Command::new(CLIENT).no_binary_name(true))
 }

@@ -1,4 +1,4 @@
-//! What each setting is, and who says so. What may be a secret is not shown.
+//! The value of each setting, and who says so. What may be a secret is not shown.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
@@ -63,7 +63,7 @@ fn origin(name: &str, source: Option<ValueSource>, entry: Option<(&Entry, &Confi
     }
 }
 
-/// What the help promises for a setting that is left out.
+/// Returns the default that the help promises for a setting that is left out.
 fn promised(arg: &Arg) -> Option<String> {
     let help = arg.get_help()?.to_string();
     let (_, promised) = help.split_once("[default: ")?;

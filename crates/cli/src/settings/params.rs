@@ -14,7 +14,7 @@ use super::file::{Fault, line_of};
 /// The table of the file that holds them.
 pub(crate) const PARAMS: &str = "params";
 
-/// What is set of the parameters of each pipeline, by its name.
+/// The values set for the parameters of each pipeline, by its name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Params {
     pipelines: BTreeMap<String, OfPipeline>,
@@ -58,12 +58,12 @@ impl Params {
         self.pipelines.is_empty()
     }
 
-    /// How many parameters are set.
+    /// Counts the parameters that are set.
     pub(crate) fn count(&self) -> usize {
         self.pipelines.values().map(|of| of.set.len()).sum()
     }
 
-    /// What is set for one pipeline.
+    /// Returns the parameters that are set for one pipeline.
     pub(crate) fn of(&self, pipeline: &str) -> ParamSet {
         let set = self.pipelines.get(pipeline).map(|of| &of.set).into_iter().flatten();
         set.map(|(name, (_, value))| (name.clone(), value.clone())).collect()
@@ -78,7 +78,7 @@ impl Params {
         })
     }
 
-    /// What does not fit the pipelines there are: unknown names, and values of another type.
+    /// Lists settings that do not fit the pipelines there are: unknown names, and values of another type.
     pub(crate) fn faults(&self, pipelines: &[Arc<Pipeline>]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (name, of) in &self.pipelines {

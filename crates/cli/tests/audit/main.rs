@@ -1,4 +1,4 @@
-//! What third parties and operators type about the log: verify, witness, monitor, evidence, audit.
+//! Commands that third parties and operators type about the log: verify, witness, monitor, evidence, audit.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 #[path = "../common/mod.rs"]

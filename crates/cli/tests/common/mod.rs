@@ -37,7 +37,7 @@ pub(crate) fn milepost(args: &[&str]) -> Command {
     command
 }
 
-/// What a command said and how it ended.
+/// The output of a command and how it ended.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
@@ -85,7 +85,7 @@ pub(crate) struct Server {
     pub(crate) log: Arc<Mutex<Vec<String>>>,
     pub(crate) folder: TempDir,
     pipelines: PathBuf,
-    /// Of the command line, besides where the data and the pipelines are.
+    /// The arguments of the command line, besides where the data and the pipelines are.
     args: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is stored, against what was acknowledged.
+//! Compares what is stored with what was acknowledged.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -96,7 +96,7 @@ fn lanes(submitted: &HashMap<u64, SubmissionId>, events: &[Recorded]) {
     }
 }
 
-/// What PostgreSQL says about how its transactions got on.
+/// Checks what PostgreSQL says about how its transactions got on.
 pub(crate) fn check_log(log: &str) {
     let deadlocks: Vec<_> = log.lines().filter(|line| line.contains("deadlock detected")).collect();
     assert!(deadlocks.is_empty(), "{deadlocks:#?}");

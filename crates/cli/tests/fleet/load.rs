@@ -44,16 +44,16 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 /// Between two looks at whether something has come about.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// What the fleet has acknowledged.
+/// The changes that the fleet has acknowledged.
 #[derive(Debug)]
 pub(crate) struct Book {
     pub(crate) submitted: Mutex<HashMap<u64, SubmissionId>>,
     pub(crate) moved: Mutex<Vec<(SubmissionId, String)>>,
     /// The feed as its reader saw it, through all troubles.
     pub(crate) feed: Mutex<Vec<EventView>>,
-    /// Where each server is; those that are gone have none.
+    /// The client of each server; those that are gone have none.
     servers: Mutex<Vec<Option<Client>>>,
-    /// How much each server has acknowledged.
+    /// The number of acknowledgements of each server.
     acknowledged: Vec<AtomicU64>,
     next: AtomicU64,
     done: AtomicU64,

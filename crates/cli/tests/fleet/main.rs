@@ -64,7 +64,7 @@ impl Fleet {
         self.servers[no] = Some(server);
     }
 
-    /// Who is there, and what they do for all.
+    /// Lists the servers that are there, and what they do for all.
     fn listed(&self, no: usize) -> Vec<(String, Vec<Value>)> {
         let list = self.server(no).run(&["servers", "-o", "json"]).ends(0).json();
         let servers = list["servers"].as_array().unwrap().iter();
@@ -100,7 +100,7 @@ fn start(store: &str) -> Server {
     Server::over(store, &[("steps.toml", PIPELINE)])
 }
 
-/// How many servers a fleet has: two, or what `MILEPOST_FLEET` says.
+/// Returns the number of servers of a fleet: two, or what `MILEPOST_FLEET` says.
 fn count() -> usize {
     std::env::var("MILEPOST_FLEET").map_or(2, |text| text.parse().expect("MILEPOST_FLEET is a number"))
 }

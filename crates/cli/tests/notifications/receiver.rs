@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// What it does with a request it has read.
+/// The receiver's reaction to a request it has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mood {
     Answers(u16),
@@ -138,7 +138,7 @@ async fn read(stream: &mut TcpStream) -> Option<(HeaderMap, Vec<u8>)> {
     Some((headers, body))
 }
 
-/// How often each webhook came, by its id, counting those that were answered well.
+/// Counts how often each webhook came, by its id, among those that were answered well.
 pub(crate) fn taken(requests: &[Request]) -> BTreeMap<String, usize> {
     let mut taken = BTreeMap::new();
     for request in requests.iter().filter(|request| request.mood == Mood::Answers(200)) {

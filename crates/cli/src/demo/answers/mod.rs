@@ -1,4 +1,4 @@
-//! What the sample worker answers, task by task.
+//! The answers of the sample worker, task by task.
 
 mod ingest;
 mod skills;
@@ -65,7 +65,7 @@ mod tests {
     use super::super::pipelines;
     use super::*;
 
-    /// What the server does itself.
+    /// The tasks that the server does itself.
     const BUILT_IN: [&str; 1] = ["delivery.post"];
 
     #[test]
