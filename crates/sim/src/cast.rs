@@ -1,4 +1,4 @@
-//! Who takes part in every run.
+//! The actors that take part in every run.
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use crate::chance::Chance;
 /// Servers over one store.
 pub(crate) const SERVERS: usize = 2;
 
-/// What goes wrong with a transaction.
+/// The fault of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// Not even read.
@@ -61,7 +61,7 @@ impl Fault {
         !matches!(self, Fault::Unreachable | Fault::EarlyConflict)
     }
 
-    /// Whether the process is gone with it.
+    /// Tells whether the process is gone with the fault.
     fn ends_the_process(self) -> bool {
         matches!(self, Fault::Corrupt | Fault::SyncFailed | Fault::CrashBefore | Fault::CrashAfter)
     }
@@ -78,7 +78,7 @@ impl Fault {
     }
 }
 
-/// What one transaction really changed, whatever its caller was told.
+/// The changes that one transaction really made, whatever its caller was told.
 #[derive(Debug, Clone)]
 pub(crate) struct Commit {
     pub(crate) now: Time,
@@ -87,11 +87,11 @@ pub(crate) struct Commit {
     pub(crate) changes: Changes,
 }
 
-/// How the store misbehaves, and what really happened in it. Outlives any one opening of the store.
+/// The misbehaviour of the store, and what really happened in it. Outlives any one opening of the store.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     chance: Chance,
-    /// Of a thousand transactions, so many go wrong.
+    /// The number of transactions in a thousand that go wrong.
     pub(crate) per_mille: u64,
     /// Every transaction fails while this is set.
     pub(crate) outage: bool,
@@ -99,15 +99,15 @@ pub(crate) struct Trouble {
     conflicts: u64,
     /// Set by a fault that ends the process: nothing works until it is started again.
     pub(crate) process_over: bool,
-    /// Whether the store tells who comes next in a lane. One that others write to does not.
+    /// Set if the store tells who comes next in a lane. One that others write to does not.
     pub(crate) tells_successors: bool,
     /// So many bytes of documents have room, where a take can do with less than all.
     pub(crate) room: usize,
-    /// How often there was no room.
+    /// The number of times there was no room.
     pub(crate) crowds: u64,
-    /// Which of the servers is at it.
+    /// The server that uses the store.
     pub(crate) server: usize,
-    /// Whether it is the engine that reads, and not one of those who look up what to ask of it.
+    /// Set if it is the engine that reads, and not one of those who look up what to ask of it.
     pub(crate) stepping: bool,
     /// Since when each of them has reached the store.
     reachable_since: [Option<Time>; SERVERS],
@@ -148,7 +148,7 @@ impl Trouble {
         self.reachable_since[server] = None;
     }
 
-    /// Whether a read fails.
+    /// Decides whether a read fails.
     fn unreadable(&mut self) -> Option<Fault> {
         let fails = self.chance.per_mille(self.per_mille / 4);
         (fails || self.process_over || self.outage).then_some(Fault::Unreachable)

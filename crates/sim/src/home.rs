@@ -1,4 +1,4 @@
-//! Where a run's store lives, and how it comes back after the process is gone.
+//! The home of a run's store, and how it comes back after the process is gone.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::finding::{Finding, finding};
 
-/// Which store a run is over.
+/// The kind of store that a run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Memory,
@@ -32,7 +32,7 @@ impl Kind {
     }
 }
 
-/// How a process ended, as its store sees it.
+/// The end of a process, as its store sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The files were closed.
@@ -47,7 +47,7 @@ pub(crate) struct Home {
     clock: TestClock,
     folder: TempDir,
     lives: u32,
-    /// Where the store is, if it is in a database.
+    /// The settings of the store's database, if it is in one.
     database: Option<Settings>,
 }
 

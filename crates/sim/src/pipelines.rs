@@ -56,7 +56,7 @@ pub(crate) fn second() -> [Arc<Pipeline>; 3] {
     [changed(DOCK, &dock), changed(STUDIO, &studio), changed(BULLETIN, &bulletin)]
 }
 
-/// How states of the first versions are called in the second ones, and the other way round.
+/// The names that states of the first versions have in the second ones, and the other way round.
 pub(crate) const RENAMED: [(&str, &str); 2] = [("ROADS", "HARBOUR"), ("PAINT", "COLOUR")];
 
 fn changed(toml: &str, changes: &[(&str, &str)]) -> Arc<Pipeline> {
@@ -78,7 +78,7 @@ pub(crate) fn plain_altered() -> Arc<Pipeline> {
     loaded(&source(&format!("{PLAIN}\n# altered\n")))
 }
 
-/// What the store kept, as a process that starts reads it.
+/// Loads what the store kept, as a process that starts reads it.
 pub(crate) fn stored(definition: &Json) -> Result<Arc<Pipeline>, String> {
     Ok(loaded(&Source::from_definition(definition)?))
 }
@@ -170,7 +170,7 @@ pub(crate) fn part(chance: &mut Chance) -> Value {
     json!({ "press": format!("m{}", chance.below(5)), "later": chance.percent(20) })
 }
 
-/// What somebody amends: allowed and not, fitting and not.
+/// Makes a patch that somebody amends: allowed and not, fitting and not.
 pub(crate) fn patch(pipeline: &str, chance: &mut Chance) -> Json {
     let value = match (pipeline, chance.below(8)) {
         (_, 0) => json!({ "ship": "another" }),
@@ -202,7 +202,7 @@ fn mill(name: &str, now: Time, chance: &mut Chance) -> Value {
     json!({ "name": name, "tenant": tenant, "size": chance.below(20), "urgent": chance.percent(20), "mode": mode, "until": until })
 }
 
-/// What a worker of a task answers.
+/// The answer of a worker of a task.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
     pub(crate) outcome: &'static str,
@@ -282,7 +282,7 @@ pub(crate) fn good_work(task: &str) -> Work {
 /// Error codes workers give: some have a rule of their own somewhere, some do not.
 pub(crate) const CODES: [&str; 7] = ["git-clone", "flaky", "broken", "broken", "slow", "network", "timeout"];
 
-/// What goes with an action that takes data.
+/// Makes the data that go with an action that takes some.
 pub(crate) fn data(action: &str, chance: &mut Chance) -> Option<Json> {
     let value = match action {
         "approve" if chance.percent(80) => json!({ "read": true }),

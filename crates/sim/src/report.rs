@@ -1,4 +1,4 @@
-//! What a run did, counted, so that a test can tell whether anything interesting happened.
+//! The deeds of a run, counted, so that a test can tell whether anything interesting happened.
 
 use std::collections::BTreeMap;
 

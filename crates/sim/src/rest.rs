@@ -16,7 +16,7 @@ use crate::finding::{Finding, finding};
 use crate::pipelines::good_work;
 use crate::world::World;
 
-/// How often a person helps one submission on: some pipelines let people send a submission in circles.
+/// The number of times a person helps one submission on: some pipelines let people send a submission in circles.
 const HELPED_MAX: u32 = 4;
 
 pub(crate) fn until_nothing_moves(world: &mut World) -> Checked {

@@ -16,13 +16,13 @@ use crate::report::Report;
 use crate::rest;
 use crate::world::World;
 
-/// How a run is made.
+/// The options of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     pub seed: u64,
     pub kind: Kind,
     pub steps: usize,
-    /// Whether stores fail, processes die and answers get lost.
+    /// Set if stores fail, processes die and answers get lost.
     pub faults: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What was found, where.
+    /// Tells what was found, where.
     #[must_use]
     pub fn finding(&self) -> String {
         let Options { seed, kind, .. } = self.options;
@@ -61,7 +61,7 @@ impl fmt::Display for Failure {
 /// Runs a seed with everything that can go wrong.
 ///
 /// # Panics
-/// When an invariant does not hold, with the failure and the command that replays it.
+/// Panics if an invariant does not hold, with the failure and the command that replays it.
 #[must_use]
 pub fn run(seed: u64, kind: Kind, steps: usize) -> Report {
     match attempt(Options { seed, kind, steps, faults: true }) {
@@ -73,7 +73,7 @@ pub fn run(seed: u64, kind: Kind, steps: usize) -> Report {
 /// Runs a seed and says what it found.
 ///
 /// # Errors
-/// When an invariant does not hold or something panics.
+/// Fails if an invariant does not hold or something panics.
 pub fn attempt(options: Options) -> Result<Report, Failure> {
     let mut step = 0;
     let run = catch_unwind(AssertUnwindSafe(|| play(options, &mut step)));
@@ -94,14 +94,14 @@ fn words(panic: &(dyn Any + Send)) -> &str {
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
 }
 
-/// What kind of day a run has.
+/// The weather of a run: what kind of day it has.
 #[derive(Debug)]
 struct Weather {
     faults_per_mille: u64,
     restarts_per_mille: u64,
     outages_per_mille: u64,
     loss: u64,
-    /// How many steps in a hundred let hours or days pass.
+    /// The number of steps in a hundred that let hours or days pass.
     leaps: u64,
     crowd: usize,
 }

@@ -14,7 +14,7 @@ use crate::pipelines;
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) servers: Vec<Server>,
-    /// Whose turn it is.
+    /// The server whose turn it is.
     pub(crate) turn: usize,
     pub(crate) store: Arc<Faulty>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// It knows which definitions there are, for reading them takes long; and nothing else.
+    /// Makes a server that knows which definitions there are, for reading them takes long; and nothing else.
     pub(crate) fn new(store: &Arc<Faulty>, secret: [u8; 32]) -> Result<Self, Finding> {
         let pipelines = Pipelines::default();
         pipelines

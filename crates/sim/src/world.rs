@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) clock: TestClock,
     pub(crate) ledger: Ledger,
     pub(crate) report: Report,
-    /// How many of a hundred answers never arrive.
+    /// The number of answers in a hundred that never arrive.
     pub(crate) loss: u64,
     actors: Vec<Actor>,
     home: Home,
@@ -32,12 +32,12 @@ pub(crate) struct World {
     seeds: Chance,
 }
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Debug)]
 pub(crate) struct Stepped {
     pub(crate) heard: Vec<Heard>,
     pub(crate) next_timer: Option<Time>,
-    /// Whether anything was written.
+    /// Set if anything was written.
     pub(crate) changed: bool,
 }
 
@@ -86,7 +86,7 @@ impl World {
         self.ledger.sweep(self.process().store.truth(), self.now())
     }
 
-    /// What a stranger would say to the log of this run.
+    /// Checks the log of this run as a stranger would.
     pub(crate) fn verify_log(&self) -> Checked {
         let set_back = self.report.of("fault/clock-set-back") > 0;
         self.ledger.verify_log(self.process().store.truth(), set_back)
@@ -140,7 +140,7 @@ impl World {
         self.sweep().map_err(|problem| problem.about("; after a restart"))
     }
 
-    /// What a duty finds to do now, in a store that is well.
+    /// Returns what a duty finds to do now, in a store that is well.
     pub(crate) fn duty(&self, duty: &mut dyn Duty) -> Result<Vec<Input>, Finding> {
         let process = self.process();
         let (store, versions) = (Narrow(process.store.truth()), process.server().pipelines.current());
@@ -246,7 +246,7 @@ impl World {
         Ok(Stepped { heard, next_timer, changed: !happened.commits.is_empty() })
     }
 
-    /// What the engine says besides its answers: needed by nobody to be right, but right.
+    /// Checks what the engine says besides its answers: needed by nobody to be right, but right.
     fn hints(&self, step: &Step, due: usize, commits: &[Commit]) -> Checked {
         ensure!(step.now == Some(self.now()), "the step took place at another time");
         if commits.iter().any(|commit| !commit.changes.events.is_empty()) {
@@ -272,15 +272,15 @@ impl World {
     }
 }
 
-/// What the troubled store did in a step.
+/// The deeds of the troubled store in a step.
 struct Happened {
     commits: Vec<Commit>,
     faults: Vec<Fault>,
-    /// How often documents had no room.
+    /// The number of times documents had no room.
     crowds: u64,
     /// The process is over.
     died: bool,
-    /// It died before it could answer anybody.
+    /// Set if the process died before it could answer anybody.
     silent: bool,
 }
 

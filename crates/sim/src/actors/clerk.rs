@@ -1,5 +1,6 @@
-//! Who does a server's duties: passes over operations, schedules, what is set aside and what is old. What a pass found is asked at once,
-//! late, twice, out of order, or never: there are other servers, and the network is what it is.
+//! The actor that does a server's duties: passes over operations, schedules, what is set aside and what is old. What a
+//! pass found is asked at once, late, twice, out of order, or never: there are other servers, and the network is what
+//! it is.
 
 use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};

@@ -17,7 +17,7 @@ pub(crate) struct Director {
 /// Each operation has its turn only while there are few.
 const RUNNING_MAX: usize = 4;
 
-/// Who acts through operations, and through those that only try. Nobody else has these names.
+/// The callers that act through operations, and through those that only try. Nobody else has these names.
 pub(crate) const OPERATES: &str = "operation";
 pub(crate) const TRIES: &str = "dry-run";
 

@@ -1,4 +1,4 @@
-//! Who uses the engine: people, programs and workers, well behaved and not.
+//! The users of the engine: people, programs and workers, well behaved and not.
 
 mod clerk;
 mod director;
@@ -24,20 +24,20 @@ use store::{RequestKey, Store};
 use crate::chance::Chance;
 use crate::check::Ledger;
 
-/// What an actor can see and use in its turn.
+/// The view an actor has in its turn, and what it can use.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) chance: &'a mut Chance,
     pub(crate) now: Time,
     pub(crate) ledger: &'a Ledger,
     pub(crate) pipelines: &'a Pipelines,
-    /// What those read who do a server's duties: out of reach now and then.
+    /// The store that those read who do a server's duties: out of reach now and then.
     pub(crate) store: &'a dyn Store,
     /// Refusals at the door, which the engine's core never sees.
     pub(crate) refused: &'a mut Vec<Code>,
 }
 
-/// What an actor hears of what it asked.
+/// The answer that an actor hears.
 #[derive(Debug, Clone)]
 pub(crate) enum Heard {
     Told(Box<Outcome>),
@@ -46,7 +46,7 @@ pub(crate) enum Heard {
 }
 
 impl Heard {
-    /// Whether what was asked may have happened or not.
+    /// Tells whether what was asked may have happened or not.
     pub(crate) fn is_open(&self) -> bool {
         match self {
             Heard::Silence => true,
@@ -76,7 +76,7 @@ pub(crate) enum Actor {
 }
 
 impl Actor {
-    /// What it asks next, if anything.
+    /// Returns what the actor asks next, if anything.
     pub(crate) fn turn(&mut self, view: &mut View<'_>) -> Option<Input> {
         match self {
             Actor::Clerk(clerk) => clerk.turn(view),

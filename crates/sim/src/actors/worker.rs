@@ -10,7 +10,7 @@ use model::{Caller, Code, Command, Json, Millis, Name, Role, Token};
 use super::{Heard, View};
 use crate::pipelines::{self, CODES};
 
-/// How a worker is.
+/// The habit of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Habit {
     /// Answers soon and renews.

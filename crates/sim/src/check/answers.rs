@@ -140,7 +140,7 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
     }
 }
 
-/// What was acknowledged is in the history, at that revision, with that leaf.
+/// Checks that what was acknowledged is in the history, at that revision, with that leaf.
 fn promised(ledger: &Ledger, row: &Submission) -> Checked {
     let known = ledger.ever(row.id);
     let known = known.ok_or_else(|| finding!("{} was acknowledged and is not there", row.id))?;

@@ -47,7 +47,7 @@ pub(super) fn check(moment: &Moment<'_>) -> Checked {
     }
 }
 
-/// It was done: with all who had to agree.
+/// Checks an action that was done: with all who had to agree.
 fn carried(moment: &Moment<'_>, wish: &Wish<'_>) -> Checked {
     let edges = edges(moment, wish)?;
     let agreed = others(moment, wish) + 1;
@@ -69,7 +69,7 @@ fn edges<'a>(moment: &Moment<'a>, wish: &Wish<'_>) -> Result<Vec<&'a Edge>, Find
     Ok(action.edges.iter().filter(|edge| edge.targets().contains(wish.to)).collect())
 }
 
-/// How many others had agreed to the same.
+/// Counts the others that had agreed to the same.
 fn others(moment: &Moment<'_>, wish: &Wish<'_>) -> usize {
     let approvals = moment.stood().approvals.iter();
     approvals.filter(|yes| yes.action == *wish.action && yes.to == *wish.to && yes.by != *wish.by).count()

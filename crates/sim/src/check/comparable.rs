@@ -1,4 +1,4 @@
-//! What of a row its events decide. Leases, timers and crashes leave no event of their own and are left out.
+//! The parts of a row that its events decide. Leases, timers and crashes leave no event of their own and are left out.
 
 use model::pipeline::{Kind, LaneRule};
 use model::submission::{Cause, Children, Wait};
@@ -8,7 +8,7 @@ use super::law::Book;
 use super::ledger::Known;
 use crate::finding::{Finding, finding};
 
-/// What a submission waits for, as far as its events say.
+/// The thing that a submission waits for, as far as its events say.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Waits {
     /// For its task: queued, leased or delayed.
@@ -62,8 +62,8 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     Ok((row, waits))
 }
 
-/// Whether a row stands in its queues as its events say, given that turns come without one: lanes and keys are got
-/// silently, and given up by events alone.
+/// Tells whether a row stands in its queues as its events say, given that turns come without one: lanes and keys are
+/// got silently, and given up by events alone.
 pub(super) fn same_stand(book: &Book, replayed: &Submission, row: &Submission) -> bool {
     let state = book.pipeline.state(&row.state);
     // A dead letter whose action was given up is in line again, or has its lane.
@@ -81,7 +81,7 @@ pub(super) fn same_stand(book: &Book, replayed: &Submission, row: &Submission) -
     key && seat
 }
 
-/// Whether a stored wait is what the events say, given that a delay, a line and a key end without one.
+/// Tells whether a stored wait is what the events say, given that a delay, a line and a key end without one.
 pub(super) fn same_wait(book: &Book, known: &Known, pair: (&Waits, &Waits), now: Time) -> bool {
     let (row, replayed) = (&known.row, &known.replayed);
     let has_lane = row.seat.as_ref().is_some_and(|seat| seat.holds);

@@ -10,7 +10,7 @@ use super::ledger::Ledger;
 use super::{Checked, Seen, ensure};
 use crate::actors::Heard;
 
-/// What may have changed rows in a step.
+/// The causes that may have changed rows in a step.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
     /// The first input that may have changed each row.
@@ -65,7 +65,7 @@ impl Causes {
         self.first.entry(id).or_insert(index);
     }
 
-    /// Whether an input was decided on the row as it was before the step.
+    /// Tells whether an input was decided on the row as it was before the step.
     pub(super) fn is_first(&self, id: SubmissionId, index: usize) -> bool {
         self.first.get(&id).is_none_or(|first| *first >= index)
     }

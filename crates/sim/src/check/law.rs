@@ -60,7 +60,7 @@ impl Book {
         }
     }
 
-    /// What can have made this event's move: never nothing.
+    /// Lists what can have made this event's move: never nothing.
     pub(crate) fn ways(&self, event: &Event) -> Result<Vec<&By>, Finding> {
         let leaf = &event.leaf;
         let fits = |legal: &&Move| {
@@ -101,7 +101,7 @@ impl Book {
     }
 }
 
-/// Whether a right allows such a move at all.
+/// Tells whether a right allows such a move at all.
 fn by_right(leaf: &model::event::Leaf, by: &By) -> bool {
     match leaf.right {
         Right::Role(_) | Right::Rule if leaf.kind == Kind::Submitted => *by == By::Start,

@@ -66,7 +66,7 @@ pub(crate) struct Ledger {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) row: Submission,
-    /// What its events alone make of it.
+    /// The row that its events alone make.
     pub(super) replayed: Submission,
     /// The row as the events of the commit being checked have moved it so far.
     pub(super) moving: Submission,
@@ -74,7 +74,7 @@ pub(super) struct Known {
     pub(super) visit: Visit,
     /// Leaf hashes by revision, the first at 0.
     pub(super) history: Vec<Digest>,
-    /// Where its events are in the sequence, counted from 0.
+    /// The places of its events in the sequence, counted from 0.
     pub(super) places: Vec<usize>,
     /// The last settlements that were taken, the newest last.
     pub(super) accepted: Vec<Accepted>,
@@ -116,7 +116,7 @@ impl Ledger {
         self.holds.values()
     }
 
-    /// Whether nothing is left to be done for others.
+    /// Tells whether nothing is left to be done for others.
     pub(crate) fn owes_nothing(&self) -> bool {
         self.debts.is_empty() && self.messages.is_empty()
     }
@@ -149,7 +149,7 @@ impl Ledger {
         self.retired_before.saturating_sub(1).min(self.last_seq())
     }
 
-    /// How many events were let go, oldest first.
+    /// Counts the events that were let go, oldest first.
     pub(super) fn retired(&self) -> usize {
         self.seqs.partition_point(|seq| *seq <= self.retired_through())
     }
@@ -217,7 +217,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// What the digests of erased documents were salted with goes with them.
+    /// Erases the salts of the digests of erased documents with them.
     fn erase_salts(&mut self, commit: &Commit) {
         let forgotten = commit.changes.forgotten.iter().map(|row| &row.id);
         for id in commit.changes.erased.iter().chain(forgotten) {

@@ -16,7 +16,7 @@ fn limit(row: &Submission, label: &Name, value: &Name) -> Limit {
     (row.pipeline.clone(), label.clone(), value.clone())
 }
 
-/// What those wait under that a limit keeps out of their queue.
+/// Returns the name under which those wait that a limit keeps out of their queue.
 pub(super) fn aside(pipeline: &Pipeline, (label, value): (&Name, &Name), task: &Name) -> Name {
     format!("limit {} {label}={value} {task}", pipeline.name).into()
 }
@@ -67,7 +67,8 @@ fn slots(ledger: &Ledger) -> Result<BTreeMap<Limit, BTreeSet<u32>>, Finding> {
     Ok(slots)
 }
 
-/// Who is in a queue and will take a slot, or pass it on: by the limit, and the name others wait for the same under.
+/// Lists who is in a queue and will take a slot, or pass it on: by the limit, and the name others wait for the same
+/// under.
 fn queued(ledger: &Ledger) -> BTreeSet<(Limit, Name)> {
     let mut queued = BTreeSet::new();
     for row in ledger.rows().filter(|row| row.parked.is_none()) {

@@ -1,4 +1,4 @@
-//! What must be true after every step, whatever went wrong in it.
+//! Checks what must be true after every step, whatever went wrong in it.
 //!
 //! The ledger is the checker's own book: rows and events as read back from the store, answers as they were given. It
 //! follows what really was committed and asks the rules of the model only where they are not what is being checked.
@@ -53,13 +53,13 @@ pub(crate) type Checked = Result<(), Finding>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) inputs: &'a [Input],
-    /// What the engine said to each; silence if its process died.
+    /// The answer of the engine to each; silence if its process died.
     pub(crate) heard: &'a [Heard],
-    /// What really was committed.
+    /// The changes that really were committed.
     pub(crate) commits: &'a [Commit],
     pub(crate) faults: &'a [Fault],
     pub(crate) now: Time,
-    /// Whether the step looked at what is due.
+    /// Set if the step looked at what is due.
     pub(crate) due: bool,
     pub(crate) pipelines: &'a Pipelines,
 }

@@ -1,4 +1,4 @@
-//! What submissions mean for each other: lanes, keys, holds and children, counted anew after every step.
+//! Checks what submissions mean for each other: lanes, keys, holds and children, counted anew after every step.
 
 use std::collections::BTreeMap;
 
@@ -152,7 +152,7 @@ fn parked(ledger: &Ledger) -> Checked {
     Ok(())
 }
 
-/// What a parent counts, with what it has not heard of yet, is how its children stand.
+/// Checks that what a parent counts, with what it has not heard of yet, is how its children stand.
 fn children(ledger: &Ledger) -> Checked {
     let mut counted: BTreeMap<SubmissionId, Children> = BTreeMap::new();
     // Whoever was forgotten has still been a child.
@@ -187,7 +187,7 @@ fn children(ledger: &Ledger) -> Checked {
     Ok(())
 }
 
-/// What a hold stops does not get a lease, a lane, or a wake.
+/// Checks that what a hold stops does not get a lease, a lane, or a wake.
 fn stopped(ledger: &Ledger, now: Time) -> Checked {
     for id in ledger.changed() {
         let (Some(before), Some(after)) = (ledger.before(id), ledger.row(id)) else { continue };

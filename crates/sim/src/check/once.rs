@@ -19,10 +19,10 @@ pub(super) struct Receipt {
     /// `None` while nobody has heard the answer.
     row: Option<Submission>,
     until: Time,
-    /// Its time was over once. Every transaction clears a few of those away, also one that writes nothing, such as those
-    /// of the checker itself. So this one may be gone, and a clock that was set back since does not bring it back. It
-    /// was kept for its day all the same: whoever repeats the request now hears the first answer or is served anew,
-    /// and both are right.
+    /// Set if the receipt's time was over once. Every transaction clears a few of those away, also one that writes
+    /// nothing, such as those of the checker itself. So this one may be gone, and a clock that was set back since does
+    /// not bring it back. The receipt was kept for its day all the same: whoever repeats the request now hears the
+    /// first answer or is served anew, and both are right.
     swept: bool,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Watched {
     waiting: BTreeSet<SubmissionId>,
 }
 
-/// What was done in the name of each operation, by events.
+/// The number of events in the name of each operation.
 pub(super) type Deeds = BTreeMap<Name, u64>;
 
 /// Counts an event somebody made through an operation.

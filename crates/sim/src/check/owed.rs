@@ -1,4 +1,4 @@
-//! What is owed: written by one commit, applied by another, and never lost in between.
+//! Checks what is owed: written by one commit, applied by another, and never lost in between.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::report::Report;
 
 #[derive(Debug, Default)]
 pub(crate) struct Debts {
-    /// What is owed now.
+    /// The effects that are owed now.
     pub(super) open: BTreeMap<OwedId, Owed>,
     /// Whom something was owed at some time of the step being checked.
     seen: Vec<OwedTo>,
@@ -75,12 +75,12 @@ impl Debts {
         })
     }
 
-    /// Whether the lane that a row stood in line for was left in this step.
+    /// Tells whether the lane that a row stood in line for was left in this step.
     pub(super) fn follows(&self, row: &Submission) -> bool {
         unheld_lane(row).is_some_and(|lane| self.left.contains(&lane))
     }
 
-    /// Whether something owed in this step can have changed a row that stood like this.
+    /// Tells whether something owed in this step can have changed a row that stood like this.
     pub(super) fn concerned(&self, row: &Submission) -> bool {
         self.seen.iter().any(|to| match to {
             OwedTo::Submission(id) => *id == row.id,

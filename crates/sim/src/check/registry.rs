@@ -1,5 +1,5 @@
-//! What the registry holds, kind by kind: definitions, holds, operations, schedules, cursors, and the epoch that tells
-//! servers to read them again.
+//! The entries of the registry, kind by kind: definitions, holds, operations, schedules, cursors, and the epoch that
+//! tells servers to read them again.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ type Entries = BTreeMap<String, Json>;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     kinds: BTreeMap<String, Entries>,
-    /// Of the definitions, by the names they are registered under.
+    /// The digests of the definitions, by the names they are registered under.
     digests: BTreeMap<String, Digest>,
 }
 
@@ -47,18 +47,18 @@ impl Registry {
         }
     }
 
-    /// Whether a definition is the newest of a version.
+    /// Tells whether a definition is the newest of a version.
     pub(super) fn decides(&self, pipeline: &str, version: u32, definition: &Digest) -> bool {
         self.digests.get(&format!("{pipeline}@{version}")) == Some(definition)
     }
 
-    /// What was applied of a pipeline, in order.
+    /// Returns the versions that were applied of a pipeline, in order.
     pub(super) fn applied(&self, pipeline: &str) -> Vec<AppliedVersion> {
         let body = self.entry("applied", pipeline);
         body.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
     }
 
-    /// Which state of holds and definitions servers have to know.
+    /// Returns the state of holds and definitions that servers have to know.
     fn epoch(&self) -> u64 {
         let entry = self.entry("epoch", "engine");
         entry.and_then(|body| body.as_str().parse().ok()).unwrap_or(0)

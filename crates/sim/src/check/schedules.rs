@@ -12,7 +12,7 @@ use crate::faults::Commit;
 use crate::finding::{Finding, finding};
 use crate::report::Report;
 
-/// Who submits for schedules, and nobody else does.
+/// The caller that submits for schedules, and nobody else does.
 const CALLER: &str = "schedule";
 
 impl Ledger {

@@ -19,9 +19,9 @@ const REMEMBERED: usize = 4;
 pub(super) struct Accepted {
     lease_no: u64,
     bits: Bits,
-    /// What it said; several where only one of them was taken and nobody heard which.
+    /// The settlement's words; several where only one of them was taken and nobody heard which.
     said: Vec<String>,
-    /// What it was answered; `None` while nobody has heard.
+    /// The answer to the settlement; `None` while nobody has heard.
     answer: Option<(Name, Status)>,
 }
 
@@ -159,7 +159,7 @@ fn accept(ledger: &mut Ledger, asked: &Asked<'_>, answer: Option<(Name, Status)>
     Ok(())
 }
 
-/// What was taken under this token before.
+/// Returns what was taken under this token before.
 fn accepted<'a>(ledger: &'a mut Ledger, asked: &Asked<'_>) -> Option<&'a mut Accepted> {
     // It may have been forgotten in the very step.
     let known = ledger.known.get_mut(&asked.id).or_else(|| ledger.gone.get_mut(&asked.id))?;

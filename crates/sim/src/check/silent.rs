@@ -92,7 +92,7 @@ fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
     Ok(settled && !is_given_back(before, after))
 }
 
-/// Whether a lease was given back: that neither ends a row of crashes nor makes it longer.
+/// Tells whether a lease was given back: that neither ends a row of crashes nor makes it longer.
 pub(super) fn is_given_back(before: &Submission, after: &Submission) -> bool {
     after.given_back.times > before.given_back.times
 }
@@ -112,7 +112,7 @@ fn given_back(silent: &Silent<'_>, lease: &Lease, expected: &mut Submission) -> 
     Ok(())
 }
 
-/// It got its lane.
+/// Tells whether the submission got its lane.
 fn turn(silent: &Silent<'_>) -> bool {
     let holds = |row: &Submission| row.seat.as_ref().is_some_and(|seat| seat.holds);
     holds(silent.after) && !holds(silent.before)

@@ -201,7 +201,7 @@ fn lines(ledger: &Ledger, store: &dyn Store) -> Checked {
     Ok(())
 }
 
-/// What is owed, and what holds have parked.
+/// Checks what is owed, and what holds have parked.
 fn owed(ledger: &Ledger, store: &dyn Store) -> Checked {
     let mut checked = Ok(());
     let committed = store.transact(&Take { owed: ALL, parked: ALL, ..Take::nothing() }, &mut |taken| {

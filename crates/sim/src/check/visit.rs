@@ -126,7 +126,7 @@ impl Visit {
     }
 }
 
-/// Whether the worker of a lease said in this step that trying again is of no use.
+/// Tells whether the worker of a lease said in this step that trying again is of no use.
 fn said_never(moment: &Moment<'_>, lease_no: u64) -> bool {
     let id = moment.event.leaf.submission;
     moment.told.seen.inputs.iter().any(|input| match &input.ask {

@@ -62,8 +62,9 @@ impl Ledger {
     }
 }
 
-/// Whether a worker was heard in a commit without an event of its own: a settlement that left none, beside whatever
-/// else happened to the submission in that commit (somebody amended or migrated it, a service level was missed).
+/// Tells whether a worker was heard in a commit without an event of its own: a settlement that left none, beside
+/// whatever else happened to the submission in that commit (somebody amended or migrated it, a service level was
+/// missed).
 fn snoozed(before: &Submission, after: &Submission, commit: &Commit) -> bool {
     let mut events = commit.changes.events.iter().filter(|event| event.leaf.submission == before.id);
     // One that was handed around for too long ends with the lease that is given back.
