@@ -1,5 +1,5 @@
-//! How fast a whole log is audited, on one core. Prints the rate of five passes; the promise is 500,000 events a second
-//! in release.
+//! The speed at which a whole log is audited, on one core. Prints the rate of five passes; the promise is 500,000
+//! events a second in release.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod common;

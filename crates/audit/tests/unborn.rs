@@ -1,4 +1,4 @@
-//! What was sent and never became a submission: its one event is verified, and nothing may follow it.
+//! Requests that never became a submission: the one event of each is verified, and nothing may follow it.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod common;

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::client::Client;
 use crate::error::Error;
 
-/// How a definition is applied.
+/// Options for applying a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApplyOptions {
     /// Only says what it would change.

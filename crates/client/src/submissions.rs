@@ -20,7 +20,7 @@ pub struct Filter {
     pub pipeline: Option<String>,
     pub state: Option<String>,
     pub status: Option<Status>,
-    /// How far the investigation of their end has come.
+    /// The progress of the investigation of their end.
     pub investigation: Option<InvestigationStatus>,
     pub key: Option<String>,
     pub parent: Option<SubmissionId>,

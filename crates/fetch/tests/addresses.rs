@@ -1,4 +1,4 @@
-//! Which addresses may be gone to, in whatever spelling they come.
+//! The addresses that may be gone to, in whatever spelling they come.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -160,7 +160,7 @@ fn an_error_tells_no_secret_of_the_address() {
     }
 }
 
-/// What the standard library calls by a name of its own: another source than the table under test.
+/// Tells whether the standard library has a name of its own for an address: another source than the table under test.
 fn is_special_v4(address: Ipv4Addr) -> bool {
     let [a, b, ..] = address.octets();
     address.is_unspecified()

@@ -23,8 +23,8 @@ const POST: &str = "delivery.post";
 const MAIL: &str = "delivery.mail";
 /// Messages under way at a time, wherever they go.
 const AT_A_TIME: usize = 256;
-/// How long one claim waits. It cannot be cut off, or what it is granted would be nobody's; so a stop waits for it, unless
-/// the engine ends it.
+/// The time that one claim waits. A claim cannot be cut off, or what it is granted would be nobody's; so a stop waits
+/// for it, unless the engine ends it.
 const CLAIM_FOR: Duration = Duration::from_secs(1);
 /// Between looks while there is nothing to look for, or nobody to ask.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -90,8 +90,8 @@ fn is_refused(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|answer| answer.parsed_severity() == Some(Severity::Error))
 }
 
-/// Whether the server ended the connection because it had waited too long for a statement within a transaction: the commit
-/// never reached it.
+/// Tells whether the server ended the connection because it had waited too long for a statement within a transaction:
+/// the commit never reached the server.
 fn stood_idle(error: &tokio_postgres::Error) -> bool {
     error.code() == Some(&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT)
 }

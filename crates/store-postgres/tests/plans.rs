@@ -13,7 +13,7 @@ use support::Session;
 
 /// Queries that read a table from its beginning, and why that is cheap.
 const WHOLE: [(&str, &str); 1] = [("counter_all", "a table with a few rows for each state")];
-/// What is not planned: scripts, and functions that plan for themselves.
+/// The files that are not planned: scripts, and functions that plan for themselves.
 const NOT_PLANNED: [&str; 5] = ["schema", "schema_inbox", "schema_sequence", "session", "batch_sequence"];
 
 fn queries() -> Vec<(String, String)> {
@@ -125,7 +125,7 @@ const FROM_AN_END: [(&str, &str); 4] = [
     ("owed_first", "the oldest few"),
 ];
 
-/// What is wrong with the plan of a query: every table is searched by an index, whatever its size.
+/// Tells what is wrong with the plan of a query: every table is searched by an index, whatever its size.
 fn complaint(name: &str, plan: &str) -> Option<String> {
     let scans = plan.contains("Seq Scan");
     let whole = WHOLE.iter().any(|(query, _)| *query == name);
@@ -134,7 +134,7 @@ fn complaint(name: &str, plan: &str) -> Option<String> {
     bad.then(|| format!("{name}:\n{plan}"))
 }
 
-/// Whether some index is read without a condition on its key.
+/// Tells whether some index is read without a condition on its key.
 fn walks_an_index(plan: &str) -> bool {
     let mut lines = plan.lines().peekable();
     while let Some(line) = lines.next() {

@@ -13,7 +13,7 @@ use store::{Changes, Committed, Feed, Store, Take};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 
-/// What a commit does in its last step, on a session that can stop in the middle. Its event is a copy of another.
+/// The last step of a commit, on a session that can stop in the middle. Its event is a copy of another.
 const LATE: &str = "BEGIN;
 INSERT INTO batch (no, events) VALUES (nextval('batch_no'), 1);
 INSERT INTO event SELECT currval('batch_no'), 0, 0, 0, revision, pipeline, state, labels, leaf, detail

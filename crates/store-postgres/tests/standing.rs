@@ -55,7 +55,7 @@ impl Race {
     }
 }
 
-/// Where a thread stops until it is told to go on, or until there is nobody left to tell it.
+/// The point where a thread stops until it is told to go on, or until there is nobody left to tell it.
 struct Pause(Sender<()>, Receiver<()>);
 
 /// The other end of a pause.

@@ -69,7 +69,7 @@ impl Shop {
         Engine::start(self.store.clone(), &Options::default()).unwrap()
     }
 
-    /// What a call in SQL answers.
+    /// Returns the answer to a call in SQL.
     fn submit(&self, arguments: &str) -> SubmissionId {
         self.session.texts(&format!("SELECT submit({arguments})"))[0].parse().unwrap()
     }

@@ -27,7 +27,7 @@ fn insert(store: &SqliteStore, n: u64) {
     store.transact(&Take::nothing(), insert).expect("the row is new");
 }
 
-/// How many events there are after a position.
+/// Counts the events after a position.
 fn events(store: &SqliteStore, after: u64) -> usize {
     store.feed(&Feed { after, limit: 100, ..Feed::default() }).expect("reading works").events.len()
 }

@@ -37,7 +37,7 @@ fn plan(database: &Connection, query: &str) -> Vec<String> {
     explain.raw_query().mapped(|row| row.get(3)).collect::<Result<_, _>>().expect("a plan is text")
 }
 
-/// What is wrong with the plan of a query.
+/// Tells what is wrong with the plan of a query.
 fn complaint(name: &str, plan: &[String]) -> Option<String> {
     let scans = plan.iter().filter(|step| step.starts_with("SCAN") && *step != "SCAN CONSTANT ROW").count();
     let sorts = plan.iter().filter(|step| step.contains("TEMP B-TREE")).count();

@@ -68,7 +68,7 @@ pub struct Place {
     pub pipeline: Name,
     pub state: Name,
     pub status: Status,
-    /// How far the investigation of its end has come, where there is one.
+    /// The progress of the investigation of the submission's end, where there is one.
     pub investigation: Option<InvestigationStatus>,
 }
 

@@ -13,7 +13,7 @@ pub struct Query {
     pub pipeline: Option<Name>,
     pub state: Option<Name>,
     pub status: Option<Status>,
-    /// How far the investigation of its end has come.
+    /// The progress of the investigation of the submission's end.
     pub investigation: Option<InvestigationStatus>,
     /// Finds the submission that holds the key: one that has not ended.
     pub key: Option<Name>,
@@ -30,7 +30,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Whether it asks for places: lists that rows are kept in.
+    /// Tells whether the query asks for places: lists that rows are kept in.
     #[must_use]
     pub fn is_placed(&self) -> bool {
         self.pipeline.is_some()
@@ -39,7 +39,7 @@ impl Query {
             || self.investigation.is_some()
     }
 
-    /// Whether what it asks for may be in this place.
+    /// Tells whether rows that the query asks for may be in this place.
     #[must_use]
     pub fn covers(&self, place: &Place) -> bool {
         self.pipeline.as_ref().is_none_or(|pipeline| *pipeline == place.pipeline)
@@ -78,7 +78,7 @@ pub struct Count {
     pub pipeline: Name,
     pub state: Name,
     pub status: Status,
-    /// How far the investigation of these ends has come, where there is one.
+    /// The progress of the investigation of these ends, where there is one.
     pub investigation: Option<InvestigationStatus>,
     pub count: u64,
 }

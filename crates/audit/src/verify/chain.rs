@@ -27,7 +27,7 @@ pub(super) struct Tip {
 #[derive(Debug)]
 pub(super) struct Judge {
     pub(super) rules: Rules,
-    /// When another revision of the same version took its place.
+    /// The time at which another revision of the same version took the place of this one.
     pub(super) replaced_at: Option<Time>,
     verdicts: HashMap<Vec<u8>, Rc<Verdict>>,
     key: Vec<u8>,
@@ -36,7 +36,7 @@ pub(super) struct Judge {
 /// Kinds of events are few; a log that asks for more verdicts than this is answered afresh each time.
 const VERDICTS_MAX: usize = 100_000;
 
-/// What is being decided while a revision is replaced may be logged after it: by another server, or in the same commit.
+/// The time a decision may be logged after its revision is replaced: by another server, or in the same commit.
 const UNDER_WAY: Millis = Millis::from_secs(60);
 
 impl Judge {
@@ -44,7 +44,8 @@ impl Judge {
         Judge { rules, replaced_at: None, verdicts: HashMap::new(), key: Vec::new() }
     }
 
-    /// Whether a submission may go on from one to the other without being migrated: nothing but parameters differs.
+    /// Tells whether a submission may go on from one definition to the other without being migrated: nothing but
+    /// parameters differs.
     fn revises(&self, other: &Judge) -> bool {
         self.rules.pipeline.is_revision_of(&other.rules.pipeline)
     }

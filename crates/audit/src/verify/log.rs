@@ -118,7 +118,7 @@ struct Audit<'a> {
     definitions: &'a dyn Definitions,
     judges: Vec<Judge>,
     logged: HashMap<Digest, usize>,
-    /// Which of the definitions decides for each version of each pipeline.
+    /// The definition that decides for each version of each pipeline.
     in_force: HashMap<(Name, u32), usize>,
     /// The definition of the event before: mostly it is this one's too.
     recent: Option<(Digest, usize)>,

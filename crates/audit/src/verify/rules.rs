@@ -32,7 +32,7 @@ pub(super) struct Way {
     pub(super) by: Means,
     /// Whether a task runs between the grant and the move.
     pub(super) task: bool,
-    /// Whether the move is recorded as the system's, whoever made it.
+    /// Set if the move is recorded as the system's, whoever made it.
     pub(super) by_system: bool,
     pub(super) due: Due,
 }

@@ -20,7 +20,7 @@ pub(super) struct Stand {
     entered_at: Time,
     created_at: Time,
     pending: Option<Box<Pending>>,
-    /// Whether somebody has looked into how it ended.
+    /// Set if somebody has looked into how the submission ended.
     acknowledged: bool,
 }
 

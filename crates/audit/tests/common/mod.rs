@@ -106,7 +106,7 @@ impl Deployment {
         self.leaves.iter().position(|known| known == leaf).unwrap() as u64
     }
 
-    /// What the deployment exports about a story, with every document.
+    /// Returns what the deployment exports about a story, with every document.
     pub(crate) fn evidence(&self, story: &Story) -> Evidence {
         self.evidence_from(story, None)
     }

@@ -30,7 +30,7 @@ use run::Run;
 const POLL: Millis = Millis::from_secs(20);
 /// Tasks that one claim may ask for.
 const CLAIM_MAX: usize = 1_000;
-/// How long a worker that stops tries to give tasks back. Whatever it cannot tell anybody about expires.
+/// The time for which a worker that stops tries to give tasks back. A task whose return nobody heard of expires.
 const GIVING_BACK: Duration = Duration::from_secs(5);
 /// Between tries while the server cannot be reached.
 const OUTAGE: Retries =
@@ -88,8 +88,9 @@ impl Worker {
         self
     }
 
-    /// How long running tasks may go on when the worker is to stop; 30 seconds unless told. Those that do not end in time
-    /// are stopped at their next `await` and given back: somebody else gets them at once, and no attempt is counted.
+    /// Sets the time that running tasks may go on when the worker is to stop; 30 seconds by default. Those that do not
+    /// end in time are stopped at their next `await` and given back: somebody else gets them at once, and no attempt is
+    /// counted.
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Worker {
         self.grace = grace;

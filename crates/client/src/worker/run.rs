@@ -17,7 +17,7 @@ pub(super) struct Run {
     pub(super) task: Task,
     pub(super) lease: Lease,
     pub(super) client: Client,
-    /// Whether to stop before the task has ended.
+    /// Set if the run is to stop before the task has ended.
     pub(super) give_up: watch::Receiver<bool>,
 }
 
@@ -47,10 +47,10 @@ impl Run {
     }
 }
 
-/// Why a task is no longer run.
+/// The reason why a task is no longer run.
 enum Over {
     Ended(Result<Result<Outcome, Failure>, JoinError>),
-    /// Its lease is somebody else's.
+    /// The task's lease is somebody else's.
     Lost,
     /// The worker stops.
     GivenUp,

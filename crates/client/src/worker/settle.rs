@@ -36,7 +36,7 @@ impl Settlement {
         }
     }
 
-    /// Of a task that was stopped before its end.
+    /// Makes the settlement of a task that was stopped before its end.
     pub(super) fn give_back(token: String) -> Settlement {
         Settlement::GiveBack(GiveBackBody { token })
     }

@@ -51,7 +51,7 @@ impl ScriptedServer {
         *self.more.borrow()
     }
 
-    /// What was expected and never came, and what came otherwise than expected.
+    /// Lists what was expected and never came, and what came otherwise than expected.
     pub(crate) fn left(&self) -> Vec<String> {
         let mut left = self.faults.lock().unwrap().clone();
         left.extend(

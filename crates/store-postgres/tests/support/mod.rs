@@ -8,10 +8,10 @@ use store_postgres::Settings;
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-/// Where the server is.
+/// Returns the address of the server.
 ///
 /// # Panics
-/// When nobody says: a test that cannot run has failed.
+/// Panics if nobody says: a test that cannot run has failed.
 pub(crate) fn url() -> String {
     std::env::var("MILEPOST_TEST_POSTGRES")
         .expect("MILEPOST_TEST_POSTGRES names a PostgreSQL server: run the tests through `cargo xtask test`")
