@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use engine::pipelines::{Apply, Brought, Intent};
+use engine::pipelines::{Apply, Brought, Intent, Versions};
 use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
 use model::pipeline::diff::diff;
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::pipelines::{JSON, TOML};
 use super::{Asking, At};
+use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
@@ -39,12 +40,34 @@ pub(crate) async fn apply(
         params: source.params.as_object().cloned().unwrap_or_default(),
         intent: if rollback { Intent::Rollback } else { Intent::Forward },
     };
+    check_reach(&app.engine.pipelines().current(), &asking, &apply.pipeline)?;
     let brought = match dry_run {
         true => app.engine.pipelines().current().bring(&apply)?,
         false => app.engine.by(&asking.caller).bring_loaded(apply).await?,
     };
     let status = if brought.changed && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(answer(&brought, dry_run))).into_response())
+}
+
+/// Refuses a definition by which a token would reach pipelines that it is not for: submissions made there as children, and
+/// workers whose tasks have the same names.
+fn check_reach(versions: &Versions, visitor: &Visitor, pipeline: &Pipeline) -> Result<(), Refusal> {
+    pipeline.child().map_or(Ok(()), |child| visitor.check_sees(child))?;
+    let theirs = |task: &str| {
+        let others = versions.all().filter(|other| !visitor.sees(&other.name));
+        others.flat_map(|other| versions.versions(&other.name)).any(|other| other.has_task(task))
+    };
+    match pipeline.tasks().find(|task| theirs(&task.name)) {
+        None => Ok(()),
+        Some(task) => Err(Refusal::new(
+            Code::RoleRequired,
+            format!(
+                "a pipeline that this token is not for has the task {}; call it otherwise, or have an admin without a \
+                 scope apply this",
+                quote(&task.name)
+            ),
+        )),
+    }
 }
 
 fn answer(brought: &Brought, dry_run: bool) -> ApplyAnswer {

@@ -142,6 +142,9 @@ async fn settle_one<T: Settlement>(app: &App, visitor: &Visitor, mut task: T, pr
     check_sees(app, visitor, token.submission).await?;
     let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
     let children = app.engine.admit_children(token, children).await?;
+    if !children.iter().all(|child| visitor.sees_with(child.pipeline(), child.labels())) {
+        return Err(visitor.elsewhere());
+    }
     let settled = app.engine.settle(token, task.command(token, children)?).await?;
     evidence::proven(app, proof, token.submission).await?;
     Ok(settled)

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::server::Server;
+use crate::server::{Answer, Grant, Server};
 
 const BATCH: &str = r#"
 name = "shipments"
@@ -179,4 +179,59 @@ async fn a_child_that_does_not_fit_refuses_them_all() {
     ask(&server, "snooze", json!({ "token": token, "for": "1h" })).await;
     let stale = ask(&server, "spawn", json!({ "token": token, "children": boxes(&[1]) })).await;
     assert_eq!(stale["problem"]["code"], "stale-lease");
+}
+
+/// Tokens of one pipeline each, and one for both.
+fn grants() -> [Grant; 4] {
+    let right = |token, role: &str, pipelines: Value| {
+        let rights = json!({ "subject": format!("a-{token}"), "role": role, "pipelines": pipelines });
+        Grant { token, rights }
+    };
+    [
+        right("owner", "admin", json!(["shipments"])),
+        right("unpacker", "worker", json!(["shipments"])),
+        right("packer", "worker", json!(["shipments", "boxes"])),
+        Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) },
+    ]
+}
+
+async fn put(server: &Server, token: &str, toml: &str) -> Answer {
+    let request = server.request("PUT", "/v1/pipelines/shipments").header("Content-Type", "application/toml");
+    Answer::of(request.bearer_auth(token).body(toml.to_owned())).await
+}
+
+#[tokio::test]
+async fn a_definition_reaches_no_pipeline_outside_its_tokens_scope() {
+    let server = Server::with(&grants(), |_| {}).await;
+    server.engine.apply(&model::pipeline::Source::new("boxes.toml", BOXES)).await.unwrap();
+    put(&server, "owner", BATCH).await.problem(403, "role-required");
+    let alone = BATCH
+        .replace("join = \"boxes\"\n", "")
+        .replace("on.all_succeeded", "on.all")
+        .replace("on.some_failed", "on.some");
+    let borrowed = put(&server, "owner", &alone.replace("shipments.unpack", "boxes.store")).await;
+    borrowed.problem(403, "role-required");
+    assert!(!borrowed.text.contains("`boxes`"), "whose it is, is not said: {}", borrowed.text);
+    assert_eq!(put(&server, "owner", &alone).await.status, 201);
+    let both = put(&server, "root", &BATCH.replace("version = 1", "version = 2")).await;
+    assert_eq!(both.status, 201, "{}", both.text);
+}
+
+#[tokio::test]
+async fn a_worker_makes_children_only_where_its_token_reaches() {
+    let server = Server::with(&grants(), |_| {}).await;
+    for toml in [BOXES, BATCH] {
+        server.engine.apply(&model::pipeline::Source::new("x.toml", toml)).await.unwrap();
+    }
+    let post = async |token: &str, path: &str, body: Value| {
+        Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await.json()
+    };
+    post("root", "/v1/pipelines/shipments/submissions", json!({ "payload": {} })).await;
+    let claim = json!({ "worker": "w", "tasks": ["shipments.unpack"] });
+    let lease = post("unpacker", "/v1/tasks:claim", claim).await["tasks"][0]["token"].clone();
+    let spawn = json!({ "tasks": [{ "token": lease, "children": boxes(&[1]) }] });
+    let refused = post("unpacker", "/v1/tasks:spawn", spawn.clone()).await;
+    assert_eq!(refused["results"][0]["problem"]["code"], "role-required", "{refused}");
+    let made = post("packer", "/v1/tasks:spawn", spawn).await;
+    assert_eq!(made["results"][0]["children"]["total"], 1, "{made}");
 }
