@@ -28,6 +28,7 @@ fn sent(n: u8, definition: Option<&Pipeline>, fate: Fate<'_>) -> Event {
         arrivals: 0,
         key_holder: None,
         slots: [].into(),
+        settler: None,
         seed: [n; 32],
         pseudonyms: [9; 32],
     };

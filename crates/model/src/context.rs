@@ -24,6 +24,8 @@ pub struct Context {
     pub key_holder: Option<SubmissionId>,
     /// For a claim: of each limit it counts under, by label, the slots that are taken.
     pub slots: BTreeMap<Name, BTreeSet<u32>>,
+    /// For a settlement: the subject in whose name a worker asks. `None` where nobody needs one.
+    pub settler: Option<Name>,
     /// Fresh for every decision; ids, token bits, salts and jitter come from it.
     pub seed: [u8; 32],
     /// The deployment's secret that keeps actors pseudonymous in the audit log.

@@ -23,7 +23,7 @@ pub(super) fn spawn(
     spawn: &Spawn,
     context: &Context,
 ) -> Result<Decision, Refusal> {
-    leased(current.row, spawn.token)?;
+    leased(current.row, spawn.token, context)?;
     let mut walk = Walk::new(pipeline, current, context);
     check(&walk, &spawn.children)?;
     walk.spawn(&spawn.children);

@@ -25,7 +25,7 @@ pub(super) fn decide(
     fail: &Fail,
     context: &Context,
 ) -> Result<Decision, Refusal> {
-    fenced(current, fail.token, digest(fail), |settlement| {
+    fenced(current, fail.token, digest(fail), context, |settlement| {
         let mut walk = Walk::new(pipeline, current, context);
         let step = Step::by(settlement.worker(), settlement.right());
         attempt_failed(&mut walk, &fail.failure, fail.retryable, step);

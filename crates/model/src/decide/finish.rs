@@ -24,7 +24,7 @@ pub(super) fn decide(
     finish: &Finish,
     context: &Context,
 ) -> Result<Decision, Refusal> {
-    fenced(current, finish.token, digest(finish), |settlement| {
+    fenced(current, finish.token, digest(finish), context, |settlement| {
         check_bounds(finish)?;
         let walk = Walk::new(pipeline, current, context);
         match current.row.request.clone() {

@@ -24,7 +24,7 @@ pub(super) fn decide(
     give_back: &GiveBack,
     context: &Context,
 ) -> Result<Decision, Refusal> {
-    fenced(current, give_back.token, Digest::of(b"give-back\0"), |settlement| {
+    fenced(current, give_back.token, Digest::of(b"give-back\0"), context, |settlement| {
         let lease = &settlement.lease;
         let row = current.row;
         let given_back = GivenBack {

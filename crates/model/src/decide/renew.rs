@@ -8,7 +8,7 @@ use crate::submission::{Lease, Submission, Wait};
 use crate::token::Token;
 
 pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> Result<Decision, Refusal> {
-    let lease = leased(current.row, renew.token)?;
+    let lease = leased(current.row, renew.token, context)?;
     if current.row.expires_at().is_some_and(|at| at <= context.now) {
         return Err(Refusal::new(
             Code::Expired,
@@ -23,10 +23,18 @@ pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> 
     Ok(Decision::quiet(row, Answer::Renewed { expires_at }))
 }
 
-/// The lease a token names, if it is still in force. Late is fine; replaced is not.
-pub(super) fn leased(row: &Submission, token: Token) -> Result<&Lease, Refusal> {
+/// The lease a token names, if it is still in force and whoever asks has it. Late is fine; replaced is not.
+pub(super) fn leased<'r>(row: &'r Submission, token: Token, context: &Context) -> Result<&'r Lease, Refusal> {
     match row.lease() {
-        Some(lease) if lease.no == token.lease_no && lease.bits == token.bits => Ok(lease),
+        Some(lease) if lease.no == token.lease_no && lease.bits == token.bits => {
+            match context.settler.as_ref().filter(|subject| !lease.is_of(subject)) {
+                None => Ok(lease),
+                Some(_) => Err(Refusal::new(
+                    Code::RoleRequired,
+                    "this lease was given to another subject; only a token of the one that claimed it settles it",
+                )),
+            }
+        }
         _ => Err(Refusal::new(
             Code::StaleLease,
             "this lease is over: it expired, was ended by an action, or was settled before; drop the work",

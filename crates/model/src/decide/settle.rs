@@ -3,6 +3,7 @@
 use super::renew::leased;
 use super::{Answer, Current, Decision};
 use crate::actor::{Actor, ActorKind, Right};
+use crate::context::Context;
 use crate::digest::Digest;
 use crate::refusal::Refusal;
 use crate::submission::{Lease, Settled};
@@ -23,6 +24,7 @@ pub(super) fn fenced(
     current: Current<'_>,
     token: Token,
     digest: Digest,
+    context: &Context,
     settle: impl FnOnce(&Settlement) -> Result<Decision, Refusal>,
 ) -> Result<Decision, Refusal> {
     let row = current.row;
@@ -31,7 +33,7 @@ pub(super) fn fenced(
         let answer = Answer::Settled { state: settled.state.clone(), status: settled.status, repeated: true };
         return Ok(Decision::quiet(row.clone(), answer));
     }
-    let settlement = Settlement { lease: leased(row, token)?.clone() };
+    let settlement = Settlement { lease: leased(row, token, context)?.clone() };
     let mut decision = settle(&settlement)?;
     let (state, status) = (decision.row.state.clone(), decision.row.status);
     let settled = &mut decision.row.settled;

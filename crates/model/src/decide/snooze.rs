@@ -14,7 +14,7 @@ pub const SNOOZE_MAX: Millis = Millis::from_secs(7 * 24 * 3600);
 
 pub(super) fn decide(current: Current<'_>, snooze: &Snooze, context: &Context) -> Result<Decision, Refusal> {
     let digest = Digest::of_parts(&[b"snooze\0", &snooze.span.millis().to_be_bytes()]);
-    fenced(current, snooze.token, digest, |_| {
+    fenced(current, snooze.token, digest, context, |_| {
         if snooze.span > SNOOZE_MAX {
             return Err(Refusal::new(Code::InvalidRequest, format!("a snooze is at most {SNOOZE_MAX}")));
         }

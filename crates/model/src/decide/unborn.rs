@@ -97,6 +97,7 @@ mod tests {
             arrivals: 0,
             key_holder: None,
             slots: [].into(),
+            settler: None,
             seed: [7; 32],
             pseudonyms: [9; 32],
         }

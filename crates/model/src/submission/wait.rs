@@ -120,6 +120,15 @@ pub struct Lease {
     pub slots: Vec<Slot>,
 }
 
+impl Lease {
+    /// Tells whether a subject's worker has the lease. Workers are called `subject/name`; one that claimed while nobody
+    /// needed a token has no subject, and whoever knows its lease settles it.
+    #[must_use]
+    pub fn is_of(&self, subject: &str) -> bool {
+        self.worker.split_once('/').is_none_or(|(of, _)| of == subject)
+    }
+}
+
 /// The number of times one try was given back, and how long it was with workers before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenBack {

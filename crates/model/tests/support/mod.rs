@@ -127,6 +127,7 @@ impl Story {
             arrivals: 0,
             key_holder: self.key_holder,
             slots: self.slots.clone(),
+            settler: None,
             seed,
             pseudonyms: [7; 32],
         };

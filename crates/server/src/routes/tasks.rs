@@ -145,7 +145,11 @@ async fn settle_one<T: Settlement>(app: &App, visitor: &Visitor, mut task: T, pr
     if !children.iter().all(|child| visitor.sees_with(child.pipeline(), child.labels())) {
         return Err(visitor.elsewhere());
     }
-    let settled = app.engine.settle(token, task.command(token, children)?).await?;
+    let command = task.command(token, children)?;
+    let settled = match visitor.token {
+        Some(_) => app.engine.by(&visitor.caller).settle(token, command).await?,
+        None => app.engine.settle(token, command).await?,
+    };
     evidence::proven(app, proof, token.submission).await?;
     Ok(settled)
 }

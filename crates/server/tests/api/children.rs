@@ -184,7 +184,7 @@ async fn a_child_that_does_not_fit_refuses_them_all() {
 /// Tokens of one pipeline each, and one for both.
 fn grants() -> [Grant; 4] {
     let right = |token, role: &str, pipelines: Value| {
-        let rights = json!({ "subject": format!("a-{token}"), "role": role, "pipelines": pipelines });
+        let rights = json!({ "subject": format!("a-{role}"), "role": role, "pipelines": pipelines });
         Grant { token, rights }
     };
     [

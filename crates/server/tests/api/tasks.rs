@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Grant, Server};
 
 #[tokio::test]
 async fn a_claimed_task_has_all_its_worker_needs() {
@@ -233,4 +233,36 @@ async fn a_lease_is_renewed_and_put_off() {
     assert!(shown["lease"].is_null() && shown["wake_at"].is_string(), "{shown}");
     let late = server.post("/v1/tasks:renew", json!({ "tasks": [{ "token": token }] })).await.json();
     assert_eq!(late["results"][0]["problem"]["code"], "stale-lease", "{late}");
+}
+
+#[tokio::test]
+async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
+    let right = |token, subject: &str, role: &str| Grant {
+        token,
+        rights: json!({ "subject": subject, "role": role }),
+    };
+    let grants = [
+        right("one", "ada", "worker"),
+        right("two", "ada", "worker"),
+        right("other", "bob", "worker"),
+        right("root", "root", "admin"),
+    ];
+    let server = Server::with(&grants, |_| {}).await;
+    let post = async |token: &str, path: &str, body: Value| {
+        Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await.json()
+    };
+    let parcel = json!({ "payload": { "ref": "a", "owner": "ada", "weight": 5 } });
+    post("root", "/v1/pipelines/parcels/submissions", parcel).await;
+    let claim = json!({ "worker": "w", "tasks": ["parcels.check"] });
+    let lease = post("one", "/v1/tasks:claim", claim).await["tasks"][0]["token"].clone();
+    let finish = json!({ "tasks": [{ "token": lease, "outcome": "good", "output": { "grams": 1 } }] });
+    for token in ["other", "root"] {
+        for (verb, body) in [("finish", finish.clone()), ("renew", json!({ "tasks": [{ "token": lease }] }))]
+        {
+            let answer = post(token, &format!("/v1/tasks:{verb}"), body).await;
+            assert_eq!(answer["results"][0]["problem"]["code"], "role-required", "{verb}: {answer}");
+        }
+    }
+    let settled = post("two", "/v1/tasks:finish", finish.clone()).await;
+    assert_eq!(settled["results"][0]["status"], 200, "another token of the same subject: {settled}");
 }

@@ -308,6 +308,7 @@ pub fn context() -> model::Context {
         arrivals: 0,
         key_holder: None,
         slots: BTreeMap::new(),
+        settler: None,
         seed: [7; 32],
         pseudonyms: [3; 32],
     }
