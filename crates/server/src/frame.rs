@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
-use crate::access::Visitor;
+use crate::access::{Visitor, no_token};
 use crate::app::App;
 use crate::metrics;
 use crate::problem::Refused;
@@ -95,19 +95,36 @@ pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: 
         Ok(permit) => permit,
         Err(refusal) => return Refused(refusal).into_response(),
     };
+    // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
+    let looks = door.room == Room::Wait && request.method() == Method::GET;
+    let mut waits = None;
     let asked = (request.method(), request.uri());
     match door.app.access.admit(door.need, asked, request.headers()).await {
         Ok(Some(visitor)) => {
             if let Err(refusal) = door.token_rate(&visitor) {
                 return Refused(refusal).into_response();
             }
+            waits = looks.then(|| visitor.clone());
             request.extensions_mut().insert(visitor);
         }
         Ok(None) => {}
         Err(refusal) => return Refused(refusal).into_response(),
     }
     let within = door.app.options.answer_within;
-    tokio::time::timeout(within, next.run(request)).await.unwrap_or_else(|_| {
+    let over = async {
+        match &waits {
+            Some(visitor) => door.app.access.over(visitor).await,
+            None => std::future::pending().await,
+        }
+    };
+    let answer = async {
+        tokio::select! {
+            biased;
+            answer = next.run(request) => answer,
+            () = over => Refused(no_token()).into_response(),
+        }
+    };
+    tokio::time::timeout(within, answer).await.unwrap_or_else(|_| {
         let message = format!("no answer within {} seconds; look before you repeat", within.as_secs());
         Refused(Refusal::new(Code::OutcomeUnknown, message)).into_response()
     })

@@ -12,7 +12,18 @@ use crate::core::{Ask, ClaimMany, Granted, Outcome, Output};
 
 impl Engine {
     /// Takes up to `max` tasks, waiting for the first if there is none.
-    pub async fn claim(&self, mut claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
+    pub async fn claim(&self, claim: ClaimMany, wait: Duration) -> Result<Vec<Granted>, Refusal> {
+        self.claim_until(claim, wait, std::future::pending()).await
+    }
+
+    /// Takes up to `max` tasks, waiting for the first if there is none, and no longer than until `ended`. A claim that
+    /// waits must not be dropped instead: what it is granted at that moment would be nobody's.
+    pub async fn claim_until(
+        &self,
+        mut claim: ClaimMany,
+        wait: Duration,
+        ended: impl Future<Output = ()>,
+    ) -> Result<Vec<Granted>, Refusal> {
         if !claim.pipelines.is_empty() {
             // Names nobody applied have no work, and looking for it would hold up everyone.
             let versions = self.pipelines().current();
@@ -25,7 +36,7 @@ impl Engine {
         let declared: Vec<_> = self.declared(&claim).collect();
         let _polling = self.metrics.polls(&declared);
         let over = tokio::time::sleep(wait);
-        tokio::pin!(over);
+        tokio::pin!(over, ended);
         loop {
             declared.iter().for_each(|task| self.hints.polls(task));
             if !declared.is_empty() {
@@ -47,6 +58,7 @@ impl Engine {
             let over = tokio::select! {
                 outcome = &mut answer => return tasks(heard(outcome).inspect_err(refused)),
                 () = &mut over => true,
+                () = &mut ended => true,
                 () = tokio::time::sleep(self.claim_sweep) => false,
                 () = self.hurries() => true,
                 () = self.stopping() => true,

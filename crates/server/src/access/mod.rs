@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, Method, Uri, header};
 use engine::{Engine, clock};
 use model::{Caller, Code, Refusal, Role};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::table::Need;
 use tokens::Tokens;
@@ -61,12 +61,20 @@ pub(crate) struct Access {
     engine: Engine,
     listen: SocketAddr,
     known: Mutex<Option<(Instant, Arc<Tokens>)>>,
+    /// Told when tokens were changed here.
+    news: watch::Sender<()>,
     used: Used,
 }
 
 impl Access {
     pub(crate) fn new(engine: Engine, listen: SocketAddr) -> Self {
-        Access { engine, listen, known: Mutex::default(), used: Used::default() }
+        Access {
+            engine,
+            listen,
+            known: Mutex::default(),
+            news: watch::Sender::default(),
+            used: Used::default(),
+        }
     }
 
     /// Lets a request in, or says why not.
@@ -94,9 +102,7 @@ impl Access {
         }
         // A token ends for good: by a clock that is far off, not before it is confirmed, and never to come back.
         let now = self.engine.known_time();
-        let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(|| {
-            Refusal::new(Code::Unauthorized, "send a valid token as `Authorization: Bearer TOKEN`")
-        })?;
+        let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(no_token)?;
         self.used.note(&self.engine, visitor.token.as_ref());
         match role {
             Some(wanted) if !visitor.caller.role.covers(wanted) => Err(Refusal::new(
@@ -112,6 +118,27 @@ impl Access {
     /// Has the tokens read again before the next request: they were changed here.
     pub(crate) async fn changed(&self) {
         *self.known.lock().await = None;
+        self.news.send_replace(());
+    }
+
+    /// Tells whether the token that let a visitor in is still good; where nobody needed one, whether nobody does yet.
+    pub(crate) async fn holds(&self, visitor: &Visitor) -> bool {
+        match self.tokens().await {
+            Ok(tokens) => tokens.lets_in(visitor, self.engine.known_time()),
+            // Nobody can have changed a token either.
+            Err(_) => true,
+        }
+    }
+
+    /// Ends when the visitor's token is revoked, replaced or over: whoever waits or reads along is sent away then.
+    pub(crate) async fn over(&self, visitor: &Visitor) {
+        let mut news = self.news.subscribe();
+        while self.holds(visitor).await {
+            tokio::select! {
+                _ = news.changed() => {}
+                () = tokio::time::sleep(FRESH_FOR) => {}
+            }
+        }
     }
 
     /// One reader at a time, and only once in a while: a flood of requests is not a flood of reads.
@@ -133,6 +160,10 @@ impl Access {
         *known = Some((read_at, tokens.clone()));
         Ok(tokens)
     }
+}
+
+pub(crate) fn no_token() -> Refusal {
+    Refusal::new(Code::Unauthorized, "send a valid token as `Authorization: Bearer TOKEN`")
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -35,15 +35,26 @@ impl Tokens {
         self.by_name.is_empty()
     }
 
+    /// Tells whether what let a visitor in would let them in again.
+    pub(super) fn lets_in(&self, visitor: &Visitor, now: Time) -> bool {
+        match &visitor.token {
+            Some(name) => self.entry(name, now).is_some(),
+            None => self.is_empty(),
+        }
+    }
+
+    fn entry(&self, name: &str, now: Time) -> Option<&TokenEntry> {
+        let entry = self.by_name.get(name)?.as_ref()?;
+        entry.expires_at.is_none_or(|at| at > now).then_some(entry)
+    }
+
     pub(super) fn visitor(&self, token: &str, now: Time) -> Option<Visitor> {
         let name = token_name(token);
-        let entry = self.by_name.get(&name)?.as_ref()?;
-        let is_over = entry.expires_at.is_some_and(|at| at <= now);
-        (!is_over).then(|| Visitor {
+        self.entry(&name, now).map(|entry| Visitor {
             caller: Caller { name: entry.subject.clone(), role: entry.role },
             pipelines: entry.pipelines.clone(),
             labels: entry.labels.clone(),
-            token: Some(name.into()),
+            token: Some(name.as_str().into()),
         })
     }
 }

@@ -40,7 +40,7 @@ pub(crate) async fn read(
     let seen = seen.map(|id| id.to_str().unwrap_or("?").to_owned());
     let reader = Reader::begin(app, &asking, &params, seen).await?;
     if streamed {
-        return stream::start(reader).await;
+        return stream::start(reader, asking.0).await;
     }
     Ok(Json(reader.page(wait).await?).into_response())
 }

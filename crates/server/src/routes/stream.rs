@@ -10,23 +10,25 @@ use model::api::EventView;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::feed::Reader;
+use crate::access::Visitor;
 use crate::frame::take;
 use crate::problem::Answer;
 
 /// A stream that is being sent.
 struct Sending {
     reader: Reader,
+    visitor: Visitor,
     /// Read, not sent yet.
     ready: VecDeque<EventView>,
     _room: Option<OwnedSemaphorePermit>,
 }
 
 /// Begins a stream. The first look is made before, so that a reader that comes too late is told so.
-pub(super) async fn start(mut reader: Reader) -> Answer<Response> {
+pub(super) async fn start(mut reader: Reader, visitor: Visitor) -> Answer<Response> {
     let room = take(&reader.app.streams)?;
     let ready = reader.next().await?.into();
     let beat = KeepAlive::new().interval(reader.app.options.heartbeat);
-    let sending = Sending { reader, ready, _room: room };
+    let sending = Sending { reader, visitor, ready, _room: room };
     let events = stream::unfold(sending, |mut sending| async {
         let event = sending.next().await?;
         Some((Ok::<_, Infallible>(event), sending))
@@ -35,15 +37,16 @@ pub(super) async fn start(mut reader: Reader) -> Answer<Response> {
 }
 
 impl Sending {
-    /// The next event. Nothing when the server stops, the store cannot be read or the position was retired: whoever
-    /// comes again with the last id they saw goes on from there, or is told why not.
+    /// The next event. Nothing when the server stops, the reader's token ends, the store cannot be read or the position
+    /// was retired: whoever comes again with the last id they saw goes on from there, or is told why not.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(view) = self.ready.pop_front() {
                 let data = serde_json::to_string(&view).expect("an event has only string keys");
                 return Some(Event::default().id(view.seq.to_string()).data(data));
             }
-            if self.reader.app.is_stopping() {
+            let app = self.reader.app.clone();
+            if app.is_stopping() || !app.access.holds(&self.visitor).await {
                 return None;
             }
             let before = self.reader.feed.after;
@@ -55,7 +58,10 @@ impl Sending {
                 // Where to go on from, for a filter that little passes.
                 return Some(Event::default().id(self.reader.feed.after.to_string()));
             }
-            self.reader.news().await;
+            tokio::select! {
+                () = self.reader.news() => {}
+                () = app.access.over(&self.visitor) => return None,
+            }
         }
     }
 }

@@ -18,7 +18,7 @@ use model::{Code, Command, Millis, Name, Refusal, Token};
 
 use super::actions::check_sees;
 use super::{Asking, evidence};
-use crate::access::Visitor;
+use crate::access::{Visitor, no_token};
 use crate::app::App;
 use crate::body::{Given, MANY_MAX};
 use crate::problem::{Answer, invalid, quote};
@@ -40,7 +40,11 @@ pub(crate) async fn claim(
         return Err(invalid(format!("`wait` is at most {WAIT_MAX}; claim again after it")).into());
     }
     // Not cut off when the server stops, but ended by the engine: a claim that is dropped could be granted to nobody.
-    let granted = app.engine.claim(wish(body, &asking)?, wait.into()).await?;
+    let ended = app.access.over(&asking);
+    let granted = app.engine.claim_until(wish(body, &asking)?, wait.into(), ended).await?;
+    if granted.is_empty() && !wait.is_zero() && !app.access.holds(&asking).await {
+        return Err(no_token().into());
+    }
     Ok(Json(ClaimAnswer { tasks: granted.into_iter().map(view).collect() }))
 }
 

@@ -156,3 +156,30 @@ async fn the_last_use_is_kept() {
     ask(&server, &token, "GET", "/v1/submissions", Value::Null).await;
     assert_eq!(server.engine.tokens().await.unwrap()[0].last_used_at, used, "once a minute");
 }
+
+#[tokio::test]
+async fn whoever_waits_or_reads_along_is_sent_away_with_their_token() {
+    let server = Server::start().await;
+    let (by, _) = root(&server).await;
+    let made = async |role: &str| create(&server, &by, json!({ "subject": role, "role": role })).await;
+    let ((viewer, viewer_id), (worker, worker_id)) = (made("viewer").await, made("worker").await);
+    let feed = |accept: &str, path: &str| {
+        server.request("GET", path).header("accept", accept).bearer_auth(&viewer).send()
+    };
+    let mut stream = feed("text/event-stream", "/v1/feed").await.unwrap();
+    let poll = tokio::spawn(feed("application/json", "/v1/feed?after=end&wait=60s"));
+    let claim = json!({ "worker": "w", "tasks": ["parcels.check"], "wait": "60s" });
+    let claim = tokio::spawn(server.with_json("POST", "/v1/tasks:claim", claim).bearer_auth(&worker).send());
+    while server.engine.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    for id in [viewer_id, worker_id] {
+        ask(&server, &by, "DELETE", &format!("/v1/tokens/{id}"), Value::Null).await;
+    }
+    let gone = async {
+        while stream.chunk().await.unwrap().is_some() {}
+        (poll.await.unwrap().unwrap().status().as_u16(), claim.await.unwrap().unwrap().status().as_u16())
+    };
+    let answered = tokio::time::timeout(Duration::from_secs(30), gone).await;
+    assert_eq!(answered.expect("long before their time is over"), (401, 401));
+}
