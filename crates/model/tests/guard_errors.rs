@@ -301,3 +301,51 @@ fn check_says_what_can_end_as_a_dead_letter() {
     let message = "`TASK` can end as a dead letter: nothing follows its `on.error`, `on.crashed`";
     assert_eq!(told, [("dead-letter", message)]);
 }
+
+/// Times and words that parameters and labels alone decide.
+const CERTAIN: &str = r#"
+dead_letters = false
+labels = { kind = "payload.kind" }
+priority = "params.urgency"
+start = "CHECK"
+[params]
+delay = "7d"
+most = "1h"
+urgency = 3
+[defaults]
+on.error = "FAILED"
+on.crashed = "FAILED"
+[states.CHECK]
+task = "t.check"
+ttl = { after = "params.most", to = "FAILED", error = { code = "'late'", message = "'not within ' + params.most" } }
+on.done = "WAIT"
+[states.WAIT]
+wait = "labels.kind == 'urgent' ? duration('0s') : duration(params.delay)"
+next = "DONE"
+"#;
+
+#[test]
+fn what_parameters_and_labels_alone_decide_cannot_fail_later() {
+    let file = |params: &str| {
+        let toml = format!("name = \"mill\"\nversion = 1\n{CERTAIN}{ENDS}");
+        let mut source = Source::new("test.toml", toml);
+        source.params = Json::parse(params).unwrap().value();
+        source
+    };
+    assert!(load(&file("{}")).unwrap().dead_letters().is_empty());
+    load(&file(r#"{"delay":"2w","most":"5m","urgency":-1}"#)).unwrap();
+    for (params, states) in [
+        (r#"{"delay":"soon"}"#, vec!["CHECK", "WAIT"]),
+        // The first state is entered while somebody is there to be refused.
+        (r#"{"most":"soon"}"#, vec![]),
+        (r#"{"urgency":99999999999999999999}"#, vec!["CHECK", "WAIT"]),
+    ] {
+        let problems = load(&file(params)).err();
+        let told: Vec<String> =
+            problems.iter().flat_map(|all| all.iter()).map(|problem| problem.message.clone()).collect();
+        assert_eq!(told.len(), states.len(), "{params}: {told:?}");
+        for (told, state) in told.iter().zip(states) {
+            assert!(told.contains(&format!("`{state}` can end as a dead letter")), "{params}: {told}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::sight::Moment;
 use super::walk::Walk;
 use crate::admit::PRIORITY_MAX;
 use crate::event::Entry;
-use crate::expr::{GuardError, Out};
+use crate::expr::{Expr, GuardError, Out};
 use crate::pipeline::{After, Clock, Kind, LaneRule, State, Task};
 use crate::submission::{Seat, Status, Submission, Wait};
 use crate::time::Time;
@@ -111,7 +111,7 @@ impl Walk<'_> {
         match after {
             After::Fixed(span) => Ok(since.plus(*span)),
             After::Computed(expr) => {
-                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+                clock_time(&self.sight.out(row, Moment::default(), expr)?, since).ok_or_else(|| no_time(expr))
             }
         }
     }
@@ -121,7 +121,7 @@ impl Walk<'_> {
             Clock::For(span) => Ok(since.plus(*span)),
             Clock::Until(time) => Ok(*time),
             Clock::Computed(expr) => {
-                clock_time(self.sight.out(row, Moment::default(), expr)?, since, expr.source())
+                clock_time(&self.sight.out(row, Moment::default(), expr)?, since).ok_or_else(|| no_time(expr))
             }
         }
     }
@@ -137,14 +137,18 @@ fn stops_for_lane(state: &State) -> bool {
 }
 
 /// A span from `since`, or a time: `7d`, `duration(..)`, `2026-02-15T18:00:00Z`.
-fn clock_time(out: Out, since: Time, source: &str) -> Result<Time, GuardError> {
-    let text = match &out {
-        Out::Duration(span) => return Ok(since.plus(*span)),
-        Out::Json(value) => value.as_str(),
+pub(crate) fn clock_time(out: &Out, since: Time) -> Option<Time> {
+    let text = match out {
+        Out::Duration(span) => return Some(since.plus(*span)),
+        Out::Json(value) => value.as_str()?,
     };
-    let span = text.and_then(|text| text.parse().ok()).map(|span| since.plus(span));
-    span.or_else(|| text.and_then(|text| text.parse().ok())).ok_or_else(|| GuardError {
+    text.parse().map(|span| since.plus(span)).or_else(|_| text.parse()).ok()
+}
+
+fn no_time(expr: &Expr) -> GuardError {
+    let source = expr.source();
+    GuardError {
         reads_output: false,
         message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
-    })
+    }
 }

@@ -29,6 +29,7 @@ mod wake;
 mod walk;
 
 pub use children::{CHILDREN_MAX, SEALED};
+pub(crate) use entry::clock_time;
 pub use error::{BAD_OUTPUT, CRASHES_MAX};
 pub use give_back::GIVEN_BACK_TIMEOUTS;
 pub use message::BODY_BYTES_MAX;

@@ -25,6 +25,7 @@ mod pattern;
 mod repository;
 mod scope;
 mod val;
+mod values;
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,11 @@
 
 use super::moves::By;
 use super::{After, Choice, Clock, Edge, Kind, Pipeline, State};
-use crate::decide::SEALED;
-use crate::expr::Expr;
+use crate::decide::{SEALED, clock_time};
+use crate::expr::{Expr, Out};
+use crate::json::Value;
+use crate::submission::Failure;
+use crate::time::Time;
 
 /// A cause that can make a dead letter of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,8 +32,8 @@ impl Cause {
 }
 
 impl Pipeline {
-    /// The states in which a submission can become a dead letter, each with what may make it one. Where it cannot be
-    /// known, a guard counts as one that may fail.
+    /// The states in which a submission can become a dead letter, each with what may make it one. An expression counts
+    /// as one that may fail unless parameters and labels alone show that it cannot.
     #[must_use]
     pub fn dead_letters(&self) -> Vec<(&State, Vec<Cause>)> {
         let causes = |state| (state, self.causes_of_death(state));
@@ -64,22 +67,44 @@ impl Pipeline {
         let ways: Vec<(By, &[Edge])> = self.ways(state).into_iter().filter(|(by, _)| by_itself(by)).collect();
         let edges = || ways.iter().flat_map(|(_, edges)| edges.iter());
         let moves = edges().any(|edge| !edge.targets().is_empty());
-        let priority = self.priority.value.as_ref().is_some_and(|priority| !priority.is_literal());
+        let priority =
+            self.priority.value.as_ref().is_some_and(|priority| !self.is_sure(priority, is_integer));
         // Waiting anew, after a lane or a hold, evaluates the clock of the state itself.
-        let clock = matches!(&state.kind, Kind::Wait { clock: Clock::Computed(_), .. });
-        clock
+        self.has_unsure_clock(state)
             || moves && priority
-            || edges().any(|edge| expressions(edge).any(|expr| !expr.is_literal() && !expr.reads("output")))
-            || edges().flat_map(Edge::targets).filter_map(|to| self.state(to)).any(has_computed_time)
+            || edges().any(|edge| {
+                expressions(edge).any(|(expr, fits)| !self.is_sure(expr, fits) && !expr.reads("output"))
+            })
+            || edges()
+                .flat_map(Edge::targets)
+                .filter_map(|to| self.state(to))
+                .any(|to| self.has_unsure_time(to))
+    }
+
+    /// Whether an expression gives nothing but what fits, whatever the submission is.
+    fn is_sure(&self, expr: &Expr, fits: Fits) -> bool {
+        let labels: Vec<&str> = self.labels.iter().map(|(name, _)| &**name).collect();
+        expr.values(&self.params, &labels).is_some_and(|values| values.iter().all(fits))
+    }
+
+    /// Whether entering the state computes a time, of which it is not known that it is one.
+    fn has_unsure_time(&self, state: &State) -> bool {
+        let ttl = state.ttl.as_ref().map(|ttl| &ttl.after);
+        let unsure = |after: &After| matches!(after, After::Computed(expr) if !self.is_sure(expr, is_time));
+        ttl.is_some_and(unsure) || self.has_unsure_clock(state)
+    }
+
+    fn has_unsure_clock(&self, state: &State) -> bool {
+        matches!(&state.kind, Kind::Wait { clock: Clock::Computed(expr), .. } if !self.is_sure(expr, is_time))
     }
 
     fn targets<'a>(&'a self, edges: &'a [Edge]) -> impl Iterator<Item = &'a State> {
         edges.iter().flat_map(Edge::targets).filter_map(|to| self.state(to))
     }
 
-    /// Tells whether entering the state evaluates nothing, and nothing after it in the same commit.
+    /// Tells whether entering the state evaluates nothing that may fail, and nothing after it in the same commit does.
     fn is_entered_safely(&self, state: &State) -> bool {
-        if has_computed_time(state) {
+        if self.has_unsure_time(state) {
             return false;
         }
         let next: Vec<&[Edge]> = match &state.kind {
@@ -88,10 +113,11 @@ impl Pipeline {
             Kind::Task { .. } | Kind::Wait { .. } | Kind::Human { .. } | Kind::Final { .. } => return true,
         };
         let rests = |state: &State| {
-            !has_computed_time(state) && !matches!(state.kind, Kind::Pass { .. } | Kind::Join { .. })
+            !self.has_unsure_time(state) && !matches!(state.kind, Kind::Pass { .. } | Kind::Join { .. })
         };
         next.into_iter().all(|edges| {
-            edges.iter().flat_map(expressions).all(Expr::is_literal) && self.targets(edges).all(rests)
+            edges.iter().flat_map(expressions).all(|(expr, fits)| self.is_sure(expr, fits))
+                && self.targets(edges).all(rests)
         })
     }
 }
@@ -100,14 +126,36 @@ fn leads_on(edges: &[Edge]) -> bool {
     !edges.is_empty() && edges.iter().all(|edge| matches!(edge.to, Some(Choice::One(_))))
 }
 
-fn has_computed_time(state: &State) -> bool {
-    let ttl = state.ttl.as_ref().is_some_and(|ttl| matches!(ttl.after, After::Computed(_)));
-    ttl || matches!(&state.kind, Kind::Wait { clock: Clock::Computed(_), .. })
+/// Whether a value is one that its place takes.
+type Fits = fn(&Out) -> bool;
+
+/// What is evaluated on the way along an edge, and what each must give.
+fn expressions(edge: &Edge) -> impl Iterator<Item = (&Expr, Fits)> {
+    let guard = edge.when.iter().map(|expr| (expr, is_truth as Fits));
+    let metadata = edge.metadata.iter().map(|(_, expr)| (expr, is_anything as Fits));
+    let codes = edge.error.iter().map(|error| (&error.code, is_code as Fits));
+    let messages = edge.error.iter().filter_map(|error| Some((error.message.as_ref()?, is_anything as Fits)));
+    guard.chain(metadata).chain(codes).chain(messages)
 }
 
-fn expressions(edge: &Edge) -> impl Iterator<Item = &Expr> {
-    let stated = edge.error.iter().flat_map(|error| [Some(&error.code), error.message.as_ref()]);
-    edge.when.iter().chain(edge.metadata.iter().map(|(_, expr)| expr)).chain(stated.flatten())
+fn is_anything(_: &Out) -> bool {
+    true
+}
+
+fn is_truth(value: &Out) -> bool {
+    matches!(value, Out::Json(Value::Bool(_)))
+}
+
+fn is_integer(value: &Out) -> bool {
+    matches!(value, Out::Json(value) if value.as_i64().is_some())
+}
+
+fn is_code(value: &Out) -> bool {
+    matches!(value, Out::Json(value) if value.as_str().is_some_and(Failure::is_code))
+}
+
+fn is_time(value: &Out) -> bool {
+    clock_time(value, Time::EPOCH).is_some()
 }
 
 impl Kind {

@@ -3,6 +3,7 @@ mod functions;
 mod problems;
 mod properties;
 mod semantics;
+mod values;
 
 use super::{Expr, Out, Problem, Scope};
 use crate::json::{Json, Value};
