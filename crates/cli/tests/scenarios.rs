@@ -223,10 +223,12 @@ fn the_site_list_has_the_nineteen_states_of_its_document() {
 }
 
 #[test]
-fn no_end_of_the_site_list_can_be_left() {
-    for state in shipped("site-list").states.iter().filter(|state| state.is_final()) {
+fn no_end_of_the_site_list_can_be_left_and_nothing_in_it_dies() {
+    let pipeline = shipped("site-list");
+    for state in pipeline.states.iter().filter(|state| state.is_final()) {
         assert!(state.actions.is_empty(), "{} has actions", state.name);
     }
+    assert!(pipeline.forbids_dead_letters && pipeline.dead_letters().is_empty());
 }
 
 /// A rule of a machine, as it is written and as it must not be. The scenarios have to notice.
@@ -272,7 +274,15 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("ingest-batch", "notify = \"depositor\"\n", ""),
     ("site-list", "notify = [\"contact\", \"operator\"]", "notify = \"contact\""),
     ("site-list", "to = \"PRELIMINARY_VALIDATION_ERROR\"", "to = \"SUBMISSION_TO_LOG_ERROR\""),
-    ("site-list", "metadata.code = ", "metadata.kind = "),
+    ("site-list", "metadata = { code = ", "metadata = { kind = "),
+    ("site-list", "ok = \"schemas/site-list-found.json\", ", ""),
+    ("site-list", "output = \"schemas/site-list-leaf.json\"\n", ""),
+    ("site-list", "output = \"schemas/site-list-proof.json\"\n", ""),
+    (
+        "site-list",
+        "on.crashed = \"SUBMISSION_TO_LOG_ERROR\"",
+        "on.crashed = { to = \"SUBMISSION_TO_LOG_ERROR\", trigger = \"gone\" }",
+    ),
     ("ingest-job", "on.parent_cancelled = \"DELETED\"\n", ""),
     ("ingest-job", "final = \"failure\"\non.parent_cancelled = \"DELETED\"\n", "final = \"failure\"\n"),
     ("ingest-job", "when = \"error != null\"\n", ""),

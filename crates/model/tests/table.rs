@@ -39,7 +39,12 @@ fn samples(pipeline: &str) -> Samples {
         },
         "site-list" => Samples {
             payload: r#"{"fqdn":"example.com","action":"ADD"}"#,
-            outputs: &[r#"{"policy":{"threshold":1}}"#],
+            outputs: &[
+                r#"{"signers":null,"threshold":null,"csp":null,"action":"DELETE","entry":"e"}"#,
+                r#"{"code":"no-csp","message":"no policy"}"#,
+                r#"{"leaf":"l"}"#,
+                r#"{"proof":["p"],"tree_head":"h"}"#,
+            ],
             data: "{}",
             amendment: r#"{"action":"DELETE"}"#,
         },

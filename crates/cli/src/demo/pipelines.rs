@@ -34,7 +34,10 @@ const CARRIED: &[Carried] = &[
     carried!("ingest-batch", "ingest-batch"; "depositor"),
     carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request"),
-    carried!("site-list", "site-list"; "contact", "operator"),
+    carried!(
+        "site-list", "site-list", "site-list-found", "site-list-invalid", "site-list-leaf", "site-list-proof";
+        "contact", "operator"
+    ),
     carried!(
         "skill-review", "skill-review", "tier3-checklist";
         "received", "review", "published", "rejected", "operator"
