@@ -68,7 +68,11 @@ fn samples(pipeline: &str) -> Samples {
         },
         "sign-request" => Samples {
             payload: r#"{"sign_id":"8fa876fed6eef5587ec23854211ea72b759f3356c421b8d560139eb4d9d8fcbb","chain":"near","sender":"alice.near","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":false}"#,
-            outputs: &[r#"{"s":"00"}"#],
+            outputs: &[
+                r#"{"big_r":"02aa","s":"bb","recovery_id":0}"#,
+                r#"{"transaction":"tx","block_height":8}"#,
+                r#"{"s":"00"}"#,
+            ],
             data: "{}",
             amendment: r#"{"finalized":true}"#,
         },

@@ -33,7 +33,7 @@ const CARRIED: &[Carried] = &[
     carried!("ingest-job", "ingest-job"),
     carried!("ingest-batch", "ingest-batch"; "depositor"),
     carried!("ledger-batch", "ledger-batch"),
-    carried!("sign-request", "sign-request"),
+    carried!("sign-request", "sign-request", "sign-request-publication", "sign-request-signature"),
     carried!(
         "site-list", "site-list", "site-list-found", "site-list-invalid", "site-list-leaf", "site-list-proof";
         "contact", "operator"
