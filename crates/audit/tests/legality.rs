@@ -177,7 +177,7 @@ const PAYLOADS: &[(&str, &str)] = &[
         r#"{"repo_url":"https://github.com/nobody/skills","skill_name":"b","email":"a@b.example"}"#,
     ),
 ];
-const LEDGER: &str = r#"{"batch_header":"0x0000000000000000000000000000000000000000000000000000000000000000","service_id":"0x0000000000000000000000000000000000000000","serialized_batch":"AAAA"}"#;
+const LEDGER: &str = r#"{"batch_header":"0x0000000000000000000000000000000000000000000000000000000000000000","service_id":"0x0000000000000000000000000000000000000000","nonce":0,"serialized_batch":"AAAA"}"#;
 const SIGN: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":true}"#;
 /// A request whose block is not final yet: an amendment says when it is.
 const SIGN_LATER: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":false}"#;

@@ -235,7 +235,9 @@ fn no_end_of_the_site_list_can_be_left_and_nothing_in_it_dies() {
 const BROKEN: &[(&str, &str, &str)] = &[
     ("ledger-batch", "lane = \"free\"\n", ""),
     ("ledger-batch", "on_dead = \"block\"", "on_dead = \"free\""),
-    ("ledger-batch", "tie = \"payload.batch_header\", ", ""),
+    ("ledger-batch", " : payload.batch_header\", on_dead", " : ''\", on_dead"),
+    ("ledger-batch", "has(payload.nonce) ? string(payload.nonce) : ", ""),
+    ("ledger-batch", "labels.header = \"payload.batch_header\"\n", ""),
     ("ledger-batch", "delay_window = \"15s\"", "delay_window = \"16s\""),
     ("ledger-batch", "lane = { key = \"labels.service\"", "lane = { key = \"payload.batch_header\""),
     ("ledger-batch", "'UNKNOWN' ? 0", "'UNKNOWN' ? 3"),
