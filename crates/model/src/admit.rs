@@ -313,6 +313,11 @@ impl Door<'_> {
         expr.eval_string(&self.scope()).map_err(|error| guard_refusal(&error))
     }
 
+    /// Null says that the submission has none.
+    fn optional_text(&self, expr: &Expr) -> Result<Option<String>, Refusal> {
+        expr.eval_optional_string(&self.scope()).map_err(|error| guard_refusal(&error))
+    }
+
     fn labels(&mut self) -> Result<BTreeMap<Name, Name>, Refusal> {
         let mut labels = BTreeMap::new();
         let mut values = BTreeMap::new();
@@ -330,14 +335,17 @@ impl Door<'_> {
         let key = match (&self.pipeline.key, given) {
             (None, given) => given.map(str::to_owned),
             (Some(expr), given) => {
-                let derived = self.text(expr)?;
-                if given.is_some_and(|given| given != derived) {
+                let derived = self.optional_text(expr)?;
+                if given.is_some_and(|given| Some(given) != derived.as_deref()) {
                     return Err(Refusal::new(
                         Code::KeyMismatch,
-                        format!("pipeline `{}` derives another key; leave `key` out", self.pipeline.name),
+                        format!(
+                            "pipeline `{}` derives another key, or none; leave `key` out",
+                            self.pipeline.name
+                        ),
                     ));
                 }
-                Some(derived)
+                derived
             }
         };
         if let Some(key) = &key {
@@ -348,7 +356,7 @@ impl Door<'_> {
 
     fn seat(&self) -> Result<Option<Seat>, Refusal> {
         let Some(lane) = &self.pipeline.lane else { return Ok(None) };
-        let key = self.text(&lane.key)?;
+        let Some(key) = self.optional_text(&lane.key)? else { return Ok(None) };
         check_word("the lane", &key)?;
         let tie = match &lane.tie {
             Some(tie) => self.text(tie)?,

@@ -168,3 +168,19 @@ fn a_held_submission_takes_its_key_in_its_turn_and_is_held_in_its_queue() {
     assert!(!story.row().key_waits, "a hold stops no turn for a key");
     assert_eq!(story.ask(), model::decide::Answer::Parked);
 }
+
+#[test]
+fn a_key_or_a_lane_of_null_is_none() {
+    let rules = ROAD
+        .replace("\"payload.plate\"", "\"has(payload.plate) ? payload.plate : null\"")
+        .replace("\"payload.road\"", "\"has(payload.road) ? payload.road : null\"");
+    let mut story = Story::of(pipeline(&rules));
+    story.lane_free = false;
+    story.submit(admin(), r#"{"load":1}"#).unwrap();
+    let row = story.row();
+    assert_eq!((&row.key, &row.seat), (&None, &None));
+    assert!(matches!(row.wait, Wait::Worker { .. }), "it waits for no lane: {:?}", row.wait);
+    let named = Story::submitted(pipeline(&rules), PAYLOAD);
+    assert_eq!(named.row().key.as_deref(), Some("p1"));
+    assert!(named.row().seat.is_some());
+}

@@ -158,6 +158,14 @@ impl Expr {
         self.run(scope, |result, _| result.exact_text())
     }
 
+    /// As [`Expr::eval_string`], and nothing for null.
+    pub fn eval_optional_string(&self, scope: &Scope<'_>) -> Result<Option<String>, GuardError> {
+        self.run(scope, |result, _| match result.view() {
+            val::View::Null => Ok(None),
+            _ => result.exact_text().map(Some),
+        })
+    }
+
     pub fn eval_i64(&self, scope: &Scope<'_>) -> Result<i64, GuardError> {
         self.run(scope, |result, _| result.to_i64())
     }
