@@ -6,7 +6,7 @@ mod support;
 
 use model::admit::admit;
 use model::command::{Redrive, Renew};
-use model::owed::Debtor;
+use model::owed::{Debtor, Effect};
 use model::submission::Wait;
 use model::{Code, Command, Status, SubmissionId};
 use support::{Story, admin, pipeline};
@@ -167,6 +167,36 @@ fn a_held_submission_takes_its_key_in_its_turn_and_is_held_in_its_queue() {
     story.tell(&Command::TakeKey).unwrap();
     assert!(!story.row().key_waits, "a hold stops no turn for a key");
     assert_eq!(story.ask(), model::decide::Answer::Parked);
+}
+
+/// How whoever made it hears that it stands, from one to the other.
+fn told(story: &mut Story) -> Vec<(Status, Status)> {
+    let owed = std::mem::take(&mut story.owed);
+    let child = |owed: model::Owed| match owed.effect {
+        Effect::Child { before, after } => Some((before, after)),
+        _ => None,
+    };
+    owed.into_iter().filter_map(child).collect()
+}
+
+#[test]
+fn whoever_made_an_ended_one_hears_of_it_when_it_moves_not_when_a_task_runs_for_that() {
+    let mut story = arrived();
+    story.row.as_mut().unwrap().parent = Some(SubmissionId::NIL);
+    told(&mut story);
+    // Given up: nothing has happened as far as others are concerned.
+    story.act("wash").unwrap();
+    assert_eq!(story.row().status, Status::Open);
+    let token = story.claim_any();
+    story.fail(token, "no-water").unwrap();
+    assert_eq!((story.row().status, told(&mut story)), (Status::Succeeded, vec![]));
+    // Done: it has ended anew, in the same way.
+    story.act("wash").unwrap();
+    let token = story.claim_any();
+    story.finish(token, "washed", "{}").unwrap();
+    assert_eq!((story.row().status, told(&mut story)), (Status::Succeeded, vec![]));
+    again(&mut story, "DRIVE").unwrap();
+    assert_eq!(told(&mut story), [(Status::Succeeded, Status::Open)]);
 }
 
 #[test]

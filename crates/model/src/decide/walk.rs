@@ -260,7 +260,7 @@ impl<'a> Walk<'a> {
         let salts = Salts { payload: salt(payload), output: salt(output), metadata: salt(metadata) };
         let digest = |sealed: Option<Sealed>| sealed.map(|sealed| sealed.digest);
         let row = self.row.take();
-        let stood = row.as_ref().map(Stood::of);
+        let stood = row.as_ref().map(|row| Stood::of(self.pipeline, row));
         let leaf = Leaf {
             format: Leaf::FORMAT,
             kind: change.kind(),
@@ -333,15 +333,15 @@ struct Stood {
 }
 
 impl Stood {
-    fn of(row: &Submission) -> Self {
+    fn of(pipeline: &Pipeline, row: &Submission) -> Self {
         let lane = row.seat.as_ref().filter(|seat| seat.holds).map(|seat| seat.lane.clone());
-        Stood { status: row.status, lane, has_key: !row.status.is_final() && !row.key_waits }
+        Stood { status: pipeline.standing(row), lane, has_key: !row.status.is_final() && !row.key_waits }
     }
 }
 
 /// Adds what a change of the row means for others.
 fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mut Vec<Owed>) {
-    let stands = Stood::of(after);
+    let stands = Stood::of(pipeline, after);
     let before = before.unwrap_or(Stood { status: Status::Open, lane: None, has_key: false });
     if let Some(lane) = before.lane.filter(|_| stands.lane.is_none()) {
         owed.push(freed(Debtor::Lane { pipeline: pipeline.name.clone(), lane }));

@@ -43,7 +43,7 @@ use crate::expr::Expr;
 use crate::json::{self, Json};
 use crate::role::Role;
 use crate::schema::Schema;
-use crate::submission::Submission;
+use crate::submission::{Status, Submission};
 use crate::time::{Calendar, Cron, Time};
 use crate::{Digest, Name};
 
@@ -178,6 +178,16 @@ impl Pipeline {
                 Some(calendar) => calendar.after(since, days),
                 None => Calendar::default().after(since, days),
             },
+        }
+    }
+
+    /// How a submission stands for whoever made it. One that has ended is open while the task of an action runs, but it goes
+    /// on only with the move after that, if it does: until then it stands as it ended.
+    #[must_use]
+    pub fn standing(&self, row: &Submission) -> Status {
+        match self.state(&row.state).map(|state| &state.kind) {
+            Some(Kind::Final { outcome, .. }) if row.request.is_some() => outcome.status(),
+            _ => row.status,
         }
     }
 

@@ -161,7 +161,7 @@ fn children(ledger: &Ledger) -> Checked {
         if let Some(parent) = row.parent {
             let children = counted.entry(parent).or_default();
             children.total += 1;
-            *children.of(row.status) += 1;
+            *children.of(ledger.law.of(row)?.pipeline.standing(row)) += 1;
         }
     }
     for row in ledger.rows() {
