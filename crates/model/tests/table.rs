@@ -50,7 +50,7 @@ fn samples(pipeline: &str) -> Samples {
         },
         "ingest-batch" => Samples {
             payload: r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"b.checkm"}"#,
-            outputs: &["{}"],
+            outputs: &["{}", r#"{"problem":"no #%eof"}"#],
             data: "{}",
             amendment: r#"{"notification":"ada@example.com"}"#,
         },

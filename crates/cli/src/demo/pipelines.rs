@@ -31,7 +31,7 @@ macro_rules! carried {
 const CARRIED: &[Carried] = &[
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
-    carried!("ingest-batch", "ingest-batch"; "depositor"),
+    carried!("ingest-batch", "ingest-batch", "ingest-batch-corrupt"; "depositor"),
     carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request", "sign-request-publication", "sign-request-signature"),
     carried!(
