@@ -23,16 +23,24 @@ fn submit(server: &Server, name: &str, more: &[&str]) -> Said {
     server.run(&args)
 }
 
+/// An answer that says which commit it is about.
+fn pinned(mut answer: serde_json::Value) -> serde_json::Value {
+    answer["commit"] = json!("a".repeat(40));
+    answer["content_hash"] = json!("b".repeat(64));
+    answer
+}
+
 /// Does work as long as `run` runs, so that submissions come to where people are asked.
 async fn while_working<T>(server: &Server, run: impl FnOnce() -> T + Send + 'static) -> T
 where
     T: Send + 'static,
 {
     let worker = Worker::new(server.client(), "w")
-        .task("skills.tier1-scan", |_| async { Ok(Outcome::new("pass").output(json!({}))) })
+        .task("skills.tier1-scan", |_| async { Ok(Outcome::new("pass").output(pinned(json!({})))) })
         .task("skills.tier2-scan", |_| async { Ok(Outcome::new("scored").output(json!({ "score": 70 }))) })
         .task("skills.publish", |_| async {
-            Ok(Outcome::new("published").output(json!({ "version": "1.0.0", "skill_id": "sk_1" })))
+            let skill = json!({ "version": "1.0.0", "skill_id": "sk_1" });
+            Ok(Outcome::new("published").output(pinned(skill)))
         });
     let (done, over) = oneshot::channel::<()>();
     let working = worker.run(async {

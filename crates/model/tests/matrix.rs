@@ -43,9 +43,11 @@ const OTHER: &str = r#"{"repo_url":"https://github.com/somebody/skills","skill_n
 const CHECKED: &str = r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,
     "dependencies":true,"edge_cases":true}"#;
 
+const SCANNED: &str = r#"{"commit":"0123456789abcdef0123456789abcdef01234567","content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}"#;
+
 /// Everything a worker could say, with every score that matters.
 fn answers() -> Vec<(&'static str, &'static str)> {
-    let published = r#"{"version":"1.0.0","skill_id":"sk_1"}"#;
+    let published = r#"{"version":"1.0.0","skill_id":"sk_1","commit":"0123456789abcdef0123456789abcdef01234567","content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}"#;
     let outputs = [
         r#"{"score":100,"high_privilege":false}"#,
         r#"{"score":80,"high_privilege":false}"#,
@@ -145,7 +147,7 @@ fn thirteen_moves_are_made_and_eighty_seven_are_not() {
 fn an_action_of_another_state_is_refused_with_the_legal_ones() {
     let mut story = Story::submitted(shipped("skill-review"), OTHER);
     let token = story.claim_any();
-    story.finish(token, "pass", "{}").unwrap();
+    story.finish(token, "pass", SCANNED).unwrap();
     let token = story.claim_any();
     story.finish(token, "scored", r#"{"score":70}"#).unwrap();
     assert_eq!(story.state(), "NEEDS_REVIEW");
@@ -159,7 +161,7 @@ fn an_action_of_another_state_is_refused_with_the_legal_ones() {
 #[test]
 fn an_approval_runs_its_task_and_then_makes_one_move_in_the_approvers_name() {
     let mut story = Story::submitted(shipped("skill-review"), OTHER);
-    for (outcome, output) in [("pass", "{}"), ("scored", r#"{"score":60}"#)] {
+    for (outcome, output) in [("pass", SCANNED), ("scored", r#"{"score":60}"#)] {
         let token = story.claim_any();
         story.finish(token, outcome, output).unwrap();
     }
@@ -179,7 +181,7 @@ fn an_approval_runs_its_task_and_then_makes_one_move_in_the_approvers_name() {
 #[test]
 fn an_approval_whose_task_fails_for_good_is_given_up_and_can_be_made_again() {
     let mut story = Story::submitted(shipped("skill-review"), OTHER);
-    for (outcome, output) in [("pass", "{}"), ("scored", r#"{"score":60}"#)] {
+    for (outcome, output) in [("pass", SCANNED), ("scored", r#"{"score":60}"#)] {
         let token = story.claim_any();
         story.finish(token, outcome, output).unwrap();
     }

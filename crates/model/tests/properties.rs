@@ -20,7 +20,8 @@ const OUTPUTS: &[&str] = &[
     "{}",
     "null",
     "[]",
-    r#"{"score":92,"high_privilege":false}"#,
+    // All that any task of the shipped pipelines is asked for.
+    r#"{"score":92,"high_privilege":false,"version":"1.0.0","skill_id":"sk_1","findings":[1,2],"commit":"0123456789abcdef0123456789abcdef01234567","content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08","signers":null,"threshold":null,"csp":null,"action":"DELETE","entry":"e","code":"no-csp","message":"no policy","leaf":"l","proof":["p"],"tree_head":"h","big_r":"02aa","s":"bb","recovery_id":0,"transaction":"tx","block_height":8,"problem":"no manifest"}"#,
     r#"{"score":61}"#,
     r#"{"score":12.5}"#,
     r#"{"score":"high"}"#,

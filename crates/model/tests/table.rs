@@ -27,12 +27,12 @@ fn samples(pipeline: &str) -> Samples {
         "skill-review" => Samples {
             payload: r#"{"repo_url":"https://github.com/somebody/skills","skill_name":"pdf"}"#,
             outputs: &[
-                r#"{"findings":[{"rule":"x"}],"duration_ms":12}"#,
+                r#"{"findings":[{"rule":"x"}],"duration_ms":12,"commit":"0123456789abcdef0123456789abcdef01234567","content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}"#,
                 r#"{"score":80,"high_privilege":false,"model":"m"}"#,
                 r#"{"score":80,"high_privilege":true}"#,
                 r#"{"score":60,"concerns":["c"]}"#,
                 r#"{"score":59}"#,
-                r#"{"version":"1.0.0","skill_id":"sk_1"}"#,
+                r#"{"version":"1.0.0","skill_id":"sk_1","commit":"0123456789abcdef0123456789abcdef01234567","content_hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}"#,
             ],
             data: r#"{"intent":true,"scope":true,"permissions":true,"security_notes":true,"scripts":true,"dependencies":true,"edge_cases":true}"#,
             amendment: r#"{"email":"ada@example.com"}"#,

@@ -39,7 +39,8 @@ const CARRIED: &[Carried] = &[
         "contact", "operator"
     ),
     carried!(
-        "skill-review", "skill-review", "tier3-checklist";
+        "skill-review", "skill-review", "skill-review-publication", "skill-review-scan", "skill-review-verdict",
+        "tier3-checklist";
         "received", "review", "published", "rejected", "operator"
     ),
 ];

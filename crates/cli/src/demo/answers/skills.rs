@@ -16,7 +16,15 @@ pub(super) fn tier1_scan(skill: &Value) -> Result<Outcome, Failure> {
             json!({ "rule": "credential-theft", "file": "SKILL.md", "line": 12, "text": "~/.wallet/key" });
         return done("fail", json!({ "findings": [finding] }));
     }
-    done("pass", json!({ "findings": [], "duration_ms": 12 }))
+    let (commit, hash) = pin(skill);
+    done("pass", json!({ "commit": commit, "content_hash": hash, "findings": [], "duration_ms": 12 }))
+}
+
+/// Commit and hash of a sample, which has neither: made from its name.
+fn pin(skill: &Value) -> (String, String) {
+    let hash = model::Digest::of(text(skill, "skill_name").as_bytes());
+    let hash: String = hash.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    (hash[..40].to_owned(), hash)
 }
 
 pub(super) fn tier2_scan(skill: &Value) -> Result<Outcome, Failure> {
@@ -39,5 +47,7 @@ pub(super) fn tier2_scan(skill: &Value) -> Result<Outcome, Failure> {
 pub(super) fn publish(skill: &Value) -> Result<Outcome, Failure> {
     let id = format!("sk_{}", text(skill, "skill_name"));
     let result = json!({ "skill_id": id, "repo_url": skill["repo_url"] });
-    Ok(done("published", json!({ "skill_id": id, "version": "1.0.0" }))?.result(result))
+    let (commit, hash) = pin(skill);
+    let published = json!({ "skill_id": id, "version": "1.0.0", "commit": commit, "content_hash": hash });
+    Ok(done("published", published)?.result(result))
 }
