@@ -7,7 +7,7 @@ use super::{Expr, Out, Scope};
 use crate::json::Value;
 
 impl Expr {
-    /// Every value it can give, where parameters decide what they are and labels no more than which of them. `None` where
+    /// Lists every value an expression can give, where parameters decide what they are and labels no more than which of them. `None` where
     /// anything else decides, or where one of them cannot be computed: then it may fail.
     #[must_use]
     pub fn values(&self, params: &Value, labels: &[&str]) -> Option<Vec<Out>> {
@@ -35,12 +35,12 @@ impl Known<'_> {
         }
     }
 
-    /// The one value it gives whatever the labels are.
+    /// The one value a node gives whatever the labels are.
     fn value(&self, node: &Node) -> Option<Out> {
         evaluate(node, &self.scope, &mut Fuel::full(), |value, fuel| value.to_out(fuel)).ok()
     }
 
-    /// Whether it is true or false for certain, though not which of them.
+    /// Tells whether a condition is true or false for certain, though not which of them.
     fn is_truth(&self, node: &Node) -> bool {
         match node {
             // Values of different kinds are unequal, which is no error.
@@ -53,7 +53,7 @@ impl Known<'_> {
         }
     }
 
-    /// Whether it is a label of the pipeline: every submission has all of them, and each is a text.
+    /// Tells whether a node is a label of the pipeline: every submission has all of them, and each is a text.
     fn is_label(&self, node: &Node) -> bool {
         match node {
             Node::Select(of, name) => {

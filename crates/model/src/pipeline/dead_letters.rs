@@ -81,13 +81,13 @@ impl Pipeline {
                 .any(|to| self.has_unsure_time(to))
     }
 
-    /// Whether an expression gives nothing but what fits, whatever the submission is.
+    /// Tells whether an expression gives nothing but what fits, whatever the submission is.
     fn is_sure(&self, expr: &Expr, fits: Fits) -> bool {
         let labels: Vec<&str> = self.labels.iter().map(|(name, _)| &**name).collect();
         expr.values(&self.params, &labels).is_some_and(|values| values.iter().all(fits))
     }
 
-    /// Whether entering the state computes a time, of which it is not known that it is one.
+    /// Tells whether entering the state computes something that is not known to be a time.
     fn has_unsure_time(&self, state: &State) -> bool {
         let ttl = state.ttl.as_ref().map(|ttl| &ttl.after);
         let unsure = |after: &After| matches!(after, After::Computed(expr) if !self.is_sure(expr, is_time));
@@ -126,10 +126,10 @@ fn leads_on(edges: &[Edge]) -> bool {
     !edges.is_empty() && edges.iter().all(|edge| matches!(edge.to, Some(Choice::One(_))))
 }
 
-/// Whether a value is one that its place takes.
+/// A check that a value is one that its place takes.
 type Fits = fn(&Out) -> bool;
 
-/// What is evaluated on the way along an edge, and what each must give.
+/// Lists the expressions that are evaluated along an edge, each with what it must give.
 fn expressions(edge: &Edge) -> impl Iterator<Item = (&Expr, Fits)> {
     let guard = edge.when.iter().map(|expr| (expr, is_truth as Fits));
     let metadata = edge.metadata.iter().map(|(_, expr)| (expr, is_anything as Fits));

@@ -181,7 +181,7 @@ impl Pipeline {
         }
     }
 
-    /// How a submission stands for whoever made it. One that has ended is open while the task of an action runs, but it goes
+    /// Returns the status of a submission as its parent counts it. One that has ended is open while the task of an action runs, but it goes
     /// on only with the move after that, if it does: until then it stands as it ended.
     #[must_use]
     pub fn standing(&self, row: &Submission) -> Status {
