@@ -9,17 +9,19 @@ use engine::KnownToken;
 use engine::core::TokenEntry;
 use model::admit::KEY_BYTES_MAX;
 use model::api::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
-use model::{Millis, Name, Refusal, Time};
+use model::{Code, Millis, Name, Refusal, Time};
 
 use super::{Asking, At};
 use crate::app::App;
 use crate::body::{self, Given};
 use crate::conditions;
-use crate::problem::{Answer, invalid};
+use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
 const SUBJECT_CHARS_MAX: usize = 128;
 const SCOPE_MAX: usize = 64;
+/// The names under which the server itself appears in events and as a submitter.
+const RESERVED: [&str; 4] = ["system", "notify", "schedule", "local"];
 const GRACE_DEFAULT: Millis = Millis::from_secs(3_600);
 const GRACE_MAX: Millis = Millis::from_secs(30 * 24 * 3_600);
 
@@ -101,6 +103,14 @@ fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
     if !plain || !(1..=SUBJECT_CHARS_MAX).contains(&subject.chars().count()) {
         return Err(invalid(format!("`subject` takes 1 to {SUBJECT_CHARS_MAX} characters")));
     }
+    if is_reserved(subject) {
+        let message = format!(
+            "{} is a name of the server's own; a subject is none of {}, has no `/` and does not begin with `sql:`",
+            quote(subject),
+            RESERVED.map(|name| format!("`{name}`")).join(", ")
+        );
+        return Err(Refusal::new(Code::Reserved, message));
+    }
     let pipelines = body.pipelines.as_deref();
     if pipelines.is_some_and(<[String]>::is_empty) {
         return Err(invalid(
@@ -127,4 +137,10 @@ fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
         created_at: now,
         expires_at: body.expires_at,
     })
+}
+
+/// Tells whether events would show a subject as the server itself, or as a worker of another subject.
+fn is_reserved(subject: &str) -> bool {
+    let name = subject.to_lowercase();
+    RESERVED.contains(&name.as_str()) || name.starts_with("sql:") || name.contains('/')
 }
