@@ -140,9 +140,21 @@ fn what_does_not_fit_is_found() {
         let found = audit(&logged(&[leaf.bytes()])).unwrap_err();
         assert_eq!(found.fault, fault, "{leaf:?}");
     }
-    let strict = pipeline(&REPORT.replace("key =", "on_duplicate = \"reject\"\nkey ="));
-    let mut deployment = Deployment::new();
-    deployment.apply(&strict);
-    deployment.publish(&[sent(2, Some(&strict), Fate::Merged(id(9))).leaf.bytes()]);
-    assert_eq!(audit(&deployment).unwrap_err().fault, Fault::Move, "nothing is merged where that is refused");
+}
+
+#[test]
+fn only_what_the_definition_lets_stand_for_another_is_merged() {
+    for (says, merges) in [
+        ("\"return\"", true),
+        ("{ same = \"return\", differs = \"return\" }", true),
+        ("\"reject\"", false),
+        ("\"queue\"", false),
+    ] {
+        let rules = pipeline(&REPORT.replace("key =", &format!("on_duplicate = {says}\nkey =")));
+        let mut deployment = Deployment::new();
+        deployment.apply(&rules);
+        deployment.publish(&[sent(2, Some(&rules), Fate::Merged(id(9))).leaf.bytes()]);
+        let found = audit(&deployment).err().map(|finding| finding.fault);
+        assert_eq!(found, (!merges).then_some(Fault::Move), "{says}");
+    }
 }

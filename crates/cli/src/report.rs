@@ -104,7 +104,7 @@ fn next(problem: &Problem) -> Option<String> {
         "pick-required" => "say which with --to".to_owned(),
         "schema-violation" => "correct the document and send it again".to_owned(),
         "version-exists" | "version-outdated" => "raise `version` in the file and apply it again".to_owned(),
-        "duplicate-key" => {
+        "duplicate-key" | "key-conflict" => {
             let id = problem.more.get("submission").and_then(Value::as_str).unwrap_or("ID");
             format!("`{program} show {id}` shows the one that is open")
         }

@@ -243,7 +243,9 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("ledger-batch", "'UNKNOWN' ? 0", "'UNKNOWN' ? 3"),
     ("sign-request", "ethereum = \"1500s\"", "ethereum = \"200s\""),
     ("sign-request", "lease = \"keep\"", "lease = \"restart\""),
-    ("sign-request", "on_duplicate = \"return\"", "on_duplicate = \"reject\""),
+    ("sign-request", "{ same = \"return\", differs = \"return\" }", "\"reject\""),
+    ("sign-request", "{ same = \"return\", differs = \"return\" }", "\"return\""),
+    ("skill-review", "{ same = \"return\", differs = \"return\" }", "\"return\""),
     (
         "sign-request",
         "when = \"payload.finalized\" }, \"AWAITING",

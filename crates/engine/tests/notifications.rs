@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::core::{Ask, Core, DUE_MAX, Output};
-use model::event::Kind;
+use model::event::{Change, Kind};
 use model::owed::DELIVERY;
 use model::{Code, Submission, SubmissionId};
-use store::{Changes, Error, Query, Store, Take};
+use store::{Changes, Error, Query, Received, Store, Take};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 use support::wrapped::{Between, Wrapped};
 use support::{Machine, loaded, memory};
@@ -21,7 +21,8 @@ const PROMISES: Promises = &[
     ("a restart between the move and its deliveries loses none and doubles none", restart),
     ("what has no address is said in the event and sends nothing", no_address),
     ("a version of somebody's own that refuses a message leaves an event that says so", refused),
-    ("somebody else's delivery with the same key is no obstacle", same_key),
+    ("the same message, sent by hand, stands for its own", same_message),
+    ("another message under its key never stands for it: that is on record", another_message),
 ];
 
 #[test]
@@ -158,26 +159,43 @@ fn refused(open: Open<'_>) {
     }
 }
 
-fn same_key(open: Open<'_>) {
-    let mut bench = loud(open);
+/// The webhook of a move that is not made yet, as it waits in the inbox.
+fn unmade(bench: &mut Bench) -> Received {
     let id = done(&mut bench.machine, r#"{"id":"1","mail":null}"#);
     let moved = bench.store.history(id, 0, 10).unwrap().pop().unwrap().event;
-    // Before its own is made, an admin has the very same message sent again.
-    let twin = format!(
-        r#"{{"cause":"{}","name":"hook","channel":"webhook","to":"https://hooks.example/1","body":{{}}}}"#,
-        moved.id()
-    );
-    let pipeline = bench.machine.pipelines.current().in_force(DELIVERY).unwrap().clone();
-    let mut application = support::application("");
-    application.payload = model::Json::parse(&twin).unwrap();
-    let admission = model::admit::admit_any(&pipeline, application).unwrap().into();
-    let by_hand = support::id_of(&bench.machine.step(&[Ask::Submit(admission).into()]).outcomes[0]);
-    bench.machine.settle();
-    assert_eq!(sent(&*bench.store).len(), 3, "the twin stands for its own");
     let hook = moved.detail.notified.iter().find(|told| &*told.name == "hook").unwrap();
-    let history = bench.store.history(hook.deliveries[0], 0, 10).unwrap();
-    assert_eq!(history[0].event.leaf.kind, Kind::Merged);
+    let mut found = None;
+    let mut look = |taken: store::Taken| {
+        found = taken.inbox.into_iter().find(|received| received.id == hook.deliveries[0]);
+        Changes::default()
+    };
+    bench.store.transact(&Take { inbox: 10, ..Take::nothing() }, &mut look).unwrap();
+    found.unwrap()
+}
+
+/// Has a message like it sent again before it is made, and returns how it ends.
+fn end_after(bench: &mut Bench, own: &Received, by_hand: &str) -> Change {
+    let by_hand = bench.machine.submit_to(DELIVERY, by_hand);
+    bench.machine.settle();
+    assert_eq!(sent(&*bench.store).len(), 3, "the one that was sent again, and those of the others");
     assert_eq!(bench.state(by_hand), "POSTING");
+    bench.store.history(own.id, 0, 10).unwrap()[0].event.detail.change.clone()
+}
+
+fn same_message(open: Open<'_>) {
+    let mut bench = loud(open);
+    let own = unmade(&mut bench);
+    let end = end_after(&mut bench, &own, &own.payload);
+    assert!(matches!(end, Change::Merged { .. }), "{end:?}");
+}
+
+fn another_message(open: Open<'_>) {
+    let mut bench = loud(open);
+    let own = unmade(&mut bench);
+    let mut forged: serde_json::Value = serde_json::from_str(&own.payload).unwrap();
+    forged["body"] = serde_json::json!({});
+    let end = end_after(&mut bench, &own, &forged.to_string());
+    assert!(matches!(&end, Change::Refused { error, .. } if &*error.code == "key-conflict"), "{end:?}");
 }
 
 /// Loses every commit that makes deliveries, until it is told to stop.

@@ -51,6 +51,7 @@ pub struct Admission {
     pub(crate) pipeline: Name,
     pub(crate) version: u32,
     pub(crate) key: Option<Name>,
+    pub(crate) is_compared: bool,
     pub(crate) labels: BTreeMap<Name, Name>,
     /// The submission's place in the pipeline's lane, before anybody looked whether the lane is free.
     pub(crate) seat: Option<Seat>,
@@ -95,6 +96,12 @@ impl Admission {
     #[must_use]
     pub fn key(&self) -> Option<&Name> {
         self.key.as_ref()
+    }
+
+    /// Tells whether its payload has to be compared with that of an open submission with its key, if there is one.
+    #[must_use]
+    pub fn is_compared(&self) -> bool {
+        self.is_compared
     }
 
     #[must_use]
@@ -193,21 +200,20 @@ pub fn admit_any(pipeline: &Pipeline, application: Application) -> Result<Admiss
     let key = door.key(application.key.as_deref())?;
     let seat = door.seat()?;
     let edge = door.way_in(&application)?;
-    let (pipeline, version) = (pipeline.name.clone(), pipeline.version);
-    let (made, promised, trace, by_clock, sealed) = (false, None, None, false, None);
     Ok(Admission {
-        pipeline,
-        version,
+        pipeline: pipeline.name.clone(),
+        version: pipeline.version,
         application,
+        is_compared: key.is_some() && pipeline.on_duplicate.compares(),
         key,
         labels,
         seat,
         edge,
-        made,
-        promised,
-        trace,
-        by_clock,
-        sealed,
+        made: false,
+        promised: None,
+        trace: None,
+        by_clock: false,
+        sealed: None,
     })
 }
 

@@ -166,6 +166,17 @@ fn pipeline_keys_are_told() {
 }
 
 #[test]
+fn a_key_whose_payloads_are_compared_no_more_is_told() {
+    let any = "key = \"payload.id\"\non_duplicate = { same = \"return\", differs = \"return\" }";
+    assert_eq!(
+        changed(&[("key = \"payload.id\"", any)]),
+        ["~ on_duplicate return -> { same = \"return\", differs = \"return\" }"]
+    );
+    let usual = "key = \"payload.id\"\non_duplicate = { same = \"return\", differs = \"reject\" }";
+    assert!(changed(&[("key = \"payload.id\"", usual)]).is_empty());
+}
+
+#[test]
 fn schedules_and_calendars_are_told_as_they_are_written() {
     let with = |cron: &str, day: &str| {
         let more = format!(

@@ -98,6 +98,14 @@ fn optional_top_level_keys_are_checked() {
         ("key = 'payload.'", "bad-expression"),
         ("key = 'labels.knd'", "unknown-label"),
         ("on_duplicate = 'retrun'", "bad-value"),
+        ("on_duplicate = 3", "wrong-type"),
+        ("on_duplicate = { same = 'return' }", "missing-key"),
+        ("on_duplicate = { differs = 'return' }", "missing-key"),
+        ("on_duplicate = { same = 'return', differs = 'retrun' }", "bad-value"),
+        ("on_duplicate = { same = 'return', differs = 'reject', other = 'queue' }", "unknown-key"),
+        ("on_duplicate = { same = 'reject', differs = 'return' }", "bad-value"),
+        ("on_duplicate = { same = 'return', differs = 'queue' }", "bad-value"),
+        ("on_duplicate = { same = 'queue', differs = 'reject' }", "bad-value"),
         ("priority = 1.5", "wrong-type"),
         ("priority = 10_000_000", "bad-value"),
         ("priority = 'params.leest'", "unknown-parameter"),
@@ -565,6 +573,14 @@ fn what_was_meant_is_suggested() {
         problems.iter().filter_map(|problem| problem.help.clone()).collect::<Vec<_>>()
     };
     assert_eq!(help(with("titel = 'x'", "")), ["did you mean `title`?"]);
+    assert_eq!(
+        help(with("on_duplicate = { same = 'return', differs = 'queue' }", "")),
+        ["write `on_duplicate = \"queue\"` to let all of them wait"]
+    );
+    assert_eq!(
+        help(with("on_duplicate = { same = 'reject', differs = 'return' }", "")),
+        ["`same = \"return\", differs = \"reject\"` is the other way round"]
+    );
     assert_eq!(help(with("key = 'paylaod.x'", "")), ["did you mean `payload`?"]);
     assert_eq!(
         help(with("key = 'data.x'", "")),

@@ -212,6 +212,7 @@ fn everything_that_can_happen_happens() {
         "role-required",
         "unknown-submission",
         "duplicate-key",
+        "key-conflict",
         "stale-lease",
         "action-not-allowed",
         "guard-not-met",

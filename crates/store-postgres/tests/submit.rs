@@ -148,10 +148,11 @@ fn refusals_are_events_under_the_promised_id() {
         (shop.submit(r#"'orders', '{"id":"x","id":"y"}'::json"#), "invalid-json"),
         (shop.submit(r#"'orders', '{"name":"no id"}'"#), "guard-error"),
         (shop.submit(r#"'orders', '{"id":"a"}'"#), "duplicate-key"),
+        (shop.submit(r#"'visits', '{"id":"a","by":"ada"}'"#), "key-conflict"),
         (shop.submit(r#"'orders', '{"id":"z"}', key => 'other'"#), "key-mismatch"),
         (shop.submit(r#"'orders', '{"id":"z"}', priority => 9000000"#), "invalid-request"),
     ];
-    let merged = shop.submit(r#"'visits', '{"id":"a"}'"#);
+    let merged = shop.submit(r#"'visits', '{"id":"a"}'::jsonb"#);
     shop.decide();
     for (id, code) in refused {
         let event = shop.end(id);

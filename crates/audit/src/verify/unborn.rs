@@ -3,7 +3,6 @@
 use model::Digest;
 use model::Right;
 use model::event::Kind;
-use model::pipeline::OnDuplicate;
 
 use super::finding::{Fault, Finding};
 use super::rules::{Rules, check_actor, illegal};
@@ -31,7 +30,7 @@ pub(super) fn check(leaf: &EventLeaf<'_>, rules: Option<&Rules>) -> Result<(), F
     match (leaf.kind, rules) {
         (Kind::Merged, None) => Err(illegal("only a pipeline's key finds what stands for another")),
         (Kind::Merged, Some(_)) if leaf.trigger != "duplicate" => trigger("what is merged is a duplicate"),
-        (Kind::Merged, Some(rules)) if rules.pipeline.on_duplicate != OnDuplicate::Return => {
+        (Kind::Merged, Some(rules)) if !rules.pipeline.on_duplicate.merges() => {
             Err(illegal("the definition lets no submission stand for another"))
         }
         (Kind::Refused, rules) if rules.is_none() != (leaf.trigger == "unknown-pipeline") => {

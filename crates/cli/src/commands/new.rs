@@ -29,7 +29,7 @@ version = 1                        # raise it with every change
 title = "NAME"
 start = "RECEIVED"
 
-# Unique while a submission is open: the same again is the same submission.
+# Unique while a submission is open: the same again is the same submission, another payload a conflict.
 # key = "payload.id"
 # on_duplicate = "return"
 

@@ -2,17 +2,17 @@
 //! does not become a submission leaves an event that says why.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::{Admission, Application, admit, admit_any};
 use model::decide::{Fate, Unborn, unborn};
-use model::{Caller, Code, Json, Name, Refusal, Role, SubmissionId};
-use store::{Arrival, LaneKey, Received};
+use model::{Caller, Code, Json, Name, Refusal, Role, Submission, SubmissionId};
+use store::{Arrival, LaneKey, OpenKey, Received};
 
 use super::batch::Batch;
 use super::owed::NOTIFIER;
-use super::{Output, lane_key, open_key};
+use super::{Output, compared_key, has_key_of, lane_key, open_key};
 use crate::pipelines::Versions;
 
 /// The number of entries that were received, by what became of them.
@@ -39,21 +39,30 @@ impl Tally {
 pub(super) struct Door<'a> {
     versions: &'a Versions,
     admitted: RefCell<HashMap<SubmissionId, Result<Admission, Refusal>>>,
+    /// The keys whose holders' payloads are compared with what was received.
+    compared: RefCell<HashSet<OpenKey>>,
 }
 
 impl<'a> Door<'a> {
     pub(super) fn new(versions: &'a Versions) -> Self {
-        Door { versions, admitted: RefCell::default() }
+        Door { versions, admitted: RefCell::default(), compared: RefCell::default() }
     }
 
     pub(super) fn arrival(&self, received: &Received) -> Arrival {
         let admitted = self.admit(received);
+        self.compared.borrow_mut().extend(admitted.iter().filter_map(compared_key));
         let arrival = admitted.as_ref().map_or_else(
             |_| Arrival::default(),
             |admission| Arrival { key: open_key(admission), lane: lane_key(admission) },
         );
         self.admitted.borrow_mut().insert(received.id, admitted);
         arrival
+    }
+
+    /// Whether what was received cannot be decided without its documents. Stores ask for everybody's documents after they
+    /// have asked where what was received would stand.
+    pub(super) fn needs_documents(&self, row: &Submission) -> bool {
+        has_key_of(&self.compared.borrow(), row)
     }
 
     /// The lanes that what was received will stand in, one for each.

@@ -249,8 +249,10 @@ impl Core {
     ) -> Result<Decided, store::Error> {
         let versions = self.pipelines.current();
         let version = |row: &Submission| versions.version(&row.pipeline, row.version);
+        let door = inbox::Door::new(&versions);
         let needs_documents = |row: &Submission| {
-            plan.needs_documents(row) || version(row).is_none_or(|pipeline| pipeline.reads.any())
+            let named = plan.needs_documents(row) || door.needs_documents(row);
+            named || version(row).is_none_or(|pipeline| pipeline.reads.any())
         };
         let wants_documents = |row: &Submission| plan.wants_documents(row) || needs_documents(row);
         let leaves_lane = |row: &Submission| {
@@ -258,7 +260,6 @@ impl Core {
             holds && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
-        let door = inbox::Door::new(&versions);
         let arrival = |received: &store::Received| door.arrival(received);
         let holds = self.holds.current();
         let mut take = Take {
@@ -431,6 +432,17 @@ fn children_of(command: &Command) -> &[Admission] {
 fn open_key(admission: &Admission) -> Option<OpenKey> {
     let key = admission.key()?.clone();
     Some(OpenKey { pipeline: admission.pipeline().clone(), key })
+}
+
+/// The key of one whose payload has to be compared with that of whoever has it.
+fn compared_key(admission: &Admission) -> Option<OpenKey> {
+    open_key(admission).filter(|_| admission.is_compared())
+}
+
+/// Tells whether a submission has one of these keys, held or not: it may take it back in the same commit.
+fn has_key_of(keys: &HashSet<OpenKey>, row: &Submission) -> bool {
+    let key = row.key.as_ref().filter(|_| !keys.is_empty());
+    key.is_some_and(|key| keys.contains(&OpenKey { pipeline: row.pipeline.clone(), key: key.clone() }))
 }
 
 fn lane_key(admission: &Admission) -> Option<LaneKey> {

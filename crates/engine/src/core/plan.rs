@@ -9,8 +9,8 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, cursors, epoch,
-    fleet, lane_key, log, open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, compared_key,
+    cursors, epoch, fleet, has_key_of, lane_key, log, open_key, operations,
 };
 use crate::levels::LevelKey;
 use crate::pipelines::{definition_key, history_key};
@@ -29,6 +29,8 @@ pub(super) struct Plan {
     /// Those whose documents are brought if there is room: they may go to somebody in this commit.
     going: HashSet<SubmissionId>,
     keys: Vec<OpenKey>,
+    /// Those of the keys whose holders' payloads are compared with a new one.
+    compared: HashSet<OpenKey>,
     requests: Vec<store::RequestKey>,
     registry: Vec<RegistryKey>,
     lanes: Vec<LaneKey>,
@@ -44,6 +46,7 @@ impl Plan {
             whole: HashSet::new(),
             going: HashSet::new(),
             keys: Vec::new(),
+            compared: HashSet::new(),
             requests: Vec::new(),
             registry: vec![epoch::key()],
             lanes: Vec::new(),
@@ -125,7 +128,7 @@ impl Plan {
 
     /// Tells whether nothing can be decided about a submission without its documents, whatever its pipeline reads.
     pub(super) fn needs_documents(&self, row: &Submission) -> bool {
-        self.whole.contains(&row.id)
+        self.whole.contains(&row.id) || has_key_of(&self.compared, row)
     }
 
     /// Tells whether a submission's documents are of use. Who is next in a lane may go to whoever waits for work, like
@@ -137,6 +140,7 @@ impl Plan {
     /// Asks who has the key and the lane of a submission to be made.
     fn arrival(&mut self, admission: &Admission) {
         self.keys.extend(open_key(admission));
+        self.compared.extend(compared_key(admission));
         self.lanes.extend(lane_key(admission));
     }
 

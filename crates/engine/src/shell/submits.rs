@@ -60,13 +60,28 @@ impl Engine {
             }
         }
         for (index, outcome) in self.ask_together(in_turn(admitted)).await {
-            let answered = outcome.and_then(submission).and_then(|answered| {
-                let hidden = answered.duplicate && !(within.covers)(&answered.row.labels);
-                if hidden { Err(taken_elsewhere()) } else { Ok(answered) }
+            answers[index] = Some(match outcome.and_then(submission) {
+                Ok(answered) if answered.duplicate && !(within.covers)(&answered.row.labels) => {
+                    Err(taken_elsewhere())
+                }
+                Err(refusal) if !self.may_be_told(&refusal, within).await => Err(taken_elsewhere()),
+                answered => answered,
             });
-            answers[index] = Some(answered);
         }
         answers.into_iter().map(|answer| answer.expect("each was refused or asked for")).collect()
+    }
+
+    /// Whether the open submission a refusal names, and what the refusal says of its payload, may be known to somebody: of
+    /// submissions that are not theirs they learn that a key is taken, and nothing else.
+    async fn may_be_told(&self, refusal: &Refusal, within: Within<'_>) -> bool {
+        let all = (within.covers)(&BTreeMap::new());
+        if all || !matches!(refusal.code, Code::DuplicateKey | Code::KeyConflict) {
+            return true;
+        }
+        let holder = refusal.details.get("submission").and_then(|id| id.as_str()?.parse().ok());
+        let Some(holder) = holder else { return true };
+        let found = self.read(move |store| store.submission(holder)).await;
+        matches!(found, Ok(Some((row, _))) if (within.covers)(&row.labels))
     }
 
     /// Puts all of them into the queue at once, and waits for the answers.

@@ -20,7 +20,7 @@ pub(super) fn decide(
 ) -> Result<Decision, Refusal> {
     let key_waits = holder.is_some() && pipeline.on_duplicate == OnDuplicate::Queue;
     if let Some(holder) = holder.filter(|_| !key_waits) {
-        return duplicate(pipeline, holder);
+        return duplicate(pipeline, holder, admission);
     }
     let application = &admission.application;
     let documents = Documents { payload: application.payload.clone(), ..Documents::default() };
@@ -83,14 +83,21 @@ pub(super) fn decide(
     Ok(walk.done(Answer::Done))
 }
 
-fn duplicate(pipeline: &Pipeline, holder: Current<'_>) -> Result<Decision, Refusal> {
+fn duplicate(pipeline: &Pipeline, holder: Current<'_>, admission: &Admission) -> Result<Decision, Refusal> {
+    let id = holder.row.id;
+    let refuse = |code, message| Err(Refusal::new(code, message).with("submission", id.to_string()));
     match pipeline.on_duplicate {
-        OnDuplicate::Reject => Err(Refusal::new(
-            Code::DuplicateKey,
-            format!("submission {} has this key and is still open", holder.row.id),
-        )
-        .with("submission", holder.row.id.to_string())),
-        OnDuplicate::Return | OnDuplicate::Queue => {
+        OnDuplicate::Reject => {
+            refuse(Code::DuplicateKey, format!("submission {id} has this key and is still open"))
+        }
+        OnDuplicate::Return if !admission.payload().spells_same_as(&holder.documents.payload) => {
+            let way = if pipeline.amend.is_some() { "amend that one, or wait" } else { "wait" };
+            let message = format!(
+                "submission {id} has this key with another payload and is still open; {way} until it has ended"
+            );
+            refuse(Code::KeyConflict, message)
+        }
+        OnDuplicate::Return | OnDuplicate::ReturnAny | OnDuplicate::Queue => {
             Ok(Decision::quiet(holder.row.clone(), Answer::Duplicate))
         }
     }

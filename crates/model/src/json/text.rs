@@ -14,7 +14,7 @@ const MAX_DEPTH_MADE: usize = 4 * MAX_DEPTH;
 
 /// Text known to be strict JSON, exactly as received but for the whitespace around it.
 ///
-/// Equality is of the text; compare [`Json::canonical`] where spelling should not matter. Through `serde` it travels
+/// Equality is of the text; ask [`Json::spells_same_as`] where spelling should not matter. Through `serde` it travels
 /// as a raw value, which only `serde_json` understands, and not inside `flatten` or untagged enums.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Arc<str>);
@@ -73,6 +73,13 @@ impl Json {
     /// See [`Value::canonical`].
     pub fn canonical(&self) -> String {
         self.value().canonical()
+    }
+
+    /// Tells whether two texts spell the same value: spaces, the order of keys and escapes make no difference. Numbers are
+    /// compared as they were written, as in [`Json::canonical`].
+    #[must_use]
+    pub fn spells_same_as(&self, other: &Json) -> bool {
+        self == other || self.value() == other.value()
     }
 
     /// See [`Value::to_serde`]: for schema validation only.

@@ -214,10 +214,27 @@ impl Reads {
 /// The answer to a second submission with the key of an open one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnDuplicate {
+    /// The open one stands for a submission with the same payload; one with another is a conflict.
     #[default]
     Return,
+    /// The open one stands for every submission with its key, whatever its payload.
+    ReturnAny,
     Reject,
     Queue,
+}
+
+impl OnDuplicate {
+    /// Tells whether the answer depends on the payload of the open one.
+    #[must_use]
+    pub fn compares(self) -> bool {
+        self == OnDuplicate::Return
+    }
+
+    /// Tells whether an open submission may stand for another.
+    #[must_use]
+    pub fn merges(self) -> bool {
+        matches!(self, OnDuplicate::Return | OnDuplicate::ReturnAny)
+    }
 }
 
 /// One holder at a time per lane key.

@@ -243,10 +243,36 @@ async fn a_label_is_a_filter_that_is_always_on() {
     };
     assert_eq!(submit("bobs", "z").await.status, 201);
     submit("adas", "y").await.problem(403, "role-required");
-    // An open one of somebody else has the key: that it has is all they learn.
+    // An open one of somebody else has the key: that it has is all they learn, not even that the payloads differ.
     let taken = submit("bobs", "a").await;
     assert!(!taken.problem(409, "duplicate-key")["detail"].as_str().unwrap().contains(&theirs.submission));
     assert!(!taken.text.contains(&theirs.submission), "{}", taken.text);
+    let conflict = submit("root", "a").await.problem(409, "key-conflict");
+    assert_eq!(conflict["submission"], theirs.submission.as_str());
+    let heavier = json!({ "payload": { "ref": "a", "owner": "ada", "weight": 6 } });
+    let request = server.with_json("POST", "/v1/pipelines/parcels/submissions", heavier);
+    let conflict = Answer::of(request.bearer_auth("adas")).await.problem(409, "key-conflict");
+    assert_eq!(conflict["submission"], theirs.submission.as_str(), "it is theirs");
     let pipelines = get("bobs", "/v1/pipelines/parcels").await.json();
     assert!(pipelines["states"].as_array().unwrap().iter().all(|state| state["counts"] == json!([])));
+}
+
+#[tokio::test]
+async fn of_a_key_that_somebody_else_has_a_token_learns_that_it_is_taken() {
+    let theirs = Theirs::start().await;
+    let server = &theirs.server;
+    let strict = "name = 'strict'\nversion = 1\nkey = 'payload.ref'\non_duplicate = 'reject'\nlabels = { owner = 'payload.owner' }\n\
+                  start = 'OPEN'\n[states.OPEN]\nactions.end = 'DONE'\n[states.DONE]\nfinal = 'success'\n";
+    let request = server.request("PUT", "/v1/pipelines/strict").header("content-type", "application/toml");
+    assert_eq!(Answer::of(request.body(strict).bearer_auth("root")).await.status, 201);
+    let submit = async |token: &str, owner: &str| {
+        let body = json!({ "payload": { "ref": "a", "owner": owner } });
+        let request = server.with_json("POST", "/v1/pipelines/strict/submissions", body);
+        Answer::of(request.bearer_auth(token)).await
+    };
+    let first = submit("adas", "ada").await.json()["id"].clone();
+    assert_eq!(submit("adas", "ada").await.problem(409, "duplicate-key")["submission"], first);
+    let taken = submit("bobs", "bob").await;
+    taken.problem(409, "duplicate-key");
+    assert!(!taken.text.contains(first.as_str().unwrap()), "{}", taken.text);
 }

@@ -35,6 +35,26 @@ async fn an_open_duplicate_is_returned() {
     assert_eq!((&again.json()["id"], &again.json()["duplicate"]), (&json!(id), &json!(true)));
 }
 
+#[tokio::test]
+async fn another_payload_under_the_key_of_an_open_one_is_a_conflict() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let heavier = json!({ "payload": { "ref": "r1", "owner": "ada", "weight": 6 } });
+    let conflict = server.post(PARCELS, &heavier).await;
+    let problem = conflict.problem(409, "key-conflict");
+    assert_eq!(problem["submission"], id.as_str());
+    assert!(problem["detail"].as_str().unwrap().contains("another payload"), "{problem}");
+    let spelled = r#"{ "payload": { "weight": 5, "owner": "\u0061da", "ref": "r1" } }"#;
+    assert_eq!(server.post(PARCELS, spelled).await.json()["duplicate"], true);
+    let lighter = json!({ "payload": { "ref": "r2", "owner": "ada", "weight": 1 } });
+    let many = json!({ "submissions": [heavier, parcel("r2"), lighter, parcel("r2")] });
+    let results = server.post(PARCELS, many).await.json()["results"].clone();
+    let statuses: Vec<_> = results.as_array().unwrap().iter().map(|result| &result["status"]).collect();
+    assert_eq!(statuses, [409, 201, 409, 200]);
+    let holder = &results[1]["submission"]["id"];
+    assert_eq!((&results[2]["problem"]["submission"], &results[3]["submission"]["id"]), (holder, holder));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_identical_submissions_at_once_are_one() {
     let server = Server::start().await;

@@ -3,16 +3,15 @@
 use engine::core::{Ask, ClaimMany, Due, Granted, Outcome, Output};
 use engine::pipelines::{AppliedVersion, Apply, Brought, Intent};
 use model::admit::Admission;
-use model::pipeline::OnDuplicate;
 use model::submission::Wait;
-use model::{Code, Command, Pipeline, Submission, SubmissionId};
-use store::{OpenKey, RegistryKey};
+use model::{Code, Command, Pipeline, Refusal, Submission, SubmissionId};
+use store::RegistryKey;
 
 use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, ensure, investigated, migrated, right};
+use super::{Checked, Seen, duplicates, ensure, investigated, migrated, right};
 use crate::actors::{Heard, token};
 use crate::finding::finding;
 use crate::report::Report;
@@ -33,6 +32,9 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
             (_, Heard::Silence) => Ok(()),
             (ask, Heard::Told(outcome)) => {
                 told(ledger, seen, ask, outcome, report).and_then(|()| match (ask, &**outcome) {
+                    (Ask::Submit(admission), Ok(Output::Submission(answered))) if input.once.is_none() => {
+                        duplicates::merged(ledger, seen, admission, answered)
+                    }
                     (Ask::Tell(id, command), _) if causes.is_first(*id, index) => {
                         acted(ledger, *id, command, outcome)
                     }
@@ -83,7 +85,7 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             ensure!(same, "a submission was answered with one of another key");
             Ok(())
         }
-        (Ask::Submit(admission), Err(refusal)) => not_submitted(ledger, admission, refusal.code),
+        (Ask::Submit(admission), Err(refusal)) => not_submitted(ledger, seen, admission, refusal),
         (Ask::Claim(claim), Ok(Output::Tasks(granted))) => {
             ensure!(granted.len() <= claim.max, "a claim was given more than it asked for");
             report.add("answer/granted", granted.len() as u64);
@@ -154,27 +156,9 @@ fn promised(ledger: &Ledger, row: &Submission) -> Checked {
     Ok(())
 }
 
-fn not_submitted(ledger: &Ledger, admission: &Admission, code: Code) -> Checked {
-    match code {
-        Code::DuplicateKey => {
-            let book = ledger.law.book(admission.pipeline(), admission.version())?;
-            ensure!(
-                book.pipeline.on_duplicate == OnDuplicate::Reject,
-                "a duplicate was refused that should be returned"
-            );
-            let key = admission.key().ok_or("a submission without a key was refused for its key")?;
-            let key = OpenKey { pipeline: admission.pipeline().clone(), key: key.clone() };
-            let was_held = ledger
-                .previous
-                .values()
-                .flatten()
-                .any(|row| store::Entries::of(row).key.as_ref() == Some(&key));
-            ensure!(
-                was_held || ledger.keys.contains_key(&key),
-                "a key was said to be taken, and nobody has it"
-            );
-            Ok(())
-        }
+fn not_submitted(ledger: &Ledger, seen: &Seen<'_>, admission: &Admission, refusal: &Refusal) -> Checked {
+    match refusal.code {
+        Code::DuplicateKey | Code::KeyConflict => duplicates::refused(ledger, seen, admission, refusal),
         Code::GuardError | Code::IdempotencyMismatch | Code::Unavailable | Code::OutcomeUnknown => Ok(()),
         code => Err(finding!("a submission was refused with {}", code.as_str())),
     }

@@ -8,6 +8,7 @@ mod answers;
 mod approved;
 mod clocks;
 mod comparable;
+mod duplicates;
 mod events;
 mod explained;
 mod going_on;

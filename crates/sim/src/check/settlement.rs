@@ -119,7 +119,7 @@ fn refused(ledger: &Ledger, asked: &Asked<'_>, refusal: &Refusal) -> Checked {
         Code::UnknownOutcome | Code::InvalidRequest | Code::Expired => {
             ensure!(in_force, "{id} refused a dead token with {refusal}");
         }
-        Code::DuplicateKey => {
+        Code::DuplicateKey | Code::KeyConflict => {
             ensure!(in_force && has_children, "{id} refused an answer without children for a key");
         }
         code => return Err(finding!("a settlement of {id} was refused with {}", code.as_str())),

@@ -1,13 +1,15 @@
 //! What was submitted in a transaction of its own, waiting to be decided.
 
-use model::decide::{Fate, Unborn, unborn};
-use model::{Caller, Code, Refusal, Role, SubmissionId, Time};
+use std::cell::RefCell;
 
-use super::sample::{Sample, id};
+use model::decide::{Fate, Unborn, unborn};
+use model::{Caller, Code, Refusal, Role, Submission, SubmissionId, Time};
+
+use super::sample::{Sample, id, json};
 use super::sight::{lane_key, open_key};
 use super::steps::{assert_conflict, commit, feed_all, insert, take, try_commit};
 use super::{Fixture, Promise, promise};
-use crate::{Arrival, Changes, Feed, INBOX_BYTES_MAX, Received, Store, Take};
+use crate::{Arrival, Changes, DocumentChange, Feed, INBOX_BYTES_MAX, Received, Store, Take};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("the inbox comes smallest id first, no more than asked for, as it was sent", smallest_first),
@@ -16,6 +18,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("what is received under the same id again stays as it was", kept_once),
     promise("a decision and the submission it makes are one commit", one_commit),
     promise("the inbox brings the keys and lanes it would stand in", brings_what_it_stands_in),
+    promise("where the inbox would stand is asked before whose documents are wanted", asked_before_documents),
     promise("the inbox brings the submission that has its id already", brings_its_namesake),
     promise("large payloads come a few at a time, and each gets its turn", bounded_bytes),
     promise("an event of what never was a submission is found by its id and pipeline", unborn_events),
@@ -120,6 +123,24 @@ fn brings_what_it_stands_in(fixture: &dyn Fixture) {
     rows.sort_unstable();
     assert_eq!(rows, [id(1), id(2)]);
     assert!(take(&*store, &Take { arrival: &arrival, ..Take::nothing() }).rows.is_empty(), "not asked for");
+}
+
+fn asked_before_documents(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, [Sample::row(1).key("k1").build(), Sample::row(2).key("k2").build()]);
+    let document = |n| DocumentChange { submission: id(n), name: "payload".to_owned(), body: json("[1]") };
+    let documents = vec![document(1), document(2)];
+    commit(&*store, Changes { documents, received: vec![received(10), received(11)], ..Changes::default() });
+    let asked = RefCell::new(Vec::new());
+    let arrival = |received: &Received| {
+        asked.borrow_mut().push(received.id);
+        let key = if received.id == id(10) { "k1" } else { "k2" };
+        Arrival { key: Some(open_key("alpha", key)), lane: None }
+    };
+    let wanted = |row: &Submission| asked.borrow().len() == 2 && row.id == id(1);
+    let taken = take(&*store, &Take { inbox: 9, arrival: &arrival, documents: &wanted, ..Take::nothing() });
+    let brought = |n| taken.rows[&id(n)].documents.as_ref().map(|documents| documents.payload.as_str());
+    assert_eq!((brought(1), brought(2)), (Some("[1]"), None));
 }
 
 fn brings_its_namesake(fixture: &dyn Fixture) {

@@ -113,6 +113,7 @@ fn identity(all: &mut Facts, pipeline: &Pipeline) {
         "on_duplicate",
         match pipeline.on_duplicate {
             OnDuplicate::Return => "return",
+            OnDuplicate::ReturnAny => r#"{ same = "return", differs = "return" }"#,
             OnDuplicate::Reject => "reject",
             OnDuplicate::Queue => "queue",
         },

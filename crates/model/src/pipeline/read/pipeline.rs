@@ -13,7 +13,7 @@ use crate::Digest;
 use crate::Name;
 use crate::pipeline::file::{Entry, Node, Table};
 use crate::pipeline::moves::By;
-use crate::pipeline::{Edge, Holds, OnDuplicate, Pipeline, State};
+use crate::pipeline::{Edge, Holds, Pipeline, State};
 
 pub(super) const TOP_KEYS: [&str; 24] = [
     "name",
@@ -42,8 +42,6 @@ pub(super) const TOP_KEYS: [&str; 24] = [
     "states",
 ];
 
-const ON_DUPLICATE: [(&str, OnDuplicate); 3] =
-    [("return", OnDuplicate::Return), ("reject", OnDuplicate::Reject), ("queue", OnDuplicate::Queue)];
 const HOLDS: [(&str, Holds); 2] = [("stop", Holds::Stop), ("route", Holds::Route)];
 
 impl Reader<'_> {
@@ -65,8 +63,8 @@ impl Reader<'_> {
             payload: fields.node("payload").and_then(|node| self.schema(node)),
             key: fields.node("key").and_then(|node| self.expression(node, Scope::Door)),
             on_duplicate: fields
-                .node("on_duplicate")
-                .and_then(|node| self.word(node, &ON_DUPLICATE))
+                .take("on_duplicate")
+                .and_then(|entry| self.on_duplicate(entry))
                 .unwrap_or_default(),
             labels: self.named_expressions(fields.node("labels"), Spelling::Label, Scope::Labels),
             start: self.start(fields.take("start")),

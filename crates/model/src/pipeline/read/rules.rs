@@ -1,4 +1,4 @@
-//! The pipeline's own rules: lane, limits, amend, schedule, calendars.
+//! The pipeline's own rules: duplicates, lane, limits, amend, schedule, calendars.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::name::Spelling;
 use crate::json::{Json, Value as JsonValue};
 use crate::pipeline::file::{Entry, Node, Value};
 use crate::pipeline::problem::{Problem, quote};
-use crate::pipeline::{Amend, AmendLease, Lane, OnDead, Schedule};
+use crate::pipeline::{Amend, AmendLease, Lane, OnDead, OnDuplicate, Schedule};
 use crate::role::Role;
 use crate::time::{Calendar, Cron, Zone};
 use crate::{Digest, Name};
@@ -17,7 +17,50 @@ use crate::{Digest, Name};
 /// Each of a limit's places is looked at when one is wanted.
 const LIMIT_MAX: u32 = 1_000;
 
+const ON_DUPLICATE: [(&str, OnDuplicate); 3] =
+    [("return", OnDuplicate::Return), ("reject", OnDuplicate::Reject), ("queue", OnDuplicate::Queue)];
+
 impl Reader<'_> {
+    /// Reads one word for all duplicates, or a table with one for those with the payload of the open one and one for the
+    /// others.
+    pub(super) fn on_duplicate(&mut self, entry: &Entry) -> Option<OnDuplicate> {
+        let Some(table) = entry.node.as_table() else { return self.word(&entry.node, &ON_DUPLICATE) };
+        let mut fields = Fields::new(Place::Inner, table);
+        let mut answer = |key: &'static str| {
+            if !table.has(key) {
+                let message = format!("`on_duplicate` needs `{key}`: \"return\", \"reject\" or \"queue\"");
+                self.missing(&entry.at, message);
+            }
+            fields.node(key).and_then(|node| self.word(node, &ON_DUPLICATE))
+        };
+        let (same, differs) = (answer("same"), answer("differs"));
+        self.close(fields);
+        match (same?, differs?) {
+            (OnDuplicate::Return, OnDuplicate::Return) => Some(OnDuplicate::ReturnAny),
+            (OnDuplicate::Return, OnDuplicate::Reject) => Some(OnDuplicate::Return),
+            (same, differs) if same == differs => Some(same),
+            (same, differs) => {
+                self.unfit_answers(&entry.node, same == OnDuplicate::Queue || differs == OnDuplicate::Queue);
+                None
+            }
+        }
+    }
+
+    fn unfit_answers(&mut self, node: &Node, queues: bool) {
+        let (message, help) = if queues {
+            (
+                "duplicates wait in line whatever their payload, or none does",
+                "write `on_duplicate = \"queue\"` to let all of them wait",
+            )
+        } else {
+            (
+                "a repeat would be refused, and another payload answered with the open one as if it were the same",
+                "`same = \"return\", differs = \"reject\"` is the other way round",
+            )
+        };
+        self.problems.push(Problem::new("bad-value", node.span.clone(), message).help(help));
+    }
+
     pub(super) fn lane(&mut self, entry: &Entry) -> Option<Lane> {
         let table = self.table(&entry.node)?;
         let mut fields = Fields::new(Place::Inner, table);

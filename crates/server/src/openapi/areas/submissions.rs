@@ -109,7 +109,8 @@ fn changing() -> Vec<Call> {
             .header("tracestate", words::text(), "")
             .once()
             .proof()
-            .refuses(&[Code::UnknownPipeline, Code::DuplicateKey, Code::ReasonRequired, Code::NotAdmitted])
+            .refuses(&[Code::UnknownPipeline, Code::DuplicateKey, Code::KeyConflict])
+            .refuses(&[Code::ReasonRequired, Code::NotAdmitted])
             .refuses(&[Code::SchemaViolation, Code::GuardError, Code::KeyMismatch]),
         post("/v1/submissions/{id}/actions/{action}", "act", "Make a move that people make")
             .details("The role is that of the action. The body may be left out.")
