@@ -1,4 +1,4 @@
-//! What comes with the key of an open submission, over every store: the payloads are compared with what is stored.
+//! Duplicates over every store: what comes with the key of an open submission is compared with what is stored.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;
@@ -170,7 +170,7 @@ fn schedule(open: Open<'_>) {
     assert!(refused.contains(&other.to_string()) && refused.contains("another payload"), "{refused}");
 }
 
-/// How many rows came with their documents, and the most bytes of them at once.
+/// The number of rows that came with their documents, and the most bytes of them at once.
 #[derive(Debug, Default)]
 struct Brought {
     rows: AtomicUsize,

@@ -1,4 +1,4 @@
-//! What comes with the key of an open submission: the same payload, another one, and what the pipeline says of each.
+//! Duplicates: the same payload, another one, and what the pipeline says of each.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

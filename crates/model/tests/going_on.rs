@@ -169,7 +169,7 @@ fn a_held_submission_takes_its_key_in_its_turn_and_is_held_in_its_queue() {
     assert_eq!(story.ask(), model::decide::Answer::Parked);
 }
 
-/// How whoever made it hears that it stands, from one to the other.
+/// The statuses a parent hears of, from one to the other.
 fn told(story: &mut Story) -> Vec<(Status, Status)> {
     let owed = std::mem::take(&mut story.owed);
     let child = |owed: model::Owed| match owed.effect {

@@ -41,7 +41,7 @@ pub struct Take<'a> {
     pub leaves_lane: &'a dyn Fn(&Submission) -> bool,
     /// The limits a ready row counts under once it is leased.
     pub limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
-    /// What each of the inbox would stand in: its key and its lane are looked at as if they had been asked for. Asked of all
+    /// Tells where each of the inbox would stand: its key and its lane are looked at as if they had been asked for. Asked of all
     /// of them before `documents` is asked of anybody.
     pub arrival: &'a dyn Fn(&Received) -> Arrival,
 }

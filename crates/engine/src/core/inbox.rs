@@ -59,7 +59,7 @@ impl<'a> Door<'a> {
         arrival
     }
 
-    /// Whether what was received cannot be decided without its documents. Stores ask for everybody's documents after they
+    /// Tells whether what was received cannot be decided without a submission's documents. Stores ask for everybody's documents after they
     /// have asked where what was received would stand.
     pub(super) fn needs_documents(&self, row: &Submission) -> bool {
         has_key_of(&self.compared.borrow(), row)

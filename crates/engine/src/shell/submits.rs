@@ -71,7 +71,7 @@ impl Engine {
         answers.into_iter().map(|answer| answer.expect("each was refused or asked for")).collect()
     }
 
-    /// Whether the open submission a refusal names, and what the refusal says of its payload, may be known to somebody: of
+    /// Tells whether a caller may know the open submission a refusal names, and what it says of the payload: of
     /// submissions that are not theirs they learn that a key is taken, and nothing else.
     async fn may_be_told(&self, refusal: &Refusal, within: Within<'_>) -> bool {
         let all = (within.covers)(&BTreeMap::new());
