@@ -94,6 +94,12 @@ impl fmt::Display for Violation {
     }
 }
 
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.source() == other.source()
+    }
+}
+
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Schema({} bytes)", self.source().len())

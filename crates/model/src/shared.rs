@@ -1,5 +1,5 @@
-//! Sharing of what is made from equal texts: expressions and schemas compiled once are used by every state, revision and
-//! version that has the same text, for as long as one of them is loaded.
+//! Sharing of what is equal: expressions, schemas and states are kept once for every revision and version that has the
+//! same, for as long as one of them is loaded.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -25,25 +25,44 @@ impl<K: Hash + Eq, V> Shared<K, V> {
         Shared { inner: Mutex::new(None) }
     }
 
-    /// The one that is alive, or one that is made now. Making goes on outside the lock: two at once may make it twice.
+    /// The one that is alive, or one that is made now. Making goes on outside the lock: two at once may make it twice, and
+    /// both get the one that was there first.
     pub(crate) fn get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
         if let Some(found) = self.with(|inner| inner.alive.get(&key).and_then(Weak::upgrade)) {
             return Ok(found);
         }
         let made = Arc::new(make()?);
-        self.with(|inner| {
-            inner.alive.insert(key, Arc::downgrade(&made));
-            if inner.alive.len() >= inner.look_at {
-                inner.alive.retain(|_, value| value.strong_count() > 0);
-                inner.look_at = (2 * inner.alive.len()).max(FEW);
-            }
-        });
-        Ok(made)
+        Ok(self.with(|inner| match inner.alive.get(&key).and_then(Weak::upgrade) {
+            Some(found) => found,
+            None => inner.insert(key, made),
+        }))
+    }
+
+    /// The one that is alive under a key where it is equal, or this one, which takes its place.
+    pub(crate) fn equal(&self, key: K, value: Arc<V>) -> Arc<V>
+    where
+        V: PartialEq,
+    {
+        self.with(|inner| match inner.alive.get(&key).and_then(Weak::upgrade) {
+            Some(found) if found == value => found,
+            _ => inner.insert(key, value),
+        })
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Inner<K, V>) -> T) -> T {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         act(inner.get_or_insert_with(|| Inner { alive: HashMap::new(), look_at: FEW }))
+    }
+}
+
+impl<K: Hash + Eq, V> Inner<K, V> {
+    fn insert(&mut self, key: K, value: Arc<V>) -> Arc<V> {
+        self.alive.insert(key, Arc::downgrade(&value));
+        if self.alive.len() >= self.look_at {
+            self.alive.retain(|_, value| value.strong_count() > 0);
+            self.look_at = (2 * self.alive.len()).max(FEW);
+        }
+        value
     }
 }
 
@@ -61,6 +80,15 @@ mod tests {
         drop((first, second));
         assert_eq!(shared.get(1, make(8)).as_deref(), Ok(&8), "nobody had it any more");
         assert_eq!(shared.get(2, || Err::<u32, _>("no")).map(|_| ()), Err("no"));
+    }
+
+    #[test]
+    fn newest_takes_the_place_of_one_that_differs() {
+        let shared: Shared<u32, u32> = Shared::new();
+        let first = shared.equal(1, Arc::new(7));
+        assert!(Arc::ptr_eq(&first, &shared.equal(1, Arc::new(7))));
+        let second = shared.equal(1, Arc::new(8));
+        assert!(*second == 8 && Arc::ptr_eq(&second, &shared.equal(1, Arc::new(8))));
     }
 
     #[test]

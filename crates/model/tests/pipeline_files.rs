@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{FILES, source};
 use model::json::Value;
 use model::pipeline::{
@@ -292,4 +294,21 @@ fn versions_share_the_expressions_they_have_in_common() {
     assert_ne!(first.version, second.version);
     let key = |pipeline: &Pipeline| pipeline.key.clone().expect("it has a key");
     assert!(key(&first).is_same(&key(&second)), "it is compiled once");
+}
+
+#[test]
+fn versions_share_the_states_they_have_in_common() {
+    let mut first = source("skill-review");
+    // Nobody else loads a pipeline of this name meanwhile.
+    first.toml = first.toml.replacen("name = \"skill-review\"", "name = \"skill-sharing\"", 1);
+    let mut second = first.clone();
+    second.toml =
+        format!("# A line that moves all others.\n{}", first.toml.replacen("version = ", "version = 9", 1));
+    second.toml = second.toml.replacen("timeout = \"60s\"", "timeout = \"61s\"", 1);
+    let load = |source| load(source).expect("it has no problems");
+    let (first, second) = (load(&first), load(&second));
+    let states = first.states.iter().zip(&second.states);
+    let apart: Vec<&str> =
+        states.filter(|(one, other)| !Arc::ptr_eq(one, other)).map(|(one, _)| &*one.name).collect();
+    assert_eq!(apart, ["TIER2_SCANNING"], "only what differs is kept twice");
 }

@@ -36,8 +36,11 @@ impl Pipeline {
     /// as one that may fail unless parameters and labels alone show that it cannot.
     #[must_use]
     pub fn dead_letters(&self) -> Vec<(&State, Vec<Cause>)> {
-        let causes = |state| (state, self.causes_of_death(state));
-        self.states.iter().map(causes).filter(|(_, causes)| !causes.is_empty()).collect()
+        let states = self.states.iter().map(|state| &**state);
+        states
+            .map(|state| (state, self.causes_of_death(state)))
+            .filter(|(_, causes)| !causes.is_empty())
+            .collect()
     }
 
     fn causes_of_death(&self, state: &State) -> Vec<Cause> {

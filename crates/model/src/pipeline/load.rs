@@ -15,14 +15,14 @@ const LATER: [&str; 1] = ["empty-value"];
 /// Loads a pipeline, or says everything that is wrong with it.
 pub fn load(source: &Source) -> Result<Pipeline, Problems> {
     let (pipeline, problems) = look(source);
-    pipeline.filter(|_| problems.is_empty()).ok_or(problems)
+    pipeline.filter(|_| problems.is_empty()).map(Pipeline::with_shared_states).ok_or(problems)
 }
 
 /// Loads a definition that was applied once: what is only unwise is not held against it.
 pub fn load_applied(source: &Source) -> Result<Pipeline, Problems> {
     let (pipeline, mut problems) = look(source);
     problems.retain(|problem| !LATER.contains(&problem.code));
-    pipeline.filter(|_| problems.is_empty()).ok_or(problems)
+    pipeline.filter(|_| problems.is_empty()).map(Pipeline::with_shared_states).ok_or(problems)
 }
 
 /// The pipeline, complete only without problems; `None` for a file that is too large to be read.

@@ -17,6 +17,7 @@ mod priority;
 mod problem;
 mod read;
 mod render;
+mod sharing;
 mod source;
 mod state;
 mod template;
@@ -88,7 +89,7 @@ pub struct Pipeline {
     pub slas: BTreeMap<Name, Leg>,
     pub metrics: BTreeMap<Name, Metric>,
     /// In the order of the file: the order people draw and list them in.
-    pub states: Vec<State>,
+    pub states: Vec<Arc<State>>,
     pub(crate) by_name: BTreeMap<Name, usize>,
     /// The documents that an expression evaluated on a move reads; where none does, they are not even loaded.
     pub reads: Reads,
@@ -97,7 +98,7 @@ pub struct Pipeline {
 impl Pipeline {
     #[must_use]
     pub fn state(&self, name: &str) -> Option<&State> {
-        self.by_name.get(name).map(|&index| &self.states[index])
+        self.by_name.get(name).map(|&index| &*self.states[index])
     }
 
     /// The pipeline its submissions make children of, if they do.
@@ -136,7 +137,7 @@ impl Pipeline {
 
     /// The states in which people review, all or those that one role is asked to look at.
     pub fn reviewed_by(&self, role: Option<Role>) -> impl Iterator<Item = &State> {
-        self.states.iter().filter(move |state| match state.kind {
+        self.states.iter().map(|state| &**state).filter(move |state| match state.kind {
             Kind::Human { review: Some(by) } => role.is_none_or(|role| role == by),
             _ => false,
         })

@@ -13,9 +13,9 @@ use crate::schema::Schema;
 use crate::submission::Status;
 use crate::time::{Millis, Time};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// The place where the state's name is written in the file.
+    /// Where its name is written in the file; empty once the whole was checked.
     pub at: Span,
     pub name: Name,
     pub title: Option<String>,
@@ -83,7 +83,7 @@ impl State {
 }
 
 /// Every state is of exactly one kind: it says what the submission waits for there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     Pass {
         next: Vec<Edge>,
@@ -149,7 +149,7 @@ impl FinalKind {
 }
 
 /// Work handed to a worker under a lease.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     pub name: Name,
     /// Static configuration, handed over with the task.
@@ -162,7 +162,7 @@ pub struct Task {
 }
 
 /// The rules for trying a failed attempt again: a general one and ones for single error codes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Retry {
     pub rule: RetryRule,
     pub on: BTreeMap<Name, RetryRule>,
@@ -223,9 +223,9 @@ pub enum Backoff {
 }
 
 /// One way out of a state (or into the pipeline). Action-only keys keep their defaults elsewhere.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
-    /// The place where the edge is written in the file.
+    /// Where it is written in the file; empty once the whole was checked.
     pub at: Span,
     /// `None` only on `on.error`, `on.crashed` and `on.guard_error`: the dead letter.
     pub to: Option<Choice>,
@@ -246,7 +246,7 @@ pub struct Edge {
 }
 
 /// An error that an edge states: `error = { code, message }`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EdgeError {
     pub code: Expr,
     pub message: Option<Expr>,
@@ -269,27 +269,27 @@ impl Choice {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Action {
     pub name: Name,
     pub edges: Vec<Edge>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ttl {
     pub after: After,
     pub edge: Edge,
 }
 
 /// A span that is written down or computed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum After {
     Fixed(Millis),
     Computed(Expr),
 }
 
 /// The end of a wait: so long after entry, at a time, or what an expression gives (either).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Clock {
     For(Millis),
     Until(Time),

@@ -126,7 +126,7 @@ async fn kept(app: &App, pipelines: Vec<Arc<Pipeline>>) -> Result<Kept, Refusal>
 
 fn view(versions: &Versions, pipeline: &Pipeline, kept: &Kept) -> PipelineView {
     let here: Vec<&Count> = kept.counts.iter().filter(|count| count.pipeline == pipeline.name).collect();
-    let mut states: Vec<&Declared> = pipeline.states.iter().collect();
+    let mut states: Vec<&Declared> = pipeline.states.iter().map(|state| &**state).collect();
     // Submissions stay with the version they were made under: its states are not lost with the next version.
     for count in &here {
         if !states.iter().any(|state| state.name == count.state) {

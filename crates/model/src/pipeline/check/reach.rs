@@ -36,8 +36,8 @@ pub(super) fn unreachable(draft: &Draft, problems: &mut Problems) {
 }
 
 pub(super) fn no_way_out(draft: &Draft, problems: &mut Problems) {
-    let states = &draft.pipeline.states;
-    let dead_ends: Vec<&State> = states.iter().filter(|state| is_dead_end(draft, state)).collect();
+    let states: Vec<&State> = draft.pipeline.states.iter().map(|state| &**state).collect();
+    let dead_ends: Vec<&State> = states.iter().copied().filter(|state| is_dead_end(draft, state)).collect();
     for state in &dead_ends {
         let message = format!("no edge leaves {}", quote(&state.name));
         let problem = Problem::new("dead-end", state.at.clone(), message);
@@ -49,7 +49,7 @@ pub(super) fn no_way_out(draft: &Draft, problems: &mut Problems) {
             || draft.doubtful.contains(&state.name)
             || dead_ends.iter().any(|dead_end| dead_end.name == state.name)
     };
-    let mut saved: BTreeSet<&str> = states.iter().filter(ends).map(|state| &*state.name).collect();
+    let mut saved: BTreeSet<&str> = states.iter().copied().filter(ends).map(|state| &*state.name).collect();
     if saved.is_empty() {
         if let Some(first) = states.first() {
             problems.push(Problem::new("no-way-out", first.at.clone(), "the pipeline has no final state"));
@@ -58,7 +58,7 @@ pub(super) fn no_way_out(draft: &Draft, problems: &mut Problems) {
     }
     loop {
         let before = saved.len();
-        for state in states {
+        for state in &states {
             let leads_out = |name: &&Name| saved.contains(&***name) || draft.pipeline.state(name).is_none();
             if targets(draft, state, by_itself).iter().any(leads_out) {
                 saved.insert(&state.name);

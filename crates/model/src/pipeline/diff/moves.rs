@@ -149,7 +149,7 @@ pub(super) fn reordered(old: &Pipeline, new: &Pipeline) -> Vec<Difference> {
 /// Each list of edges under a name, as the names of its moves in order.
 fn orders(pipeline: &Pipeline) -> Vec<(String, Vec<String>)> {
     let mut orders = Vec::new();
-    let states = pipeline.states.iter().map(ways);
+    let states = pipeline.states.iter().map(|state| ways(state));
     for ways in std::iter::once(outer(pipeline)).chain(states) {
         let mut seen = BTreeMap::new();
         for way in &ways {

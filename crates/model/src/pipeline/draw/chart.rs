@@ -24,7 +24,7 @@ pub(super) struct Chart {
 impl Chart {
     pub(super) fn new(pipeline: &Pipeline, path: Option<&Path>) -> Self {
         let mut boxes = vec![Shown::plain(Look::Start)];
-        boxes.extend(pipeline.states.iter().map(Shown::state));
+        boxes.extend(pipeline.states.iter().map(|state| Shown::state(state)));
         let (mut arrows, any) = arrows::declared(pipeline);
         if any {
             boxes.push(Shown::plain(Look::Open));

@@ -88,7 +88,8 @@ impl Reader<'_> {
             by_name: BTreeMap::new(),
             reads: self.reads,
         };
-        pipeline.states = self.all_states(fields.take("states"), fields.node("defaults"));
+        let states = self.all_states(fields.take("states"), fields.node("defaults"));
+        pipeline.states = states.into_iter().map(Arc::new).collect();
         pipeline.by_name =
             pipeline.states.iter().enumerate().map(|(index, state)| (state.name.clone(), index)).collect();
         pipeline.reads = self.reads;
