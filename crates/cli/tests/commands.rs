@@ -298,6 +298,19 @@ fn files_are_applied_with_parameters_and_versions() {
     assert_eq!((&plain["in_force"], &plain["versions"]), (&1.into(), &serde_json::json!([1, 2])));
     let shown = server.run(&["pipelines", "plain"]).ends(0).stdout;
     assert!(shown.contains("in force") && shown.contains("greeting=\"hi\""), "{shown}");
+    for version in ["3", "4"] {
+        let next = write(PLAIN.replace("version = 1", &format!("version = {version}")));
+        server.run(&["apply", &next]).ends(0);
+    }
+    let refused = server.run(&["retire", "plain", "--version", "4"]).ends(4);
+    assert!(refused.stderr.contains("version-in-use"), "{}", refused.stderr);
+    server.run(&["retire", "plain"]).ends(2);
+    let tried = server.run(&["retire", "plain", "--unused", "--dry-run"]).ends(0).stdout;
+    assert!(tried.contains("would be retired") && tried.contains("is in force"), "{tried}");
+    let done = server.run(&["retire", "plain", "--unused", "-o", "json"]).ends(0).json();
+    assert_eq!(done["retired"], serde_json::json!([1, 2]));
+    let shown = server.run(&["pipelines", "plain"]).ends(0).stdout;
+    assert_eq!(shown.matches("retired").count(), 2, "{shown}");
     let bad = write(PLAIN.replace("start = \"OPEN\"", "start = \"OPN\""));
     let refused = server.run(&["apply", &bad]).ends(4);
     assert!(

@@ -1,7 +1,7 @@
 //! Pipelines: what is in force, and bringing new versions into force.
 
 use model::SubmissionId;
-use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView};
+use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, RetireAnswer, RetireBody};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -64,6 +64,11 @@ impl Client {
     /// Checks a definition and says what it would change, without applying it.
     pub async fn apply_dry_run(&self, name: &str, body: &ApplyBody) -> Result<ApplyAnswer, Error> {
         self.apply_with(name, body, ApplyOptions { dry_run: true, ..ApplyOptions::default() }).await
+    }
+
+    /// Lets go of versions that nothing follows. Retiring what was retired changes nothing, so this is safe to repeat.
+    pub async fn retire(&self, name: &str, body: RetireBody) -> Result<RetireAnswer, Error> {
+        self.json(Call::post(self.at(["pipelines", name, "retire"]), &body)?.repeatable()).await
     }
 
     /// Brings a definition into force as the options say.

@@ -23,5 +23,5 @@ pub use newest::{newest, oldest};
 pub use pipelines::Pipelines;
 pub use shell::{
     ApplyError, Child, ClockReport, Condition, DutyReport, Engine, KnownToken, NewOperation, Options,
-    Posting, QueueReport, ServerReport, StartError, Within, WorkerReport,
+    Posting, QueueReport, Retirement, ServerReport, StartError, Within, WorkerReport,
 };

@@ -46,6 +46,30 @@ async fn finish(engine: &Engine, tasks: Vec<Granted>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn version_retired_at_one_server_is_retired_at_all_of_them() {
+    let settings = settings();
+    let (one, two) = (trusting(&settings), trusting(&settings));
+    let version = |number: u32| {
+        let mut source = source();
+        source.toml = source.toml.replace("version = 1", &format!("version = {number}"));
+        source
+    };
+    one.apply(&version(1)).await.unwrap();
+    one.submit("work", application("first"), None).await.unwrap();
+    for number in 2..=4 {
+        one.apply(&version(number)).await.unwrap();
+    }
+    let name = "work".into();
+    until("the definitions are at the other server", || {
+        two.pipelines().current().versions("work").count() == 4
+    })
+    .await;
+    assert_eq!(two.retire_unused(&name, false).await.unwrap().retired, [2], "the others are of use");
+    until("the server that applied it hears of it", || one.pipelines().current().is_retired("work", 2)).await;
+    assert!(one.retire_version(&name, 2, false).await.unwrap().retired.is_empty(), "it is retired already");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn work_submitted_to_one_server_wakes_the_worker_who_waits_at_another() {
     let settings = settings();
     let (one, two) = (trusting(&settings), trusting(&settings));

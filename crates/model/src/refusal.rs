@@ -107,6 +107,8 @@ codes! {
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";
     VersionOutdated = "version-outdated", Conflict, "a later version is applied already";
+    VersionInUse = "version-in-use", Conflict, "something follows this version, or may have to";
+    TooManyVersions = "too-many-versions", Conflict, "as many versions of the pipeline are kept as may be";
     MetricTaken = "metric-taken", Conflict, "another pipeline has a metric that takes this name";
     NoLog = "no-log", NotFound, "this server publishes no audit log";
     UnknownTile = "unknown-tile", NotFound, "the log has no such file";

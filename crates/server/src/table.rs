@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, acts, amend, apply, clock, cursors, dead, deliveries, drawing, endpoints, evidence, feed,
-    health, holds, investigations, log, metrics, operations, overdue, pipelines, reviews, servers, stats,
-    submissions, submit, tasks, tokens, why, workers,
+    health, holds, investigations, log, metrics, operations, overdue, pipelines, retire, reviews, servers,
+    stats, submissions, submit, tasks, tokens, why, workers,
 };
 
 /// One way in.
@@ -79,6 +79,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
     route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
     route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
+    route(Method::POST, "/v1/pipelines/{pipeline}/retire", ADMIN, Request, |post| on(post, retire::retire)),
     route(Method::POST, "/v1/pipelines/{pipeline}/submissions", SUBMITTER, Request, |post| {
         on(post, submit::submit)
     }),

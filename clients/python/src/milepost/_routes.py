@@ -125,3 +125,9 @@ def apply(
     body = given(toml=toml, files=files, params=params)
     query = {"rollback": "true"} if rollback else {}
     return call("PUT", "pipelines", name, query=query, body=body, repeatable=True)
+
+
+def retire(name: str, version: int | None, dry_run: bool) -> Call:
+    """Retiring what was retired changes nothing, so this is safe to repeat."""
+    body = given(version=version, unused=version is None or None, dry_run=dry_run or None)
+    return call("POST", "pipelines", name, "retire", body=body, repeatable=True)

@@ -360,6 +360,11 @@ class AsyncClient:
         answer: Dict[str, Any] = await self._send(_routes.apply(name, toml, files, params, rollback))
         return answer
 
+    async def retire(self, name: str, version: int | None = None, *, dry_run: bool = False) -> Dict[str, Any]:
+        """Lets go of a version that nothing follows; without one, of every version that nothing needs."""
+        answer: Dict[str, Any] = await self._send(_routes.retire(name, version, dry_run))
+        return answer
+
     # The way to the server and back
 
     async def _send(self, call: Call) -> Any:

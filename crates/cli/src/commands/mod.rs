@@ -31,6 +31,7 @@ mod pipelines;
 mod release;
 mod restore;
 mod resume;
+mod retire;
 mod serve;
 mod servers;
 mod show;
@@ -72,6 +73,7 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     Apply(apply::Apply),
     Pipelines(pipelines::Pipelines),
+    Retire(retire::Retire),
     Submit(submit::Submit),
     List(list::List),
     Show(show::Show),
@@ -122,6 +124,7 @@ impl Command {
             Command::Bench(bench) => bench.run(format),
             Command::Apply(apply) => apply.run(format),
             Command::Pipelines(pipelines) => pipelines.run(format),
+            Command::Retire(retire) => retire.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
             Command::Show(show) => show.run(format),

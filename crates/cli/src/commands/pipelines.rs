@@ -72,6 +72,10 @@ fn versions(view: &PipelineView) -> String {
             params(known),
         ]);
     }
+    for version in &view.retired {
+        let none = || "-".to_owned();
+        table.row([version.to_string(), none(), none(), "retired".to_owned(), none()]);
+    }
     table.render()
 }
 

@@ -70,6 +70,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
 
+    /// How many versions of one pipeline are kept, 3 or more [default: 500]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(3..))]
+    versions_max: Option<u32>,
+
     /// What to call this server among those that share its store [default: a name it makes up]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -195,7 +199,8 @@ impl Serve {
         self.check_spans()?;
         let (keep_events, name) = (self.keep_events, self.name.as_deref().unwrap_or_default().into());
         let log = self.audit.log_options(place)?;
-        Ok(engine::Options { keep_events, name, log, ..engine::Options::default() })
+        let versions_max = self.versions_max.and_then(|max| usize::try_from(max).ok());
+        Ok(engine::Options { keep_events, versions_max, name, log, ..engine::Options::default() })
     }
 
     /// The line that scripts wait for. It is no log: no filter hides it.

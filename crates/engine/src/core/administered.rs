@@ -46,7 +46,12 @@ pub(super) fn is_recorded(ask: &Ask) -> bool {
     match ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
         Ask::Endpoint(deed) => deed.word().is_some(),
-        Ask::Hold(_) | Ask::Release(_) | Ask::Start(_) | Ask::Stop(_) | Ask::ConfirmClock => true,
+        Ask::RetireVersion { .. }
+        | Ask::Hold(_)
+        | Ask::Release(_)
+        | Ask::Start(_)
+        | Ask::Stop(_)
+        | Ask::ConfirmClock => true,
         Ask::By(_, ask) => !matches!(**ask, Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_)),
         _ => false,
     }

@@ -1,7 +1,8 @@
 //! The working set of one transaction: rows as taken, rows as decided so far, and what will be written.
 
+use std::cell::RefCell;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -68,6 +69,8 @@ pub(super) struct Batch<'a> {
     notes: Notes,
     /// The definitions once this batch is committed, if it changes them.
     pub(super) brought: Option<Versions>,
+    /// Retired versions that something follows all the same: nothing is decided without them.
+    pub(super) missing: RefCell<BTreeSet<(Name, u32)>>,
     /// In whose name something is asked at the moment.
     pub(super) by: Option<Caller>,
 }
@@ -117,6 +120,7 @@ impl<'a> Batch<'a> {
             tally: Tally::default(),
             notes: Notes::default(),
             brought: None,
+            missing: RefCell::default(),
             by: None,
         }
     }
@@ -151,6 +155,7 @@ impl<'a> Batch<'a> {
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
             Ask::Apply(apply) => self.apply(apply),
+            Ask::RetireVersion { pipeline, version } => self.retire_version(pipeline, *version),
             Ask::Hold(hold) => Ok(self.place(hold)),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
@@ -375,7 +380,7 @@ impl<'a> Batch<'a> {
     /// A migration to the newest revision of its target, where the caller has seen an older one.
     fn retargeted(&self, command: &Command) -> Option<Command> {
         let Command::Migrate(migrate) = command else { return None };
-        let target = self.version(&migrate.target.name, migrate.target.version)?.clone();
+        let target = self.versions().version(&migrate.target.name, migrate.target.version)?.clone();
         let outdated = target.digest != migrate.target.digest;
         outdated.then(|| Command::Migrate(Migrate { target, ..migrate.clone() }))
     }
@@ -408,11 +413,9 @@ impl<'a> Batch<'a> {
         command: &Command,
         seed: [u8; 32],
     ) -> Result<Decision, Refusal> {
+        self.check_followed(pipeline, version, command)?;
         let Some(pipeline) = self.rules.versions.version(pipeline, version) else {
-            return Err(Refusal::new(
-                Code::Internal,
-                format!("version {version} of `{pipeline}` is not loaded"),
-            ));
+            return Err(self.not_loaded(pipeline, version));
         };
         let context = self.context(row, command, seed);
         let none = Documents::default();

@@ -1,18 +1,12 @@
-//! Bringing a definition into force.
+//! Bringing a definition into force, and letting go of one.
 
-use std::sync::Arc;
-
-use model::{Code, Pipeline, Refusal};
+use model::{Code, Command, Name, Pipeline, Refusal};
 
 use super::batch::Batch;
 use super::{Outcome, Output};
-use crate::pipelines::{Apply, Brought, Versions, definition_key, past_key};
+use crate::pipelines::{Apply, Brought, RetiredVersion, Versions, definition_key, past_key, retired_key};
 
 impl<'a> Batch<'a> {
-    pub(super) fn version(&self, name: &str, version: u32) -> Option<&'a Arc<Pipeline>> {
-        self.versions().version(name, version)
-    }
-
     pub(super) fn in_force(&self, name: &str) -> Option<&'a Pipeline> {
         self.versions().in_force(name).map(|pipeline| &**pipeline)
     }
@@ -46,6 +40,58 @@ impl<'a> Batch<'a> {
         definitions.bring_in(pipeline.clone());
         self.brought = Some(definitions);
         Ok(())
+    }
+
+    /// Lets go of a version. That nothing follows it was looked at before; what began to meanwhile still finds it.
+    pub(super) fn retire_version(&mut self, name: &Name, version: u32) -> Outcome {
+        let Some(pipeline) = self.definitions().retirable(name, version)?.cloned() else {
+            return Ok(Output::Gone);
+        };
+        // The log names it for ever.
+        self.put_json(past_key(&pipeline.digest), pipeline.definition.clone());
+        let retired = RetiredVersion::of(&pipeline);
+        self.put(retired_key(name, version), &retired);
+        self.remove(definition_key(name, version));
+        self.next_epoch();
+        self.administered(
+            "pipeline-retired",
+            &pipeline.label(),
+            &[("definition", pipeline.digest.to_string())],
+        );
+        let mut definitions = self.definitions().clone();
+        definitions.retire(name, version, retired);
+        self.brought = Some(definitions);
+        Ok(Output::Gone)
+    }
+
+    /// Whether a submission may follow a version from here on, where that is what is asked.
+    pub(super) fn check_followed(
+        &self,
+        pipeline: &str,
+        version: u32,
+        command: &Command,
+    ) -> Result<(), Refusal> {
+        match command {
+            Command::Submit(_) if self.definitions().is_retired(pipeline, version) => {
+                let message = format!(
+                    "version {version} of `{pipeline}` was retired while this was on its way; try again"
+                );
+                Err(Refusal::new(Code::Unavailable, message))
+            }
+            Command::Migrate(migrate) if self.definitions().is_retired(pipeline, migrate.target.version) => {
+                let message = format!("version {} of `{pipeline}` was retired", migrate.target.version);
+                Err(Refusal::new(Code::UnknownVersion, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A version that decides for a submission and is not at hand: a retired one will be when this is decided again.
+    pub(super) fn not_loaded(&self, pipeline: &str, version: u32) -> Refusal {
+        if self.versions().is_retired(pipeline, version) {
+            self.missing.borrow_mut().insert((pipeline.into(), version));
+        }
+        Refusal::new(Code::Internal, format!("version {version} of `{pipeline}` is not loaded"))
     }
 
     fn record_applied(&mut self, brought: &Brought) {

@@ -56,6 +56,11 @@ pub enum Ask {
     Claim(ClaimMany),
     /// Brings a definition into force.
     Apply(Box<Apply>),
+    /// Lets go of a version that nothing follows.
+    RetireVersion {
+        pipeline: Name,
+        version: u32,
+    },
     /// Stops what the hold covers, from this commit on.
     Hold(Box<Hold>),
     Release(Name),

@@ -193,6 +193,13 @@ impl Batch<'_> {
         );
     }
 
+    /// Removes an entry; what follows in the batch does not see it.
+    pub(super) fn remove(&mut self, key: RegistryKey) {
+        self.taken.registry.remove(&key);
+        self.changes.registry.retain(|change| change.key != key);
+        self.changes.registry.push(RegistryChange { key, body: None });
+    }
+
     pub(super) fn put_json(&mut self, key: RegistryKey, body: Json) {
         self.taken.registry.insert(key.clone(), body.clone());
         self.changes.registry.retain(|change| change.key != key);

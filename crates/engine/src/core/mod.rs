@@ -37,7 +37,7 @@ pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
 pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
 pub use trust::{AHEAD_MAX, APART_MAX, BEHIND_MAX, Doubt, Trust};
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use model::admit::Admission;
@@ -225,6 +225,7 @@ impl Core {
         loop {
             match self.transact(&plan, inputs, due, seed)? {
                 Decided::Outdated { epoch } => self.catch_up(epoch)?,
+                Decided::Missing(versions) => self.pipelines.recall(&*self.store, &versions)?,
                 Decided::Crowded => return Ok(false),
                 Decided::Done { outcomes, news, last_seq } => {
                     self.keep(&news);
@@ -302,6 +303,11 @@ impl Core {
             batch.receive(&door, seed);
             batch.hand_over_lanes(seed);
             batch.lend(inputs, &mut outcomes, seed);
+            let missing = batch.missing.take();
+            if !missing.is_empty() {
+                decided = Some(Decided::Missing(missing));
+                return store::Changes::default();
+            }
             let (changes, news) = batch.finish();
             decided = Some(Decided::Done { outcomes, news, last_seq: 0 });
             changes
@@ -368,6 +374,8 @@ enum Decided {
     Outdated {
         epoch: u64,
     },
+    /// Nothing was decided: something follows versions that are not at hand, because they were retired.
+    Missing(BTreeSet<(Name, u32)>),
     /// Nothing was decided: there was no room for all the documents that takes.
     Crowded,
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::command::{Acknowledge, Act, Migrate, Redrive};
-use model::{Caller, Code, Command, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId};
+use model::{Caller, Code, Command, Digest, Json, Name, Refusal, Role, Submission, SubmissionId};
 use serde::Serialize;
 use store::{RegistryChange, RegistryKey};
 
@@ -57,7 +57,7 @@ pub fn results_of(id: &str) -> String {
 impl Batch<'_> {
     pub(super) fn start_operation(&mut self, operation: &Operation) -> Outcome {
         if let Deed::Migrate { version, .. } = operation.deed
-            && self.version(&operation.filter.pipeline, version).is_none()
+            && self.definitions().kept(&operation.filter.pipeline, version).is_none()
         {
             let message = format!("no version {version} of `{}`", operation.filter.pipeline);
             return Err(Refusal::new(Code::UnknownVersion, message));
@@ -70,9 +70,7 @@ impl Batch<'_> {
     /// Children of one that was cancelled are told by an operation of the machine's own, begun in the commit of that move:
     /// there may be any number of them. Its id says what it follows from, so it is begun once.
     pub(super) fn cancel_children(&mut self, parent: SubmissionId, pipeline: &Name, revision: u64) {
-        let follow =
-            |child: &Pipeline| child.states.iter().any(|state| !state.on_parent_cancelled.is_empty());
-        if !self.versions().versions(pipeline).any(|child| follow(child)) {
+        if !self.versions().follow_parents(pipeline) {
             return;
         }
         let parts: [&[u8]; 3] = [b"parent-cancelled\0", parent.0.as_bytes(), &revision.to_be_bytes()];
@@ -189,7 +187,7 @@ impl Batch<'_> {
             Deed::Acknowledge => Command::Acknowledge(Acknowledge { caller, note: reason, if_match: None }),
             Deed::ParentCancelled => Command::ParentCancelled,
             Deed::Migrate { version, map } => {
-                let target = self.version(&row.pipeline, *version).cloned().ok_or_else(|| {
+                let target = self.definitions().kept(&row.pipeline, *version).cloned().ok_or_else(|| {
                     Refusal::new(Code::UnknownVersion, format!("no version {version} of `{}`", row.pipeline))
                 })?;
                 Command::Migrate(Migrate { caller, target, map: map.clone(), reason })

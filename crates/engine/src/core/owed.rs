@@ -99,7 +99,7 @@ impl Batch<'_> {
         });
     }
 
-    /// Definitions stay for ever: what notifies somebody once its messages have somewhere to go always can.
+    /// A version in force is never retired: what notifies somebody once its messages have somewhere to go always can.
     pub(super) fn check_delivery(&self, pipeline: &Pipeline) -> Result<(), Refusal> {
         if pipeline.notify.is_empty() || self.definitions().in_force(DELIVERY).is_some() {
             return Ok(());

@@ -101,6 +101,9 @@ impl Plan {
                     plan.registry.push(definition_key(&apply.pipeline.name, apply.pipeline.version));
                     plan.registry.push(history_key(&apply.pipeline.name));
                 }
+                Ask::RetireVersion { pipeline, version } => {
+                    plan.registry.push(definition_key(pipeline, *version));
+                }
             }
             plan.group_of.push(group);
             plan.requests.extend(input.once.iter().map(|once| once.key.clone()));

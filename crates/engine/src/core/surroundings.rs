@@ -67,7 +67,7 @@ impl Batch<'_> {
         }
         let queues = |pipeline: &Pipeline| pipeline.on_duplicate == OnDuplicate::Queue;
         let own = self.pipeline_of(new).is_some_and(|pipeline| queues(pipeline));
-        let others = || self.versions().versions(&new.pipeline).any(|pipeline| queues(pipeline));
+        let others = || self.versions().queue_for_keys(&new.pipeline);
         let OpenKey { pipeline, key } = left.filter(|_| free && !own && others())?;
         Some(Owed { to: Debtor::Key { pipeline, key }, effect: Effect::Freed })
     }

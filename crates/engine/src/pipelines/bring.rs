@@ -62,7 +62,7 @@ impl Versions {
     pub fn bring(&self, apply: &Apply) -> Result<Brought, Refusal> {
         let Pipeline { name, version, .. } = &*apply.pipeline;
         let before = self.in_force(name).cloned();
-        let Some(known) = self.version(name, *version) else {
+        let Some(known) = self.kept(name, *version) else {
             self.check_new(apply)?;
             let inherited = before.as_ref().map(|before| before.set_params.clone()).unwrap_or_default();
             let pipeline = Arc::new(apply.pipeline.with_params(&merged(&inherited, &apply.params)));
@@ -92,6 +92,10 @@ impl Versions {
         if apply.intent == Intent::Rollback {
             let kept: Vec<String> = self.versions(name).map(|known| known.version.to_string()).collect();
             let message = match kept.as_slice() {
+                kept if self.is_retired(name, *version) => format!(
+                    "version {version} of `{name}` was retired and does not come back; there is {}",
+                    kept.join(", ")
+                ),
                 [] => format!("no version of `{name}` was applied; there is nothing to go back to"),
                 kept => format!(
                     "there is no version {version} of `{name}` to go back to; there is {}",
@@ -103,7 +107,7 @@ impl Versions {
         let newest = self.history(name).iter().map(|applied| applied.version).max();
         let newest = newest.max(self.versions(name).map(|known| known.version).last());
         match newest.filter(|newest| newest >= version) {
-            None => Ok(()),
+            None => self.check_room(name),
             Some(newest) => {
                 let what = match self.history(name).iter().any(|applied| applied.version == *version) {
                     true => format!("version {version} of `{name}` was applied and retired"),
@@ -115,6 +119,21 @@ impl Versions {
                 Err(Refusal::new(Code::VersionOutdated, message).with("in_force", in_force))
             }
         }
+    }
+}
+
+impl Versions {
+    /// Tells whether one version more of a pipeline can be kept.
+    fn check_room(&self, name: &str) -> Result<(), Refusal> {
+        let (count, max) = (self.versions(name).count(), self.max());
+        if count < max {
+            return Ok(());
+        }
+        let message = format!(
+            "{count} versions of `{name}` are kept, and {max} may be; `milepost retire {name} --unused` lets go of those that \
+             nothing follows, and `milepost serve --versions-max` keeps more"
+        );
+        Err(Refusal::new(Code::TooManyVersions, message).with("max", max))
     }
 }
 

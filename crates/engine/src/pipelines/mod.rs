@@ -2,12 +2,14 @@
 
 mod applied;
 mod bring;
+mod retire;
 mod versions;
 
 pub use applied::AppliedVersion;
 pub(crate) use applied::{histories, history_key, read_history};
 pub use bring::{Apply, Brought, Intent};
-pub use versions::Versions;
+pub(crate) use retire::{RetiredVersion, retired_key};
+pub use versions::{VERSIONS_MAX, Versions};
 
 use std::sync::{Arc, RwLock};
 
@@ -37,6 +39,14 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
+    /// Those of a server that keeps so many versions of one pipeline.
+    #[must_use]
+    pub fn with_max(max: usize) -> Self {
+        let pipelines = Pipelines::default();
+        pipelines.replace(Versions::with_max(max));
+        pipelines
+    }
+
     /// A consistent view, as of now.
     #[must_use]
     pub fn current(&self) -> Arc<Versions> {
@@ -55,18 +65,20 @@ impl Pipelines {
         load: &dyn Fn(&Json) -> Result<Arc<Pipeline>, String>,
     ) -> Result<(), LoadError> {
         let histories = histories(store)?;
-        let mut versions = Versions::default();
         let known = self.current();
-        for (registered, definition) in store::registry_all(store, DEFINITIONS)? {
-            let (name, version) = registered.rsplit_once('@').unwrap_or((&registered, ""));
-            let version: u32 = version.parse().unwrap_or(0);
+        let mut versions = Versions::with_max(known.max());
+        let mut registered = store::registry_all(store, DEFINITIONS)?;
+        // One after the other: a version shares what it has in common with the one that was loaded before it.
+        registered.sort_by_cached_key(|(name, _)| retire::name_and_version(name));
+        for (registered, definition) in registered {
+            let (name, version) = retire::name_and_version(&registered);
             let digest = Digest::of(definition.as_str().as_bytes());
-            let mut pipeline = match known.version(name, version).filter(|known| known.digest == digest) {
+            let mut pipeline = match known.kept(&name, version).filter(|known| known.digest == digest) {
                 Some(known) => known.clone(),
                 None => load(&definition)
                     .map_err(|problems| LoadError::Definition { name: registered.clone(), problems })?,
             };
-            let history = histories.get(name).map_or(&[][..], Vec::as_slice);
+            let history = histories.get(&*name).map_or(&[][..], Vec::as_slice);
             let revision = applied::revision_of(history, version).max(1);
             if pipeline.revision != revision {
                 Arc::make_mut(&mut pipeline).revision = revision;
@@ -76,6 +88,7 @@ impl Pipelines {
         for (name, history) in histories {
             versions.remember(&name, history);
         }
+        retire::remember(store, &mut versions)?;
         versions.adopt(&known);
         self.replace(versions);
         Ok(())
@@ -105,6 +118,11 @@ pub(crate) fn definition_of(store: &dyn Store, digest: &Digest) -> Result<Option
     if let Some(found) = all.into_iter().find(is_it) {
         return Ok(Some(found));
     }
+    past_definition(store, digest)
+}
+
+/// The same, of those that decide nothing any more.
+fn past_definition(store: &dyn Store, digest: &Digest) -> Result<Option<Json>, store::Error> {
     // Names are digests of one length: the few that begin alike follow each other.
     const ALIKE: usize = 16;
     let name = digest.to_string();
@@ -121,11 +139,13 @@ pub(crate) fn pipeline_of(
     if let Some(known) = versions.by_digest(digest) {
         return Ok(Some(known.clone()));
     }
-    let Some(definition) = definition_of(store, digest)? else { return Ok(None) };
-    let loaded = load(&definition).map_err(|problems| {
+    definition_of(store, digest)?.map(|definition| loaded(&definition, digest).map(Arc::new)).transpose()
+}
+
+fn loaded(definition: &Json, digest: &Digest) -> Result<Pipeline, store::Error> {
+    load(definition).map_err(|problems| {
         store::Error::corrupt(format!("the stored definition {digest} does not load:\n{problems}"))
-    });
-    Ok(Some(Arc::new(loaded?)))
+    })
 }
 
 /// Returns the key of the newest definition of a version.

@@ -6,10 +6,22 @@ use std::sync::Arc;
 use model::{Code, Digest, Name, Pipeline, Refusal};
 
 use super::AppliedVersion;
+use super::retire::{RetiredVersion, follows_parent, queues};
 
-#[derive(Debug, Clone, Default)]
+/// How many versions of one pipeline are kept, unless a deployment says otherwise.
+pub const VERSIONS_MAX: usize = 500;
+
+#[derive(Debug, Clone)]
 pub struct Versions {
     by_name: BTreeMap<Name, Line>,
+    /// How many of one pipeline are kept.
+    max: usize,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Versions::with_max(VERSIONS_MAX)
+    }
 }
 
 /// One pipeline's versions.
@@ -17,6 +29,10 @@ pub struct Versions {
 struct Line {
     /// The newest revision of each.
     kept: BTreeMap<u32, Arc<Pipeline>>,
+    /// Those that nothing begins to follow any more.
+    retired: BTreeMap<u32, RetiredVersion>,
+    /// Those of them that something was found to follow all the same.
+    recalled: BTreeMap<u32, Arc<Pipeline>>,
     /// Everything that was ever applied, in order: the last is in force.
     history: Vec<AppliedVersion>,
 }
@@ -29,6 +45,15 @@ impl Line {
 }
 
 impl Versions {
+    pub(super) fn with_max(max: usize) -> Self {
+        Versions { by_name: BTreeMap::new(), max }
+    }
+
+    /// How many versions of one pipeline are kept.
+    pub(super) fn max(&self) -> usize {
+        self.max
+    }
+
     /// The version that new submissions get.
     #[must_use]
     pub fn in_force(&self, name: &str) -> Option<&Arc<Pipeline>> {
@@ -47,7 +72,29 @@ impl Versions {
     /// The newest revision of a version: what decides for the submissions that follow it.
     #[must_use]
     pub fn version(&self, name: &str, version: u32) -> Option<&Arc<Pipeline>> {
+        let line = self.by_name.get(name)?;
+        line.kept.get(&version).or_else(|| line.recalled.get(&version))
+    }
+
+    /// A version that submissions may begin to follow.
+    #[must_use]
+    pub fn kept(&self, name: &str, version: u32) -> Option<&Arc<Pipeline>> {
         self.by_name.get(name)?.kept.get(&version)
+    }
+
+    /// Whether a version was retired: nothing begins to follow it any more.
+    #[must_use]
+    pub fn is_retired(&self, name: &str, version: u32) -> bool {
+        self.retired_version(name, version).is_some()
+    }
+
+    pub(super) fn retired_version(&self, name: &str, version: u32) -> Option<RetiredVersion> {
+        self.by_name.get(name)?.retired.get(&version).copied()
+    }
+
+    /// The versions of one pipeline that were retired, oldest first.
+    pub fn retired(&self, name: &str) -> impl Iterator<Item = u32> {
+        self.by_name.get(name).into_iter().flat_map(|line| line.retired.keys().copied())
     }
 
     /// The version whose newest definition has this digest.
@@ -66,6 +113,23 @@ impl Versions {
         self.by_name.get(name).into_iter().flat_map(|line| line.kept.values())
     }
 
+    /// Tells whether submissions of some version queue for the key of another.
+    pub(crate) fn queue_for_keys(&self, name: &str) -> bool {
+        self.any(name, queues, |retired| retired.queues)
+    }
+
+    /// Tells whether submissions of some version go somewhere when their parent is cancelled.
+    pub(crate) fn follow_parents(&self, name: &str) -> bool {
+        self.any(name, follows_parent, |retired| retired.follows_parent)
+    }
+
+    /// Tells whether a version is so, those included that were retired: something may follow them all the same.
+    fn any(&self, name: &str, kept: fn(&Pipeline) -> bool, retired: fn(&RetiredVersion) -> bool) -> bool {
+        self.by_name.get(name).is_some_and(|line| {
+            line.kept.values().any(|pipeline| kept(pipeline)) || line.retired.values().any(retired)
+        })
+    }
+
     /// Returns the versions that were applied of a pipeline, in order.
     #[must_use]
     pub fn history(&self, name: &str) -> &[AppliedVersion] {
@@ -76,6 +140,21 @@ impl Versions {
     pub(super) fn keep(&mut self, pipeline: Arc<Pipeline>) {
         let line = self.by_name.entry(pipeline.name.clone()).or_default();
         line.kept.insert(pipeline.version, pipeline);
+    }
+
+    /// Lets go of a version.
+    pub(crate) fn retire(&mut self, name: &str, version: u32, retired: RetiredVersion) {
+        if let Some(line) = self.by_name.get_mut(name) {
+            line.kept.remove(&version);
+            line.retired.insert(version, retired);
+        }
+    }
+
+    /// Has a version that was retired at hand again, for what follows it.
+    pub(super) fn recall(&mut self, pipeline: Arc<Pipeline>) {
+        if let Some(line) = self.by_name.get_mut(&pipeline.name) {
+            line.recalled.insert(pipeline.version, pipeline);
+        }
     }
 
     /// Keeps what was applied of a pipeline, if any of it is here.

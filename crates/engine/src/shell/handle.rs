@@ -19,7 +19,7 @@ use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedul
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
-use crate::pipelines::{LoadError, Pipelines};
+use crate::pipelines::{LoadError, Pipelines, VERSIONS_MAX};
 
 /// The time a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
@@ -42,6 +42,8 @@ pub struct Options {
     pub decide: Option<crate::core::Decide>,
     /// The time for which events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,
+    /// The number of versions of one pipeline are kept; `None`: as many as are by default.
+    pub versions_max: Option<usize>,
     /// The name people call this server; empty: what it calls itself.
     pub name: Name,
     /// The time a waiting claim trusts in hints before it looks by itself; `None`: a few seconds.
@@ -79,7 +81,7 @@ pub struct Engine {
 impl Engine {
     /// Loads what was applied and starts to work.
     pub fn start(store: Arc<dyn Store>, options: &Options) -> Result<Engine, StartError> {
-        let pipelines = Pipelines::default();
+        let pipelines = Pipelines::with_max(options.versions_max.unwrap_or(VERSIONS_MAX));
         pipelines.catch_up(&*store)?;
         let holds = load_holds(&*store)?;
         let here: Option<fn() -> Time> = store.is_shared().then_some(clock::wall);

@@ -82,6 +82,7 @@ impl Lane {
             )
             | Ask::Claim(_)
             | Ask::Apply(_)
+            | Ask::RetireVersion { .. }
             | Ask::Hold(_)
             | Ask::Release(_)
             | Ask::MoveCursor(_)

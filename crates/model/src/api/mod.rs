@@ -23,7 +23,8 @@ pub use feed::{CursorBody, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{
-    ApplyAnswer, ApplyBody, DefinitionView, PipelineList, PipelineView, ScheduleView, StateCount, StateView,
+    ApplyAnswer, ApplyBody, DefinitionView, KeptVersion, PipelineList, PipelineView, RetireAnswer,
+    RetireBody, ScheduleView, StateCount, StateView,
 };
 pub use problem::Problem;
 pub use stats::{

@@ -55,6 +55,38 @@ pub struct ApplyAnswer {
     pub lost_states: Vec<String>,
 }
 
+/// Which versions of a pipeline are retired: one, or all that are of no use any more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetireBody {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unused: bool,
+    /// True: only says what would come of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RetireAnswer {
+    pub name: Name,
+    /// Those that were retired now.
+    pub retired: Vec<u32>,
+    /// Those that were looked at and stay, each with the reason.
+    pub kept: Vec<KeptVersion>,
+    /// True: nothing was retired; this is what would have come of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// A version that is not retired.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptVersion {
+    pub version: u32,
+    pub reason: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PipelineList {
     pub pipelines: Vec<PipelineView>,
@@ -75,6 +107,9 @@ pub struct PipelineView {
     /// The same, each with what is in force of it.
     #[serde(default)]
     pub definitions: Vec<DefinitionView>,
+    /// Those that nothing can follow any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retired: Vec<u32>,
     pub digest: Digest,
     pub states: Vec<StateView>,
     /// The schedules by which the pipeline submits.

@@ -22,6 +22,7 @@ pub(crate) mod operations;
 pub(crate) mod overdue;
 pub(crate) mod pipelines;
 mod registry;
+pub(crate) mod retire;
 pub(crate) mod reviews;
 mod schedules;
 pub(crate) mod servers;

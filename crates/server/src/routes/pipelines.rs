@@ -84,10 +84,11 @@ fn format(params: &Params, headers: &HeaderMap) -> Result<&'static str, Refusal>
 
 fn no_version(versions: &Versions, name: &str, version: u32) -> Refusal {
     let known: Vec<String> = versions.versions(name).map(|pipeline| pipeline.version.to_string()).collect();
-    Refusal::new(
-        Code::UnknownVersion,
-        format!("no version {version} of pipeline {}; there is {}", quote(name), known.join(", ")),
-    )
+    let what = match versions.is_retired(name, version) {
+        true => format!("version {version} of pipeline {} was retired", quote(name)),
+        false => format!("no version {version} of pipeline {}", quote(name)),
+    };
+    Refusal::new(Code::UnknownVersion, format!("{what}; there is {}", known.join(", ")))
 }
 
 fn file(pipeline: &Pipeline) -> Result<String, Refusal> {
@@ -144,6 +145,7 @@ fn view(versions: &Versions, pipeline: &Pipeline, kept: &Kept) -> PipelineView {
         in_force,
         versions: versions.versions(&pipeline.name).map(|pipeline| pipeline.version).collect(),
         definitions: versions.versions(&pipeline.name).map(|pipeline| definition(pipeline)).collect(),
+        retired: versions.retired(&pipeline.name).collect(),
         digest: pipeline.digest,
         states: states.into_iter().map(|state| state_view(state, &here)).collect(),
         schedules: schedules::views(pipeline, in_force == pipeline.version, &kept.served, kept.now),

@@ -293,6 +293,45 @@ async fn a_dry_run_of_a_version_below_the_newest_is_refused() {
     server.get("/v1/pipelines/memos").await.problem(404, "unknown-pipeline");
 }
 
+#[tokio::test]
+async fn versions_that_nothing_needs_are_retired() {
+    let server = Server::start().await;
+    for number in 2..=4 {
+        let request = server.request("PUT", "/v1/pipelines/notes").header("content-type", "application/toml");
+        assert_eq!(Answer::of(request.body(version(NOTES, number))).await.status, 201);
+    }
+    let path = "/v1/pipelines/notes/retire";
+    let tried = server.post(path, r#"{"unused":true,"dry_run":true}"#).await.json();
+    assert_eq!((&tried["retired"], &tried["dry_run"]), (&json!([1, 2]), &json!(true)));
+    assert_eq!(server.get("/v1/pipelines/notes").await.json()["versions"], json!([1, 2, 3, 4]));
+    let one = server.post(path, r#"{"version":1}"#).await.json();
+    assert_eq!(one, json!({ "name": "notes", "retired": [1], "kept": [] }));
+    let rest = server.post(path, r#"{"unused":true}"#).await.json();
+    assert_eq!((&rest["retired"], &rest["kept"][0]["version"]), (&json!([2]), &json!(3)));
+    assert!(rest["kept"][0]["reason"].as_str().unwrap().contains("--rollback"), "{rest}");
+    let view = server.get("/v1/pipelines/notes").await.json();
+    assert_eq!((&view["versions"], &view["retired"]), (&json!([3, 4]), &json!([1, 2])));
+
+    server.post(path, r#"{"version":4}"#).await.problem(409, "version-in-use");
+    server.post(path, r#"{"version":9}"#).await.problem(404, "unknown-version");
+    server.post(path, "{}").await.problem(400, "invalid-request");
+    server.post(path, r#"{"version":3,"unused":true}"#).await.problem(400, "invalid-request");
+    server.post("/v1/pipelines/nothing/retire", r#"{"unused":true}"#).await.problem(404, "unknown-pipeline");
+    let shown = server.get("/v1/pipelines/notes?version=2").await;
+    shown.problem(404, "unknown-version");
+    let digest = tried_digest(&server).await;
+    assert_eq!(server.get(&format!("/definition/{digest}")).await.status, 200, "verifiers read it for ever");
+}
+
+/// Of the second version of the notes, as it would be applied.
+async fn tried_digest(server: &Server) -> String {
+    let acts = server.get("/v1/audit/acts").await.json();
+    let acts = acts["acts"].as_array().unwrap();
+    let retired =
+        acts.iter().find(|act| act["deed"] == "pipeline-retired" && act["of"] == "notes@2").unwrap();
+    retired["detail"]["definition"].as_str().unwrap().to_owned()
+}
+
 fn is_drawing(answer: &Answer) {
     assert_eq!((answer.status, answer.header("content-type")), (200, "image/svg+xml; charset=utf-8"));
     let policy = "default-src 'none'; style-src 'unsafe-inline'";

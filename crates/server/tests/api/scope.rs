@@ -40,7 +40,9 @@ fn line(route: &Route) -> Option<(Out, Out)> {
             (FORBIDDEN, FORBIDDEN)
         }
         ("PUT", "/v1/pipelines/{pipeline}") => (FORBIDDEN, FORBIDDEN),
-        ("POST", "/v1/pipelines/{pipeline}/submissions") => (FORBIDDEN, FORBIDDEN),
+        ("POST", "/v1/pipelines/{pipeline}/submissions" | "/v1/pipelines/{pipeline}/retire") => {
+            (FORBIDDEN, FORBIDDEN)
+        }
         ("GET", "/v1/submissions" | "/v1/dead" | "/v1/investigations" | "/v1/overdue" | "/v1/reviews") => {
             (Without("submissions"), Without("submissions"))
         }
@@ -136,6 +138,7 @@ impl Theirs {
             "/v1/pipelines/{pipeline}/submissions" => {
                 json!({ "payload": { "ref": "c", "owner": "ada", "weight": 5 } })
             }
+            "/v1/pipelines/{pipeline}/retire" => json!({ "unused": true, "dry_run": true }),
             "/v1/operations" => {
                 json!({ "filter": { "pipeline": "parcels", "labels": { "owner": "ada" } }, "action": "approve" })
             }

@@ -1,11 +1,12 @@
 use model::Code;
 use model::api::{
-    ApplyAnswer, ApplyBody, DefinitionView, PipelineList, PipelineView, ScheduleView, StateCount, StateView,
+    ApplyAnswer, ApplyBody, DefinitionView, KeptVersion, PipelineList, PipelineView, RetireAnswer,
+    RetireBody, ScheduleView, StateCount, StateView,
 };
 use model::pipeline::diff::Difference;
 use serde_json::{Value, json};
 
-use crate::openapi::call::{Call, get, put};
+use crate::openapi::call::{Call, get, post, put};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
 use crate::openapi::words::{self, Piece, list, map_of, or_null};
 
@@ -49,7 +50,16 @@ pub(super) fn calls() -> Vec<Call> {
                 Code::VersionExists,
                 Code::VersionOutdated,
                 Code::UnknownVersion,
+                Code::TooManyVersions,
             ]),
+        post("/v1/pipelines/{pipeline}/retire", "retire_versions", "Let go of versions that nothing follows")
+            .details(
+                "Nothing can follow a retired version any more, and it takes no memory. Its definition stays where verifiers \
+                 find it. The version in force and the one before it are kept.",
+            )
+            .takes::<RetireBody>()
+            .gives::<RetireAnswer>(200, "What was retired.")
+            .refuses(&[Code::UnknownPipeline, Code::UnknownVersion, Code::VersionInUse]),
     ]
 }
 
@@ -58,6 +68,9 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<ApplyBody>(),
         named::<ApplyAnswer>(),
         named::<Difference>(),
+        named::<RetireBody>(),
+        named::<RetireAnswer>(),
+        named::<KeptVersion>(),
         named::<PipelineList>(),
         named::<PipelineView>(),
         named::<DefinitionView>(),
@@ -107,6 +120,44 @@ impl Shape for ApplyAnswer {
     }
 }
 
+impl Shape for RetireBody {
+    fn schema() -> Piece {
+        taken("Either `version` or `unused`.")
+            .may(
+                "version",
+                or_null(words::version()),
+                "The version to retire; refused where something needs it.",
+            )
+            .may("unused", words::flag(), "True: every version that nothing needs.")
+            .may("dry_run", words::flag(), "Look; retire nothing.")
+            .like(json!({ "unused": true, "dry_run": true }))
+    }
+}
+
+impl Shape for RetireAnswer {
+    fn schema() -> Piece {
+        given("")
+            .has("name", words::pipeline(), "")
+            .has("retired", list(words::version()), "Those that were retired now.")
+            .has("kept", list(refer::<KeptVersion>()), "Those that were looked at and stay.")
+            .may("dry_run", words::flag(), "True: nothing was retired; this is what would have come of it.")
+            .like(json!({ "name": "report", "retired": [1, 2], "kept": [kept_example()] }))
+    }
+}
+
+fn kept_example() -> Value {
+    json!({ "version": 4, "reason": "version 4 of `report` is in force; apply another one first" })
+}
+
+impl Shape for KeptVersion {
+    fn schema() -> Piece {
+        given("A version that is not retired.")
+            .has("version", words::version(), "")
+            .has("reason", words::text(), "")
+            .like(kept_example())
+    }
+}
+
 impl Shape for Difference {
     fn schema() -> Piece {
         given("")
@@ -150,6 +201,7 @@ impl Shape for PipelineView {
             .has("in_force", words::version(), "The version that new submissions get.")
             .has("versions", list(words::version()), "Every version there is.")
             .has("definitions", list(refer::<DefinitionView>()), "The same, each with what decides for it.")
+            .may("retired", list(words::version()), "Those that nothing can follow any more.")
             .has("digest", words::digest(), "")
             .has("states", list(refer::<StateView>()), "")
             .may("schedules", list(refer::<ScheduleView>()), "What it submits by the clock.")
