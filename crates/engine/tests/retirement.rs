@@ -226,7 +226,7 @@ fn admitted(machine: &Machine, id: &str) -> Ask {
     Ask::Submit(admit(&pipeline, Application { payload, ..application(id) }).unwrap().into())
 }
 
-/// What was retired.
+/// The versions that were retired.
 fn deeds(store: &dyn Store) -> Vec<(String, String)> {
     let page = store.leaves(0, 1_000).unwrap();
     let deed = |leaf: &Vec<u8>| match Entry::read(leaf) {

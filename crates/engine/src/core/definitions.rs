@@ -64,7 +64,7 @@ impl<'a> Batch<'a> {
         Ok(Output::Gone)
     }
 
-    /// Whether a submission may follow a version from here on, where that is what is asked.
+    /// Checks that a submission may follow a version from here on, where that is what is asked.
     pub(super) fn check_followed(
         &self,
         pipeline: &str,

@@ -12,17 +12,17 @@ use store::{RegistryKey, Store};
 use super::applied::revision_of;
 use super::{Pipelines, Versions, loaded, past_definition};
 
-/// Where the retired versions are listed.
+/// The registry kind of retired versions.
 const RETIRED: &str = "pipeline-retired";
 
-/// What is kept at hand of a retired version.
+/// The part of a retired version that is kept at hand.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RetiredVersion {
     /// The digest of its newest definition.
     definition: Digest,
-    /// Whether its submissions queue for the key of another.
+    /// Set if its submissions queue for the key of another.
     pub(super) queues: bool,
-    /// Whether some of its states lead somewhere when the parent is cancelled.
+    /// Set if some of its states lead somewhere when the parent is cancelled.
     pub(super) follows_parent: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn follows_parent(pipeline: &Pipeline) -> bool {
     pipeline.states.iter().any(|state| !state.on_parent_cancelled.is_empty())
 }
 
-/// Where a version is listed once it is retired.
+/// Returns the key that a version is listed under once it is retired.
 pub(crate) fn retired_key(name: &str, version: u32) -> RegistryKey {
     RegistryKey { kind: RETIRED.to_owned(), name: format!("{name}@{version}") }
 }

@@ -8,13 +8,13 @@ use model::{Code, Digest, Name, Pipeline, Refusal};
 use super::AppliedVersion;
 use super::retire::{RetiredVersion, follows_parent, queues};
 
-/// How many versions of one pipeline are kept, unless a deployment says otherwise.
+/// The number of versions of one pipeline that are kept, unless a deployment says otherwise.
 pub const VERSIONS_MAX: usize = 500;
 
 #[derive(Debug, Clone)]
 pub struct Versions {
     by_name: BTreeMap<Name, Line>,
-    /// How many of one pipeline are kept.
+    /// The number of versions of one pipeline that are kept.
     max: usize,
 }
 
@@ -49,7 +49,7 @@ impl Versions {
         Versions { by_name: BTreeMap::new(), max }
     }
 
-    /// How many versions of one pipeline are kept.
+    /// Returns the number of versions of one pipeline that are kept.
     pub(super) fn max(&self) -> usize {
         self.max
     }
@@ -82,7 +82,7 @@ impl Versions {
         self.by_name.get(name)?.kept.get(&version)
     }
 
-    /// Whether a version was retired: nothing begins to follow it any more.
+    /// Tells whether a version was retired: nothing begins to follow it any more.
     #[must_use]
     pub fn is_retired(&self, name: &str, version: u32) -> bool {
         self.retired_version(name, version).is_some()

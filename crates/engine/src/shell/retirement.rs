@@ -14,7 +14,7 @@ use crate::pipelines::Versions;
 /// Rows read at a time, so that nobody waits for a long read.
 const PAGE: usize = 1_000;
 
-/// What came of retiring versions.
+/// The result of retiring versions.
 #[derive(Debug, Default)]
 pub struct Retirement {
     /// Those that were retired, or would be.
@@ -73,7 +73,7 @@ impl Engine {
         Ok(done)
     }
 
-    /// Of these versions, those that a running operation brings submissions to.
+    /// Finds those of some versions that a running operation brings submissions to.
     async fn migrations(&self, pipeline: &Name, wanted: &[u32]) -> Result<BTreeMap<u32, Refusal>, Refusal> {
         let running = self.read(running).await?;
         let mut used = BTreeMap::new();
@@ -91,7 +91,7 @@ impl Engine {
         Ok(used)
     }
 
-    /// Of these versions, those that a submission follows, open or ended: its row says which. As many rows are read as the
+    /// Finds those of some versions that a submission follows, open or ended: its row says which. As many rows are read as the
     /// pipeline has, unless each version is found before.
     async fn followers(
         &self,

@@ -323,7 +323,7 @@ async fn versions_that_nothing_needs_are_retired() {
     assert_eq!(server.get(&format!("/definition/{digest}")).await.status, 200, "verifiers read it for ever");
 }
 
-/// Of the second version of the notes, as it would be applied.
+/// The second version of the notes, as it would be applied.
 async fn tried_digest(server: &Server) -> String {
     let acts = server.get("/v1/audit/acts").await.json();
     let acts = acts["acts"].as_array().unwrap();
