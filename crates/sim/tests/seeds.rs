@@ -197,6 +197,7 @@ fn everything_that_can_happen_happens() {
         "hold-placed",
         "hold-released",
         "cursor-moved",
+        "version-retired",
     ];
     let refused = [
         "invalid-request",

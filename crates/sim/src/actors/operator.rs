@@ -1,5 +1,5 @@
 //! Somebody who applies pipelines: again, newer, older, with contents that changed under an old number, and with other
-//! parameters; and who reads the feed.
+//! parameters; who retires versions without looking whether something follows them; and who reads the feed.
 
 use engine::core::{Ask, Input, MoveCursor};
 use engine::pipelines::{Apply, Intent};
@@ -30,6 +30,10 @@ impl Operator {
             14.. => return self.step_aside(view).into(),
             10.. => view.chance.pick(&pipelines::second()).clone(),
             0..3 => view.chance.pick(&pipelines::first()).clone(),
+            // Of no other pipeline there are more than two versions.
+            3 if latest > 2 && view.ledger.last_seq().is_multiple_of(2) => {
+                return Ask::RetireVersion { pipeline: "plain".into(), version: latest - 2 }.into();
+            }
             3 => pipelines::plain_altered(),
             4..7 => pipelines::plain(latest + 1),
             7 => pipelines::plain(latest + 2),

@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, duplicates, ensure, investigated, migrated, right};
+use super::{Checked, Seen, duplicates, ensure, investigated, migrated, retirement, right};
 use crate::actors::{Heard, token};
 use crate::finding::finding;
 use crate::report::Report;
@@ -47,7 +47,7 @@ pub(super) fn check(ledger: &mut Ledger, seen: &Seen<'_>, report: &mut Report) -
                 })
             }
         };
-        let blamed = checked.and_then(|()| blame(seen, heard, report));
+        let blamed = checked.and_then(|()| blame(ledger, seen, (&input.ask, heard), report));
         blamed.map_err(|problem| problem.about(format_args!("; asked {}", asked(&input.ask))))?;
     }
     Ok(())
@@ -61,11 +61,12 @@ fn asked(ask: &Ask) -> String {
 }
 
 /// Refusals that blame the store, or nobody.
-fn blame(seen: &Seen<'_>, heard: &Heard, report: &mut Report) -> Checked {
+fn blame(ledger: &Ledger, seen: &Seen<'_>, (ask, heard): (&Ask, &Heard), report: &mut Report) -> Checked {
     let Some(code) = heard.code() else { return Ok(()) };
     report.count(format!("refused/{}", code.as_str()));
     match code {
         Code::Internal => Err("the engine found a fault in itself".into()),
+        Code::Unavailable if retirement::came_late(ledger, ask) => Ok(()),
         Code::Unavailable | Code::OutcomeUnknown if seen.faults.is_empty() => {
             Err(finding!("nothing was wrong with the store, and the answer was {}", code.as_str()))
         }
@@ -101,6 +102,9 @@ fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: 
             applied(ledger, seen, &apply.pipeline, brought)
         }
         (Ask::Apply(apply), Err(refusal)) => not_applied(ledger, seen, apply, refusal.code),
+        (Ask::RetireVersion { pipeline, version }, outcome) => {
+            retirement::check(ledger, (pipeline, *version), outcome, report)
+        }
         (Ask::Tell(..), Ok(Output::Submission(_))) => {
             report.count("answer/acted");
             Ok(())
@@ -227,7 +231,8 @@ fn not_applied(ledger: &Ledger, seen: &Seen<'_>, apply: &Apply, code: Code) -> C
             let others = logged.iter().map(|applied| applied.version).any(|version| {
                 version > pipeline.version || apply.intent == Intent::Start && version < pipeline.version
             });
-            others && apply.intent != Intent::Rollback
+            let retired = ledger.registry.is_retired(&pipeline.name, pipeline.version);
+            (others || retired) && apply.intent != Intent::Rollback
         }
         // It may have been applied later in the same step.
         Code::UnknownVersion => {

@@ -25,6 +25,7 @@ mod operations;
 mod owed;
 mod reasons;
 mod registry;
+mod retirement;
 mod right;
 mod rows;
 mod schedules;

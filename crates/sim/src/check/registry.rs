@@ -33,11 +33,9 @@ impl Registry {
     fn take(&mut self, commit: &Commit) {
         for change in &commit.changes.registry {
             if change.key.kind == "pipeline" {
+                // One that is retired goes on deciding for what follows it.
                 let digest = change.body.as_ref().map(|body| Digest::of(body.as_str().as_bytes()));
-                match digest {
-                    Some(digest) => drop(self.digests.insert(change.key.name.clone(), digest)),
-                    None => drop(self.digests.remove(&change.key.name)),
-                }
+                self.digests.extend(digest.map(|digest| (change.key.name.clone(), digest)));
             }
             let entries = self.kinds.entry(change.key.kind.clone()).or_default();
             match &change.body {
@@ -50,6 +48,11 @@ impl Registry {
     /// Tells whether a definition is the newest of a version.
     pub(super) fn decides(&self, pipeline: &str, version: u32, definition: &Digest) -> bool {
         self.digests.get(&format!("{pipeline}@{version}")) == Some(definition)
+    }
+
+    /// Tells whether nothing may begin to follow a version any more.
+    pub(super) fn is_retired(&self, pipeline: &str, version: u32) -> bool {
+        self.entry("pipeline-retired", &format!("{pipeline}@{version}")).is_some()
     }
 
     /// Returns the versions that were applied of a pipeline, in order.
