@@ -608,6 +608,45 @@ fn a_second_state_that_makes_children_is_refused() {
 }
 
 #[test]
+fn mistakes_that_are_made_again_and_again_are_told_the_right_form() {
+    const MACHINE: &str = "name = \"x\"\nversion = 1\nstart = \"A\"\n#top\n[states.A]\ntask = \"t.a\"\n#state\non.done = \"B\"\n[states.B]\nfinal = \"success\"\n#end\n";
+    for (place, line, hint) in [
+        ("#top", "key = \"paper_id\"", "did you mean `payload.paper_id`?"),
+        ("#top", "ttl = \"90d\"", "write `ttl = { after = \"90d\", to = \"STATE\" }`"),
+        ("#top", "lane = \"payload.account\"", "write `lane = { key = \"payload.account\" }`"),
+        ("#state", "sla = \"3bd\"", "write `sla = { target = \"3bd\" }`"),
+        ("#state", "retry = 3", "write `retry = { times = 3, delay = \"30s\" }`"),
+        ("#state", "timeout = 300", "a span of time has a unit: `timeout = \"300s\"`"),
+        ("#state", "retry = { times = 3, delay = 30 }", "a span of time has a unit: `delay = \"30s\"`"),
+        ("#state", "on_error = \"B\"", "did you mean `on.error`?"),
+        (
+            "#state",
+            "approvals = 2",
+            "`approvals` belongs to an action: `actions.approve = { to = \"STATE\", approvals = 2 }`",
+        ),
+        ("#end", "[states.C]\nfinal = true", "write `final = \"success\"`, `\"failure\"` or `\"cancelled\"`"),
+        (
+            "#end",
+            "[states.C]\nreview = [\"reviewer\"]",
+            "write `review = \"reviewer\"`: one role, whose holders and admins may act",
+        ),
+        ("#state", "on.error = { to = \"B\", when = \"payload.a and payload.b\" }", "write `&&`"),
+        ("#state", "on.error = { to = \"B\", when = \"payload.a or payload.b\" }", "write `||`"),
+        ("#state", "on.error = { to = \"B\", when = \"payload.a = 3\" }", "write `==` to compare"),
+        (
+            "#end",
+            "[notify.desk]\nwebhook = \"https://desk.example/\"",
+            "this is an expression: quote text once more, `\"'https://..'\"`, or name a parameter, `\"params.hook\"`",
+        ),
+    ] {
+        let toml = MACHINE.replace(place, line);
+        let problems = load(&Source::new("x.toml", toml)).unwrap_err();
+        let hints: Vec<_> = problems.iter().filter_map(|problem| problem.help.as_deref()).collect();
+        assert!(hints.contains(&hint), "{line}: {hints:?}");
+    }
+}
+
+#[test]
 fn the_tasks_that_send_messages_belong_to_one_pipeline() {
     let codes = |name: &str, state: &str| {
         let toml = format!(

@@ -1,6 +1,6 @@
 //! Expressions, and what each may see where it stands.
 
-use super::Reader;
+use super::{Reader, hints};
 use crate::decide::NAMES;
 use crate::expr::Expr;
 use crate::pipeline::file::Node;
@@ -100,9 +100,10 @@ impl Reader<'_> {
             let only_misplaced = Expr::compile(text, NAMES).is_ok();
             for fault in faults {
                 let span = written.part(&fault.span, toml);
-                let problem = match text.get(fault.span) {
-                    Some(name) if only_misplaced => misplaced(name, span),
-                    _ => wrong(&fault.message, span),
+                let at = text.get(fault.span).unwrap_or_default();
+                let problem = match only_misplaced {
+                    true => misplaced(at, span),
+                    false => wrong(&fault.message, span, text, at),
                 };
                 self.problems.push(problem.within(written.file()));
             }
@@ -118,12 +119,16 @@ impl Reader<'_> {
 }
 
 /// A fault as the compiler tells it; a suggestion stands where those of all other problems do.
-fn wrong(message: &str, span: Span) -> Problem {
-    match message.split_once("; did you mean ") {
-        Some((message, meant)) => {
-            Problem::new("bad-expression", span, message).help(format!("did you mean {meant}"))
-        }
-        None => Problem::new("bad-expression", span, message),
+fn wrong(message: &str, span: Span, text: &str, at: &str) -> Problem {
+    if let Some((message, meant)) = message.split_once("; did you mean ") {
+        return Problem::new("bad-expression", span, message).help(format!("did you mean {meant}"));
+    }
+    let problem = Problem::new("bad-expression", span, message);
+    match hints::meant(text, at) {
+        Some(hint) => problem.help(hint),
+        // The commonest of all: a field of the payload, without saying so.
+        None if message.starts_with("unknown name") => problem.help(format!("did you mean `payload.{at}`?")),
+        None => problem,
     }
 }
 

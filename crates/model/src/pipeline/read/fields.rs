@@ -1,7 +1,7 @@
 //! Reading a table key by key: every key that nobody asked for is unknown.
 
-use super::Reader;
 use super::pipeline::TOP_KEYS;
+use super::{Reader, hints};
 use crate::pipeline::file::{Entry, Node, Table};
 use crate::pipeline::problem::{Problem, Span, quote};
 
@@ -81,7 +81,9 @@ impl Reader<'_> {
                 "`{}` belongs to the top level: write it above the first `[table]`",
                 entry.key
             )),
-            None => problem.help(format!("the keys here are {}", listed(known))),
+            None => problem.help(
+                hints::belongs(&entry.key).unwrap_or_else(|| format!("the keys here are {}", listed(known))),
+            ),
         };
         self.problems.push(problem);
     }
@@ -108,7 +110,12 @@ impl Reader<'_> {
     }
 
     pub(super) fn wrong_type(&mut self, node: &Node, wanted: &str) {
-        self.report("wrong-type", &node.span, format!("expected {wanted}, found {}", node.type_name()));
+        let message = format!("expected {wanted}, found {}", node.type_name());
+        let problem = Problem::new("wrong-type", node.span.clone(), message);
+        self.problems.push(match hints::form(&self.source.toml, &node.span) {
+            Some(form) => problem.help(form),
+            None => problem,
+        });
     }
 }
 

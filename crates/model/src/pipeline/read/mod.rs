@@ -7,6 +7,7 @@ mod defaults;
 mod edge;
 mod expression;
 mod fields;
+mod hints;
 mod kind;
 mod members;
 mod metric;
