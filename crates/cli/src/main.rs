@@ -11,6 +11,7 @@ mod exit;
 mod first_token;
 mod folder;
 mod limits;
+mod listen;
 mod listing;
 mod logging;
 mod node;

@@ -14,7 +14,7 @@ Everything is kept in a temporary folder that is removed at the end. While the d
 from another terminal: list, show, why, act, submit.")]
 pub(crate) struct Demo {
     /// Where to listen; if the port is taken, a free one is used
-    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 
     /// Stop as soon as the sample submissions have come to rest

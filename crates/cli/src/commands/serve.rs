@@ -55,7 +55,7 @@ pub(crate) struct Serve {
     store: Option<String>,
 
     /// Where to listen; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 
     /// Apply every *.toml of this folder at start

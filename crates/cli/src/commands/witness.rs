@@ -42,7 +42,7 @@ pub(crate) struct Witness {
     logs: Vec<String>,
 
     /// Where to listen; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:9090", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:9090", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 
     /// How to write logs: for people, or one object a line
