@@ -49,7 +49,10 @@ fn granted(ledger: &mut Ledger, asked: &Asked<'_>, output: &Output, report: &mut
     let id = asked.id;
     let held = ledger.before(id).and_then(|row| row.lease());
     let in_force = held.is_some_and(|lease| asked.is_of(lease.no, lease.bits));
-    let expired = ledger.before(id).and_then(Submission::expires_at).is_some_and(|at| at <= asked.now);
+    // A migration earlier in the step may have given it more time.
+    let is_over =
+        |row: Option<&Submission>| row.and_then(Submission::expires_at).is_some_and(|at| at <= asked.now);
+    let expired = is_over(ledger.before(id)) && is_over(ledger.row(id));
     match output {
         Output::Renewed { expires_at, .. } => {
             ensure!(in_force, "a lease of {id} was renewed that is not in force");
