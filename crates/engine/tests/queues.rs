@@ -63,6 +63,7 @@ const PROMISES: Promises = &[
     ),
     ("an ended submission goes on only with its key", an_ended_submission_goes_on_only_with_its_key),
     ("a hold stops leases and its end lets them go on", a_hold_stops_leases_and_its_end_lets_them_go_on),
+    ("a hold that ends twice in a row lets everything go on", a_hold_that_ends_twice_lets_everything_go_on),
     ("holds stack and expire", holds_stack_and_expire),
     ("a hold never stops a settlement", a_hold_never_stops_a_settlement),
     (
@@ -266,6 +267,20 @@ fn an_ended_submission_goes_on_only_with_its_key(bench: Open<'_>) {
     bench.machine.finish(token, "done").unwrap();
     bench.machine.act(first, "again").unwrap();
     assert_eq!((bench.row(first).status, bench.row(first).requeues), (Status::Open, 1));
+}
+
+/// The end before is paid for in the commit of the second one.
+fn a_hold_that_ends_twice_lets_everything_go_on(bench: Open<'_>) {
+    let mut bench = bench(&[support::WORK]);
+    let held = Hold { pipeline: Some("work".into()), ..hold(1) };
+    let place = || Input::from(Ask::Hold(Box::new(held.clone())));
+    let end = || Input::from(Ask::Release(held.id.clone()));
+    bench.machine.submit_to("work", r#"{"id":"a"}"#);
+    bench.machine.step(&[place(), end(), place()]);
+    let claim = Input::from(Ask::Claim(support::claim(1)));
+    bench.machine.step(&[claim, end()]);
+    bench.machine.settle();
+    assert_eq!(bench.machine.claim_task("work.do").len(), 1);
 }
 
 fn a_hold_stops_leases_and_its_end_lets_them_go_on(bench: Open<'_>) {

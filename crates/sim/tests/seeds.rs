@@ -91,7 +91,7 @@ fn many_seeds_hold_on_memory() {
 
 /// Seeds that failed once, on the memory store, and what happens in them that no other test had met. The worlds change
 /// as the simulation does: what a seed shows has a test of its own as well, or a sentence beside the check.
-const KEPT: [(u64, &str); 15] = [
+const KEPT: [(u64, &str); 16] = [
     (777_071, "people agree to another action while the task of a granted one runs"),
     (2_001_532, "a worker snoozes in the step in which a service level is missed"),
     (2_001_565, "a hold takes one out of the line whose granted action has a worker"),
@@ -105,8 +105,9 @@ const KEPT: [(u64, &str); 15] = [
     (40_004_361, "a submission that kept a slot as another version migrates"),
     (40_012_500, "the task of an action on an ended submission runs when its time to live is over"),
     (40_012_857, "two operations end and reopen what a third one looks for"),
-    (70_010_488, "a submission migrates to where it has more time, and its lease is renewed, in one step"),
     (40_013_701, "a lease is given back in the step in which its submission migrates"),
+    (70_010_488, "a submission migrates to where it has more time, and its lease is renewed, in one step"),
+    (70_013_917, "a hold ends, is placed again and ends again while its first end is not paid for"),
 ];
 
 #[test]

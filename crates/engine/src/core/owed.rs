@@ -245,14 +245,14 @@ impl Batch<'_> {
         self.holds_changed = true;
         self.next_epoch();
         self.changes.registry.push(RegistryChange { key: hold_key(id), body: None });
-        // Owed by the hold itself: its id is a UUID like a submission's.
+        // Owed by the hold itself: its id is a UUID like a submission's. It may end, be placed again and end again, and the
+        // end before may be paid for in this very commit: each has an epoch of its own, and one look serves all of a commit.
         let cause = id.parse().unwrap_or(SubmissionId::NIL);
-        let id = OwedId { submission: cause, revision: 0, no: 0 };
-        self.changes.owed.push(store::Owed {
-            id,
-            to: OwedTo::Parked(hold.id.clone()),
-            body: effect(&Effect::Freed),
-        });
+        let id = OwedId { submission: cause, revision: self.epoch, no: 0 };
+        if !self.changes.owed.iter().any(|owed| owed.id == id) {
+            let to = OwedTo::Parked(hold.id.clone());
+            self.changes.owed.push(store::Owed { id, to, body: effect(&Effect::Freed) });
+        }
         Some(hold)
     }
 }
