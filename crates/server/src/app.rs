@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use engine::Engine;
 use model::Name;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::access::Access;
 use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::rates::Rates;
+use crate::shares::{Bounds, Shares};
 
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Inner>);
@@ -24,23 +25,29 @@ pub(crate) struct Inner {
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
     pub(crate) metrics: Metrics,
-    pub(crate) requests: Arc<Semaphore>,
-    pub(crate) waits: Arc<Semaphore>,
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) requests: Shares,
+    pub(crate) waits: Shares,
+    pub(crate) streams: Shares,
+    /// Bytes of bodies that arrive or are worked on, and of answers that are made or sent.
+    pub(crate) bytes: Shares,
     stopping: watch::Receiver<bool>,
 }
 
 impl App {
     pub(crate) fn new(engine: Engine, options: Options, stopping: watch::Receiver<bool>) -> Self {
+        let of_address =
+            options.connections_per_address_max.saturating_mul(1_000) / options.connections_max.max(1);
+        let shares = |name, all| Shares::new(name, Bounds::new(all, of_address));
         App(Arc::new(Inner {
             access: Access::new(engine.clone(), options.listen),
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
             metrics: Metrics::default(),
-            requests: Arc::new(Semaphore::new(options.requests_max)),
-            waits: Arc::new(Semaphore::new(options.waits_max)),
-            streams: Arc::new(Semaphore::new(options.streams_max)),
+            requests: shares("requests", options.requests_max),
+            waits: shares("long polls", options.waits_max),
+            streams: shares("streams", options.streams_max),
+            bytes: shares("bytes", options.bytes_max),
             options,
             stopping,
         }))

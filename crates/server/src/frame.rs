@@ -2,23 +2,24 @@
 
 use std::any::Any;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
-use model::{Code, Refusal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use model::{Code, Refusal, Role};
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
 use crate::access::{Visitor, no_token};
 use crate::app::App;
+use crate::body;
+use crate::charged::charged;
 use crate::metrics;
 use crate::problem::Refused;
 use crate::rates;
+use crate::shares::{Share, Shares, Who};
 use crate::table::{Need, Room};
 use crate::trace;
 
@@ -87,55 +88,66 @@ pub(crate) struct Door {
     pub(crate) room: Room,
 }
 
-pub(crate) async fn enter(State(door): State<Door>, mut request: Request, next: Next) -> Response {
-    if let Err(refusal) = door.address_rate(&request) {
-        return Refused(refusal).into_response();
-    }
-    let _permit = match door.room() {
-        Ok(permit) => permit,
-        Err(refusal) => return Refused(refusal).into_response(),
-    };
-    // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
-    let looks = door.room == Room::Wait && request.method() == Method::GET;
-    let mut waits = None;
-    let asked = (request.method(), request.uri());
-    match door.app.access.admit(door.need, asked, request.headers()).await {
-        Ok(Some(visitor)) => {
-            if let Err(refusal) = door.token_rate(&visitor) {
-                return Refused(refusal).into_response();
-            }
-            waits = looks.then(|| visitor.clone());
-            request.extensions_mut().insert(visitor);
-        }
-        Ok(None) => {}
-        Err(refusal) => return Refused(refusal).into_response(),
-    }
-    let within = door.app.options.answer_within;
-    let over = async {
-        match &waits {
-            Some(visitor) => door.app.access.over(visitor).await,
-            None => std::future::pending().await,
-        }
-    };
-    let answer = async {
-        tokio::select! {
-            biased;
-            answer = next.run(request) => answer,
-            () = over => Refused(no_token()).into_response(),
-        }
-    };
-    tokio::time::timeout(within, answer).await.unwrap_or_else(|_| {
-        let message = format!("no answer within {} seconds; look before you repeat", within.as_secs());
-        Refused(Refusal::new(Code::OutcomeUnknown, message)).into_response()
-    })
+/// The bytes set aside for an answer that is a page of something, until its length is known.
+const PAGE_BYTES: usize = 4 << 20;
+
+pub(crate) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
+    door.pass(request, next).await.unwrap_or_else(|refusal| Refused(refusal).into_response())
 }
 
 impl Door {
-    /// Before anything else is done for the request. Those who watch the server's health are always answered.
-    fn address_rate(&self, request: &Request) -> Result<(), Refusal> {
-        match request.extensions().get::<Peer>() {
-            Some(Peer(address)) if self.room != Room::Always => {
-                let taken = self.app.address_rates.take(rates::caller(*address), clock::instant());
+    /// Lets a request through: who asks, all of its body, a place, an answer. In this order, so that nobody has a place who
+    /// may not ask, or has not said everything yet.
+    async fn pass(&self, mut request: Request, next: Next) -> Result<Response, Refusal> {
+        let mut who =
+            Who { address: request.extensions().get().map(|Peer(address)| *address), ..Who::default() };
+        self.address_rate(&who)?;
+        let asked = (request.method(), request.uri());
+        let visitor = self.app.access.admit(self.need, asked, request.headers()).await?;
+        if let Some(visitor) = &visitor {
+            self.token_rate(visitor)?;
+            who.token = visitor.token.clone();
+            who.owner = visitor.caller.role == Role::Admin && visitor.is_unlimited();
+            request.extensions_mut().insert(visitor.clone());
+        }
+        let received = body::receive(&self.app, &who, &mut request).await;
+        let _body = self.counted(received)?;
+        let _place = self.place(&who)?;
+        let page = self.page(&who).await?;
+        request.extensions_mut().insert(who.clone());
+        // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
+        let looks = self.room == Room::Wait && request.method() == Method::GET;
+        let answer = self.answer(request, next, visitor.filter(|_| looks)).await;
+        Ok(charged(answer, page, &self.app.bytes, &who))
+    }
+
+    /// Has the request answered in time, and while the token of a visitor who waits is good.
+    async fn answer(&self, request: Request, next: Next, waits: Option<Visitor>) -> Response {
+        let within = self.app.options.answer_within;
+        let over = async {
+            match &waits {
+                Some(visitor) => self.app.access.over(visitor).await,
+                None => std::future::pending().await,
+            }
+        };
+        let answer = async {
+            tokio::select! {
+                biased;
+                answer = next.run(request) => answer,
+                () = over => Refused(no_token()).into_response(),
+            }
+        };
+        tokio::time::timeout(within, answer).await.unwrap_or_else(|_| {
+            let message = format!("no answer within {} seconds; look before you repeat", within.as_secs());
+            Refused(Refusal::new(Code::OutcomeUnknown, message)).into_response()
+        })
+    }
+
+    /// Checks the rate of an address before anything else is done. Those who watch the server's health are always answered.
+    fn address_rate(&self, who: &Who) -> Result<(), Refusal> {
+        match who.address {
+            Some(address) if self.room != Room::Always => {
+                let taken = self.app.address_rates.take(rates::caller(address), clock::instant());
                 taken.inspect_err(|_| self.app.metrics.http.limited_by_address.add(1))
             }
             _ => Ok(()),
@@ -152,18 +164,35 @@ impl Door {
         }
     }
 
-    fn room(&self) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+    fn place(&self, who: &Who) -> Result<Option<Share>, Refusal> {
+        let one = |places: &Shares| self.counted(places.take(who, 1)).map(Some);
         match self.room {
             Room::Always => Ok(None),
-            Room::Request => take(&self.app.requests),
-            Room::Wait => take(&self.app.waits),
+            Room::Request | Room::Page => one(&self.app.requests),
+            Room::Wait => one(&self.app.waits),
         }
+    }
+
+    /// Sets bytes aside for an answer that is a page of something. A caller who asks for many at once waits for their own
+    /// earlier ones.
+    async fn page(&self, who: &Who) -> Result<Option<Share>, Refusal> {
+        match self.room {
+            Room::Page => page(&self.app, who).await.map(Some),
+            Room::Always | Room::Request | Room::Wait => Ok(None),
+        }
+    }
+
+    /// Counts what is refused to a caller for the caller's own sake.
+    fn counted<T>(&self, taken: Result<T, Refusal>) -> Result<T, Refusal> {
+        taken.inspect_err(|refusal| {
+            if refusal.code == Code::RateLimited {
+                self.app.metrics.http.limited_by_share.add(1);
+            }
+        })
     }
 }
 
-pub(crate) fn take(room: &Arc<Semaphore>) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
-    let permit = room.clone().try_acquire_owned();
-    permit
-        .map(Some)
-        .map_err(|_| Refusal::new(Code::Overloaded, "too many requests at once; try again in a moment"))
+/// Sets bytes aside for reading a page, as soon as the caller has that many left.
+pub(crate) async fn page(app: &App, who: &Who) -> Result<Share, Refusal> {
+    app.bytes.wait(who, PAGE_BYTES, app.options.page_within).await
 }

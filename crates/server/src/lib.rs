@@ -6,6 +6,7 @@
 mod access;
 mod app;
 mod body;
+mod charged;
 mod conditions;
 mod crowd;
 mod errors_doc;
@@ -19,6 +20,7 @@ mod query;
 mod rates;
 mod routes;
 mod serve;
+mod shares;
 mod table;
 mod tls;
 mod trace;

@@ -24,6 +24,8 @@ pub struct Options {
     pub waits_max: usize,
     /// Feeds sent as they happen, at a time.
     pub streams_max: usize,
+    /// The bytes of bodies and large answers that are under way at a time.
+    pub bytes_max: usize,
     /// The interval at which something is sent on a feed where nothing happens, so that nobody takes it for dead.
     pub heartbeat: Duration,
     /// From connecting, or from the last answer, to the end of the next request's headers. Above the time for which
@@ -31,6 +33,8 @@ pub struct Options {
     pub headers_within: Duration,
     /// From a request's headers to the end of its body.
     pub body_within: Duration,
+    /// The time for which a list waits until the caller's lists before it have left.
+    pub page_within: Duration,
     /// Above the longest wait somebody may ask for.
     pub answer_within: Duration,
     /// The interval at which somebody who waits for events looks for some that nobody announced.
@@ -54,9 +58,11 @@ impl Options {
             requests_max: 1_024,
             waits_max: 8_192,
             streams_max: 1_024,
+            bytes_max: 128 << 20,
             heartbeat: Duration::from_secs(15),
             headers_within: Duration::from_secs(100),
             body_within: Duration::from_secs(30),
+            page_within: Duration::from_secs(10),
             answer_within: Duration::from_secs(75),
             wait_piece: Duration::from_secs(5),
             grace: Duration::from_secs(10),

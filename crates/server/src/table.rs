@@ -50,12 +50,14 @@ pub enum Room {
     /// Nothing: it is answered even when everything else is full.
     Always,
     Request,
+    /// A request whose answer is a list or a file, which may be large.
+    Page,
     /// A long poll: it mostly waits.
     Wait,
 }
 
 use Need::{AnyRole, Nothing, Owner};
-use Room::{Always, Request, Wait};
+use Room::{Always, Page, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
 const WORKER: Need = Need::Role(Role::Worker);
@@ -69,23 +71,23 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/metrics", AnyRole, Always, |get| on(get, metrics::show)),
     route(Method::GET, "/openapi.json", Nothing, Request, |get| on(get, health::describe)),
     route(Method::GET, "/checkpoint", Nothing, Request, |get| on(get, log::checkpoint)),
-    route(Method::GET, "/tile/{*path}", AnyRole, Request, |get| on(get, log::tile)),
-    route(Method::GET, "/definition/{digest}", AnyRole, Request, |get| on(get, log::definition)),
+    route(Method::GET, "/tile/{*path}", AnyRole, Page, |get| on(get, log::tile)),
+    route(Method::GET, "/definition/{digest}", AnyRole, Page, |get| on(get, log::definition)),
     route(Method::GET, "/v1/audit", AnyRole, Request, |get| on(get, log::show)),
     route(Method::GET, "/v1/audit/key", Nothing, Request, |get| on(get, log::keys)),
-    route(Method::GET, "/v1/audit/acts", Owner, Request, |get| on(get, acts::list)),
+    route(Method::GET, "/v1/audit/acts", Owner, Page, |get| on(get, acts::list)),
     route(Method::POST, "/v1/audit/keys", Owner, Request, |post| on(post, log::change_keys)),
     route(Method::POST, "/v1/audit/fork", Owner, Request, |post| on(post, log::fork)),
-    route(Method::GET, "/v1/pipelines", AnyRole, Request, |get| on(get, pipelines::list)),
-    route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Request, |get| on(get, pipelines::show)),
+    route(Method::GET, "/v1/pipelines", AnyRole, Page, |get| on(get, pipelines::list)),
+    route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Page, |get| on(get, pipelines::show)),
     route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
     route(Method::POST, "/v1/pipelines/{pipeline}/retire", ADMIN, Request, |post| on(post, retire::retire)),
     route(Method::POST, "/v1/pipelines/{pipeline}/submissions", SUBMITTER, Request, |post| {
         on(post, submit::submit)
     }),
-    route(Method::GET, "/v1/submissions", AnyRole, Request, |get| on(get, submissions::list)),
+    route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, submissions::list)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
-    route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Request, |get| on(get, submissions::events)),
+    route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Page, |get| on(get, submissions::events)),
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, drawing::show)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, why::explain)),
@@ -97,18 +99,18 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
         on(post, investigations::acknowledge)
     }),
-    route(Method::GET, "/v1/investigations", AnyRole, Request, |get| on(get, investigations::list)),
-    route(Method::GET, "/v1/dead", AnyRole, Request, |get| on(get, dead::list)),
-    route(Method::GET, "/v1/deliveries", AnyRole, Request, |get| on(get, deliveries::list)),
+    route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, investigations::list)),
+    route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, dead::list)),
+    route(Method::GET, "/v1/deliveries", AnyRole, Page, |get| on(get, deliveries::list)),
     route(Method::POST, "/v1/deliveries/{id}/replay", ADMIN, Request, |post| on(post, deliveries::replay)),
-    route(Method::GET, "/v1/reviews", AnyRole, Request, |get| on(get, reviews::list)),
-    route(Method::GET, "/v1/workers", AnyRole, Request, |get| on(get, workers::list)),
-    route(Method::GET, "/v1/overdue", AnyRole, Request, |get| on(get, overdue::list)),
-    route(Method::GET, "/v1/operations", AnyRole, Request, |get| on(get, operations::list)),
+    route(Method::GET, "/v1/reviews", AnyRole, Page, |get| on(get, reviews::list)),
+    route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, workers::list)),
+    route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, overdue::list)),
+    route(Method::GET, "/v1/operations", AnyRole, Page, |get| on(get, operations::list)),
     route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
     route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
     route(Method::POST, "/v1/operations/{operation}/stop", ADMIN, Request, |post| on(post, operations::stop)),
-    route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Request, |get| {
+    route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, stats::show)),
@@ -118,14 +120,14 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
     route(Method::GET, "/v1/feed/cursors/{cursor}", AnyRole, Request, |get| on(get, cursors::show)),
     route(Method::PUT, "/v1/feed/cursors/{cursor}", WORKER, Request, |put| on(put, cursors::place)),
-    route(Method::GET, "/v1/holds", AnyRole, Request, |get| on(get, holds::list)),
+    route(Method::GET, "/v1/holds", AnyRole, Page, |get| on(get, holds::list)),
     route(Method::POST, "/v1/holds", ADMIN, Request, |post| on(post, holds::place)),
     route(Method::DELETE, "/v1/holds/{hold}", ADMIN, Request, |delete| on(delete, holds::release)),
-    route(Method::GET, "/v1/tokens", Owner, Request, |get| on(get, tokens::list)),
+    route(Method::GET, "/v1/tokens", Owner, Page, |get| on(get, tokens::list)),
     route(Method::POST, "/v1/tokens", Owner, Request, |post| on(post, tokens::create)),
     route(Method::DELETE, "/v1/tokens/{token}", Owner, Request, |delete| on(delete, tokens::revoke)),
     route(Method::POST, "/v1/tokens/{token}/rotate", Owner, Request, |post| on(post, tokens::rotate)),
-    route(Method::GET, "/v1/endpoints", Owner, Request, |get| on(get, endpoints::list)),
+    route(Method::GET, "/v1/endpoints", Owner, Page, |get| on(get, endpoints::list)),
     route(Method::POST, "/v1/endpoints", Owner, Request, |post| on(post, endpoints::create)),
     route(Method::DELETE, "/v1/endpoints/{endpoint}", Owner, Request, |delete| on(delete, endpoints::remove)),
     route(Method::POST, "/v1/endpoints/{endpoint}/rotate", Owner, Request, |post| {

@@ -19,6 +19,7 @@ pub(crate) struct Http {
     routes: Vec<Route>,
     pub(crate) limited_by_token: Counter,
     pub(crate) limited_by_address: Counter,
+    pub(crate) limited_by_share: Counter,
 }
 
 #[derive(Debug)]
@@ -34,6 +35,7 @@ impl Default for Http {
             routes: (0..=TABLE.len()).map(route).collect(),
             limited_by_token: Counter::default(),
             limited_by_address: Counter::default(),
+            limited_by_share: Counter::default(),
         }
     }
 }
@@ -78,6 +80,7 @@ impl Http {
         sheet
             .counter("milepost_http_rate_limited", "Requests refused because their caller made too many")
             .count(labels!(by = "token"), self.limited_by_token.get())
-            .count(labels!(by = "address"), self.limited_by_address.get());
+            .count(labels!(by = "address"), self.limited_by_address.get())
+            .count(labels!(by = "share"), self.limited_by_share.get());
     }
 }

@@ -23,7 +23,7 @@ pub(crate) async fn act(
     let id = id(&text)?;
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
-    let (bytes, given) = body::read_or_default::<ActBody>(request, &app).await?;
+    let (bytes, given) = body::read_or_default::<ActBody>(&request)?;
     let route = format!("POST /v1/submissions/{id}/actions/{action}");
     let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
     let once = asked.once(&headers)?;

@@ -22,7 +22,7 @@ pub(crate) async fn amend(
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
     media::require(&headers, &["application/json", "application/merge-patch+json"])?;
-    let bytes = body::read(request, &app, body::ONE_MAX).await?;
+    let bytes = body::read(&request, body::ONE_MAX)?;
     body::strict(&bytes)?;
     let route = format!("POST /v1/submissions/{id}/amend");
     let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };

@@ -34,7 +34,7 @@ pub(crate) async fn apply(
     let params = Params::read(request.uri(), &["dry_run", "rollback"])?;
     let dry_run = params.parse("dry_run")?.unwrap_or(false);
     let rollback = params.parse("rollback")?.unwrap_or(false);
-    let source = source(&app, &name, request).await?;
+    let source = source(&name, &request)?;
     let apply = Apply {
         pipeline: checked(&name, &source).await?,
         params: source.params.as_object().cloned().unwrap_or_default(),
@@ -95,9 +95,9 @@ pub(super) fn set_params(pipeline: &Pipeline) -> BTreeMap<String, model::Json> {
     set.map(|(name, value)| (name.clone(), model::Json::from_value(value))).collect()
 }
 
-async fn source(app: &App, name: &str, request: Request) -> Result<Source, Refusal> {
+fn source(name: &str, request: &Request) -> Result<Source, Refusal> {
     let kind = media::require(request.headers(), &[TOML, JSON])?;
-    let bytes = body::read(request, app, body::ONE_MAX).await?;
+    let bytes = body::read(request, body::ONE_MAX)?;
     let file = format!("{name}.toml");
     if kind == TOML {
         let toml = std::str::from_utf8(&bytes).map_err(|_| invalid("the file is not UTF-8"))?;

@@ -27,7 +27,7 @@ pub(crate) async fn redrive(
 ) -> Answer<Response> {
     conditions::never_once(request.headers())?;
     let id = id(&text)?;
-    let (_, RedriveBody { reason }) = body::read_or_default(request, &app).await?;
+    let (_, RedriveBody { reason }) = body::read_or_default(&request)?;
     check_sees(&app, &asking, id).await?;
     let answered = app.engine.redrive(id, Redrive { caller: asking.caller.clone(), reason }).await?;
     let view = view(&app, &answered.row);

@@ -45,7 +45,7 @@ pub(crate) async fn replay(
 ) -> Answer<Json<DeliveryView>> {
     conditions::never_once(request.headers())?;
     let id = id(&text)?;
-    let (_, RedriveBody { reason }) = body::read_or_default(request, &app).await?;
+    let (_, RedriveBody { reason }) = body::read_or_default(&request)?;
     check_sees(&app, &asking, id).await?;
     Ok(Json(app.engine.replay(id, asking.caller.clone(), reason).await?))
 }

@@ -50,7 +50,7 @@ pub(crate) async fn rotate(
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointGiven>> {
-    nothing_more(request, &app).await?;
+    nothing_more(&request)?;
     let (secret, entry): (Secret, _) = app.engine.by(&asking.caller).rotate_endpoint(&id).await?;
     Ok(Json(EndpointGiven { secret, about: view(entry) }))
 }
@@ -61,7 +61,7 @@ pub(crate) async fn retire(
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointView>> {
-    nothing_more(request, &app).await?;
+    nothing_more(&request)?;
     Ok(Json(view(app.engine.by(&asking.caller).retire_endpoint(&id).await?)))
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn enable(
     At(id): At<String>,
     request: Request,
 ) -> Answer<Json<EndpointView>> {
-    nothing_more(request, &app).await?;
+    nothing_more(&request)?;
     Ok(Json(view(app.engine.by(&asking.caller).enable_endpoint(&id).await?)))
 }
 
@@ -90,9 +90,9 @@ pub(crate) async fn remove(
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-async fn nothing_more(request: Request, app: &App) -> Answer<()> {
+fn nothing_more(request: &Request) -> Result<(), Refusal> {
     conditions::never_once(request.headers())?;
-    let (_, Nothing {}) = body::read_or_default(request, app).await?;
+    let (_, Nothing {}) = body::read_or_default(request)?;
     Ok(())
 }
 

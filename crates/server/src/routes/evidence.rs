@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -9,8 +10,10 @@ use model::{Code, Refusal, SubmissionId};
 
 use super::{Asking, At, id, no_submission};
 use crate::app::App;
+use crate::frame;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
+use crate::shares::Who;
 
 /// The time a caller who asked for a proof is kept waiting for the checkpoint.
 const PROOF_WITHIN: Duration = Duration::from_secs(10);
@@ -18,6 +21,7 @@ const PROOF_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) async fn show(
     State(app): State<App>,
     asking: Asking,
+    Extension(who): Extension<Who>,
     At(text): At<String>,
     uri: Uri,
 ) -> Answer<Response> {
@@ -36,6 +40,7 @@ pub(crate) async fn show(
         Err(refusal) if refusal.code != Code::NotProven => return Err(refusal.into()),
         _ => {}
     }
+    let _set_aside = frame::page(&app, &who).await?;
     let evidence = app.engine.evidence(id, reveal, known).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], evidence.to_text()).into_response())
 }

@@ -1,9 +1,9 @@
 //! `GET /v1/feed`: what happened, in sequence, to whoever asks or as it happens.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use engine::{newest, oldest};
 use model::api::{EventView, FeedPage};
 use model::{Code, Millis, Refusal};
@@ -14,9 +14,11 @@ use super::submissions::{check_names, pipeline};
 use super::{Asking, stream};
 use crate::access::Visitor;
 use crate::app::App;
+use crate::frame;
 use crate::media;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
+use crate::shares::Who;
 
 const PARAMS: &[&str] = &["after", "pipeline", "state", "label.", "limit", "wait"];
 const WAIT_MAX: Millis = Millis::from_secs(60);
@@ -27,6 +29,7 @@ const END: &str = "end";
 pub(crate) async fn read(
     State(app): State<App>,
     asking: Asking,
+    Extension(who): Extension<Who>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Answer<Response> {
@@ -38,7 +41,7 @@ pub(crate) async fn read(
     }
     let seen = headers.get("last-event-id").filter(|_| streamed);
     let seen = seen.map(|id| id.to_str().unwrap_or("?").to_owned());
-    let reader = Reader::begin(app, &asking, &params, seen).await?;
+    let reader = Reader::begin((app, who), &asking, &params, seen).await?;
     if streamed {
         return stream::start(reader, asking.0).await;
     }
@@ -48,6 +51,7 @@ pub(crate) async fn read(
 /// Somebody who reads the feed, and how far they have come.
 pub(super) struct Reader {
     pub(super) app: App,
+    pub(super) who: Who,
     pub(super) feed: Feed,
     recorded: watch::Receiver<u64>,
 }
@@ -55,7 +59,7 @@ pub(super) struct Reader {
 impl Reader {
     /// `seen` is the last event a stream showed before it broke off.
     async fn begin(
-        app: App,
+        (app, who): (App, Who),
         visitor: &Visitor,
         params: &Params,
         seen: Option<String>,
@@ -82,7 +86,7 @@ impl Reader {
                 invalid(format!("{} is no position: give the `next` of an answer, or `{END}`", quote(text)))
             })?,
         };
-        Ok(Reader { app, feed, recorded })
+        Ok(Reader { app, who, feed, recorded })
     }
 
     /// Returns the events that follow. Empty where nothing fits, though the position may have moved.
@@ -116,7 +120,9 @@ impl Reader {
         tokio::pin!(over);
         loop {
             let before = self.feed.after;
+            let set_aside = frame::page(&self.app, &self.who).await?;
             let events = self.next().await?;
+            drop(set_aside);
             let next = self.feed.after;
             if !events.is_empty() || wait.is_zero() || self.app.is_stopping() {
                 return Ok(FeedPage { events, next });

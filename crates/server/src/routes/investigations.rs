@@ -29,7 +29,7 @@ pub(crate) async fn acknowledge(
     let id = id(&text)?;
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
-    let (bytes, AcknowledgeBody { note }) = body::read_or_default(request, &app).await?;
+    let (bytes, AcknowledgeBody { note }) = body::read_or_default(&request)?;
     let route = format!("POST /v1/submissions/{id}/acknowledge");
     let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
     let once = asked.once(&headers)?;

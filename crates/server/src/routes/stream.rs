@@ -7,12 +7,11 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use model::api::EventView;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::feed::Reader;
 use crate::access::Visitor;
-use crate::frame::take;
 use crate::problem::Answer;
+use crate::shares::Share;
 
 /// A stream that is being sent.
 struct Sending {
@@ -20,15 +19,15 @@ struct Sending {
     visitor: Visitor,
     /// Read, not sent yet.
     ready: VecDeque<EventView>,
-    _room: Option<OwnedSemaphorePermit>,
+    _place: Share,
 }
 
 /// Begins a stream. The first look is made before, so that a reader that comes too late is told so.
 pub(super) async fn start(mut reader: Reader, visitor: Visitor) -> Answer<Response> {
-    let room = take(&reader.app.streams)?;
+    let place = reader.app.streams.take(&reader.who, 1)?;
     let ready = reader.next().await?.into();
     let beat = KeepAlive::new().interval(reader.app.options.heartbeat);
-    let sending = Sending { reader, visitor, ready, _room: room };
+    let sending = Sending { reader, visitor, ready, _place: place };
     let events = stream::unfold(sending, |mut sending| async {
         let event = sending.next().await?;
         Some((Ok::<_, Infallible>(event), sending))

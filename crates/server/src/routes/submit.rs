@@ -29,7 +29,7 @@ pub(crate) async fn submit(
     asking.check_sees(&pipeline)?;
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
-    let bytes = body::read_json(request, &app, body::MANY_MAX).await?;
+    let bytes = body::read_json(&request, body::MANY_MAX)?;
     let many = body::strict(&bytes)?.has("submissions");
     let asked = conditions::Request {
         subject: &asking.caller.name,

@@ -64,7 +64,7 @@ pub(crate) async fn rotate(
     request: Request,
 ) -> Answer<Response> {
     conditions::never_once(request.headers())?;
-    let (_, RotateBody { grace }) = body::read_or_default(request, &app).await?;
+    let (_, RotateBody { grace }) = body::read_or_default(&request)?;
     let grace = grace.unwrap_or(GRACE_DEFAULT);
     if grace > GRACE_MAX {
         return Err(invalid(format!("`grace` is at most {GRACE_MAX}")).into());

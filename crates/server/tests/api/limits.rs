@@ -2,9 +2,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use serde_json::json;
 
-use crate::server::Server;
+use crate::server::{Answer, Grant, Server};
 use crate::tasks::waiting_claim;
 
 const SHORT: Duration = Duration::from_millis(100);
@@ -83,22 +84,80 @@ async fn a_stopping_server_ends_what_it_has_begun() {
     assert!(server.request("GET", "/readyz").send().await.is_err(), "nobody listens any more");
 }
 
+/// A request whose body does not come: connected, and begun to be received.
+fn half_sent(server: &Server, path: &str, token: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Authorization: Bearer {token}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // The server says so when it begins to read the body.
+    let mut told = [0; 12];
+    stream.read_exact(&mut told).unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100");
+    stream.write_all(b"{\"tasks\":").unwrap();
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_sent_bodies_take_nobodys_place() {
+    let server = Server::with(&[], |options| options.requests_max = 1).await;
+    let halves: Vec<_> = (0..20).map(|_| half_sent(&server, "/v1/tasks:finish", "")).collect();
+    assert_eq!(server.get("/v1/submissions").await.status, 200);
+    drop(halves);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_has_its_share_of_places_and_others_have_theirs() {
+    let grants =
+        ["busy", "calm"].map(|token| Grant { token, rights: json!({ "subject": token, "role": "worker" }) });
+    let server = Server::with(&grants, |options| options.waits_max = 80).await;
+    let claim = |token: &str, wait: &str| {
+        let body = json!({ "worker": "w", "tasks": ["t"], "wait": wait });
+        Answer::of(server.request("POST", "/v1/tasks:claim").bearer_auth(token).json(&body))
+    };
+    let mut waiting: Vec<_> = (0..20).map(|_| Box::pin(claim("busy", "60s"))).collect();
+    let refused = loop {
+        for claim in &mut waiting {
+            assert!(claim.as_mut().now_or_never().is_none());
+        }
+        let answer = claim("busy", "0s").await;
+        if answer.status != 200 {
+            break answer;
+        }
+    };
+    assert_eq!((refused.status, &refused.json()["max"]), (429, &json!(20)), "{}", refused.text);
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(claim("calm", "0s").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_on_their_way_count_for_whoever_sends_them() {
+    let grants =
+        ["busy", "calm"].map(|token| Grant { token, rights: json!({ "subject": token, "role": "worker" }) });
+    let server = Server::with(&grants, |options| options.bytes_max = 800).await;
+    let settle = |token: &str| {
+        Answer::of(
+            server.request("POST", "/v1/tasks:finish").bearer_auth(token).json(&json!({ "tasks": [] })),
+        )
+    };
+    let halves = ["busy", "busy"].map(|token| half_sent(&server, "/v1/tasks:finish", token));
+    let mut third = Box::pin(settle("busy"));
+    for _ in 0..20 {
+        assert_eq!(settle("calm").await.status, 200);
+        assert!(third.as_mut().now_or_never().is_none(), "it waits for those before it");
+    }
+    drop(halves);
+    assert_eq!(third.await.status, 200);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stopping_server_does_not_wait_for_ever() {
-    let mut server = Server::with(&[], |options| {
-        options.requests_max = 1;
-        options.grace = SHORT;
-    })
-    .await;
-    let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
-    let half = "POST /v1/tasks:finish HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-                Content-Length: 100\r\n\r\n{\"tasks\":";
-    stream.write_all(half.as_bytes()).unwrap();
-    while server.get("/v1/submissions").await.status != 503 {
-        tokio::task::yield_now().await;
-    }
+    let mut server = Server::with(&[], |options| options.grace = SHORT).await;
+    let mut stream = half_sent(&server, "/v1/tasks:finish", "");
     server.stop();
     (&mut server.task).await.unwrap().unwrap();
     let mut answer = String::new();
-    assert!(stream.read_to_string(&mut answer).is_err() || answer.is_empty(), "{answer}");
+    assert!(stream.read_to_string(&mut answer).is_err() || !answer.contains("HTTP/1.1 2"), "{answer}");
 }
