@@ -63,6 +63,8 @@ pub struct Admission {
     pub(crate) promised: Option<SubmissionId>,
     /// The trace the submission is part of, as far as its sender said.
     pub(crate) trace: Option<Trace>,
+    /// The person who submitted the first of its parents, if it is a child.
+    pub(crate) on_behalf_of: Option<Name>,
     /// Set if a schedule makes the submission, and nobody else.
     pub(crate) by_clock: bool,
     /// The payload's digest, where it was made ready for the log at the door.
@@ -127,6 +129,13 @@ impl Admission {
     #[must_use]
     pub fn traced(mut self, trace: Option<Trace>) -> Self {
         self.trace = trace;
+        self
+    }
+
+    /// Makes the submission count as this person's, too: a child is that of whoever submitted its parent.
+    #[must_use]
+    pub fn on_behalf_of(mut self, person: Name) -> Self {
+        self.on_behalf_of = Some(person);
         self
     }
 
@@ -212,6 +221,7 @@ pub fn admit_any(pipeline: &Pipeline, application: Application) -> Result<Admiss
         made: false,
         promised: None,
         trace: None,
+        on_behalf_of: None,
         by_clock: false,
         sealed: None,
     })

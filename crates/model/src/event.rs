@@ -253,6 +253,9 @@ pub struct Submitted {
     /// Whoever submitted it, where the event shows the system instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitter: Option<Name>,
+    /// The person who submitted the first of its parents, if it is a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Name>,
     /// The error it begins with, where the way in states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,

@@ -40,6 +40,7 @@ fn first(event: &Event, submitted: &Submitted) -> Submission {
     row.payload_revision = leaf.revision;
     row.ttl_at = submitted.ttl_at;
     row.submitter = submitted.submitter.as_ref().unwrap_or(&event.detail.actor).clone();
+    row.on_behalf_of = submitted.on_behalf_of.clone();
     row.trace = submitted.trace.clone();
     row.error = submitted.error.clone();
     row.enter(event, &submitted.entry);

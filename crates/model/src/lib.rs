@@ -17,6 +17,7 @@ pub mod json;
 pub mod measured;
 pub mod operation;
 pub mod owed;
+pub mod person;
 pub mod pipeline;
 pub mod refusal;
 pub mod role;

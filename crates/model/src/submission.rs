@@ -19,6 +19,7 @@ use crate::Name;
 use crate::actor::Caller;
 use crate::digest::Digest;
 use crate::json::Json;
+use crate::person::is_of;
 use crate::time::Time;
 use crate::trace::Trace;
 
@@ -244,6 +245,9 @@ pub struct Submission {
     /// The submitter's name, for actions that somebody else must take.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub submitter: Name,
+    /// The person who submitted the first of the submission's parents, if it is a child: its submitter is a worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Name>,
     /// Set while it is where somebody should look into how it ended. See [`Submission::investigation`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub investigate: Option<Investigation>,
@@ -302,6 +306,7 @@ impl Submission {
             clocks: Vec::new(),
             approvals: Vec::new(),
             submitter: "".into(),
+            on_behalf_of: None,
             investigate: None,
             trace: None,
             leaf: Digest([0; 32]),
@@ -314,6 +319,17 @@ impl Submission {
             Wait::Lease(lease) => Some(lease),
             _ => None,
         }
+    }
+
+    /// Returns the person behind the submission: whoever submitted it, or the first of its parents.
+    #[must_use]
+    pub fn person(&self) -> &Name {
+        self.on_behalf_of.as_ref().unwrap_or(&self.submitter)
+    }
+
+    /// Tells whether a person submitted it, or had it submitted: by a worker of theirs, or as a child.
+    pub(crate) fn is_submitted_by(&self, person: &str) -> bool {
+        is_of(&self.submitter, person) || is_of(self.person(), person)
     }
 
     /// The investigation of how it ended. One that an action's task has open again has none, until that is given up.

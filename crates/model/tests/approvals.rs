@@ -68,6 +68,20 @@ fn the_same_person_twice_is_one() {
 }
 
 #[test]
+fn one_person_is_counted_once_however_their_name_is_spelled() {
+    let mut story = story();
+    story.act_by("bob", "approve").unwrap();
+    for other in ["Bob", "bob ", "b\u{200b}ob", "\u{ff42}ob"] {
+        story.act_by(other, "approve").unwrap();
+        assert_eq!((story.state(), agreed(&story)), ("REVIEW", vec!["bob"]), "{other:?}");
+    }
+    for submitter in ["Ada", " ada", "ADA", "ad\u{2060}a"] {
+        let refusal = story.act_by(submitter, "approve").unwrap_err();
+        assert_eq!(refusal.code, Code::SelfApproval, "{submitter:?}");
+    }
+}
+
+#[test]
 fn the_submitter_cannot_approve_what_says_so() {
     let mut story = story();
     for action in ["approve", "own"] {

@@ -63,6 +63,7 @@ impl Engine {
         let caller = Caller { name: worker, role: Role::Worker };
         let mut admitted = Admitted {
             pipeline,
+            person: row.person().clone(),
             trace: row.trace,
             names: HashSet::new(),
             keys: HashSet::new(),
@@ -109,6 +110,8 @@ impl Engine {
 
 struct Admitted {
     pipeline: Arc<Pipeline>,
+    /// The person behind the parent.
+    person: Name,
     /// Children are part of what their parent is part of.
     trace: Option<Trace>,
     names: HashSet<Name>,
@@ -119,7 +122,8 @@ struct Admitted {
 impl Admitted {
     fn add(&mut self, application: Application, name: Name) -> Result<(), Refusal> {
         let salt = Bits(clock::entropy());
-        let admission = admit(&self.pipeline, application)?.traced(self.trace.clone()).sealed(salt);
+        let admission = admit(&self.pipeline, application)?;
+        let admission = admission.on_behalf_of(self.person.clone()).traced(self.trace.clone()).sealed(salt);
         if !self.names.insert(name) {
             return Err(Refusal::new(Code::InvalidRequest, "an earlier child of the call has the same name"));
         }

@@ -6,6 +6,7 @@ use crate::Name;
 use crate::command::Act;
 use crate::event::Change;
 use crate::json::Json;
+use crate::person::is_same;
 use crate::pipeline::Edge;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Approval, Submission};
@@ -21,7 +22,7 @@ pub(super) enum Vote {
 }
 
 pub(super) fn vote(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Result<Vote, Refusal> {
-    if !edge.self_approval && act.caller.name == row.submitter {
+    if !edge.self_approval && row.is_submitted_by(&act.caller.name) {
         return Err(Refusal::new(
             Code::SelfApproval,
             format!("`{}` must be done by somebody else than the submitter", act.action),
@@ -33,7 +34,7 @@ pub(super) fn vote(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Resul
     }
     let same = |approval: &&Approval| approval.action == act.action && approval.to == *to;
     let agreed: Vec<_> = row.approvals.iter().filter(same).collect();
-    if agreed.iter().any(|approval| approval.by == act.caller.name) {
+    if agreed.iter().any(|approval| is_same(&approval.by, &act.caller.name)) {
         return Ok(Vote::Repeated);
     }
     if agreed.len() + 1 >= edge.approvals as usize {

@@ -69,6 +69,7 @@ pub(super) fn decide(
         ttl_at,
         trace: admission.trace.clone(),
         submitter: nobody.then(|| application.caller.name.clone()),
+        on_behalf_of: admission.on_behalf_of.clone(),
         error,
         entry,
     }));

@@ -9,7 +9,7 @@ use engine::KnownToken;
 use engine::core::TokenEntry;
 use model::admit::KEY_BYTES_MAX;
 use model::api::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
-use model::{Code, Millis, Name, Refusal, Time};
+use model::{Code, Millis, Name, Refusal, Time, person};
 
 use super::{Asking, At};
 use crate::app::App;
@@ -98,15 +98,16 @@ fn view(known: KnownToken) -> TokenView {
 }
 
 fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
-    let subject = body.subject.trim();
-    let plain = subject.chars().all(|c| !c.is_control());
+    let subject = person::spelled(&body.subject);
+    let plain = !subject.chars().any(person::is_invisible);
     if !plain || !(1..=SUBJECT_CHARS_MAX).contains(&subject.chars().count()) {
-        return Err(invalid(format!("`subject` takes 1 to {SUBJECT_CHARS_MAX} characters")));
+        let message = format!("`subject` takes 1 to {SUBJECT_CHARS_MAX} characters, none of them invisible");
+        return Err(invalid(message));
     }
-    if is_reserved(subject) {
+    if is_reserved(&subject) {
         let message = format!(
             "{} is a name of the server's own; a subject is none of {}, has no `/` and does not begin with `sql:`",
-            quote(subject),
+            quote(&subject),
             RESERVED.map(|name| format!("`{name}`")).join(", ")
         );
         return Err(Refusal::new(Code::Reserved, message));
@@ -141,6 +142,6 @@ fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
 
 /// Tells whether events would show a subject as the server itself, or as a worker of another subject.
 fn is_reserved(subject: &str) -> bool {
-    let name = subject.to_lowercase();
+    let name = person::normal(subject);
     RESERVED.contains(&name.as_str()) || name.starts_with("sql:") || name.contains('/')
 }

@@ -235,3 +235,34 @@ async fn a_worker_makes_children_only_where_its_token_reaches() {
     let made = post("packer", "/v1/tasks:spawn", spawn).await;
     assert_eq!(made["results"][0]["children"]["total"], 1, "{made}");
 }
+
+#[tokio::test]
+async fn a_child_is_submitted_by_its_maker_and_by_whoever_submitted_its_parent() {
+    let parent = "name = 'orders'\nversion = 1\nstart = 'SPLITTING'\n[states.SPLITTING]\njoin = 'items'\ntask = 'orders.split'\n\
+                  on.empty = 'DONE'\non.all_succeeded = 'DONE'\non.some_failed = 'DONE'\n[states.DONE]\nfinal = 'success'\n";
+    let child = "name = 'items'\nversion = 1\nstart = 'REVIEW'\n[states.REVIEW]\nreview = 'reviewer'\n\
+                 actions.approve = { to = 'DONE', self_approval = false }\n[states.DONE]\nfinal = 'success'\n";
+    let grant = |token, subject: &str| Grant { token, rights: json!({ "subject": subject, "role": "admin" }) };
+    let grants = [grant("ada", "ada"), grant("Ada", "Ada "), grant("bob", "bob"), grant("cleo", "cleo")];
+    let server = Server::with(&grants, |_| {}).await;
+    for file in [child, parent] {
+        server.engine.apply(&model::pipeline::Source::new("p.toml", file)).await.unwrap();
+    }
+    let post = async |token: &str, path: &str, body: Value| {
+        Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await
+    };
+    let made = post("ada", "/v1/pipelines/orders/submissions", json!({ "payload": {} })).await;
+    let parent = made.json()["id"].as_str().unwrap().to_owned();
+    let claimed = post("bob", "/v1/tasks:claim", json!({ "worker": "w", "tasks": ["orders.split"] })).await;
+    let token = claimed.json()["tasks"][0]["token"].clone();
+    let spawn = json!({ "tasks": [{ "token": token, "children": [{ "payload": {} }] }] });
+    assert_eq!(post("bob", "/v1/tasks:spawn", spawn).await.json()["results"][0]["status"], 200);
+    let request = server.request("GET", &format!("/v1/submissions?parent={parent}")).bearer_auth("cleo");
+    let found = Answer::of(request).await.json();
+    let child = found["submissions"][0]["id"].as_str().unwrap().to_owned();
+    let approve = format!("/v1/submissions/{child}/actions/approve");
+    for own in ["ada", "Ada", "bob"] {
+        post(own, &approve, json!({})).await.problem(403, "self-approval");
+    }
+    assert_eq!(post("cleo", &approve, json!({})).await.json()["state"], "DONE");
+}

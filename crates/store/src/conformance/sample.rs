@@ -217,6 +217,7 @@ pub fn submitted(n: u64) -> Event {
         ttl_at: None,
         trace: None,
         submitter: None,
+        on_behalf_of: None,
         error: None,
         entry: entry(Wait::Person, Status::Open),
     }));
