@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::Store;
 
 /// The registry kind of holds.
-pub(crate) const HOLDS: &str = "hold";
+pub const HOLDS: &str = "hold";
 
 /// A hold: what is held, by whom, why and until when. All that is given must fit; holds stack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,13 +5,14 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::Hold;
+use engine::holds::HOLDS;
 use engine::pipelines::Versions;
 use model::admit::{KEY_BYTES_MAX, REASON_BYTES_MAX};
 use model::api::{Held, HoldBody, HoldList, HoldView};
 use model::{Actor, Code, Name, Refusal, Submission};
 
 use super::submissions::no_pipeline;
-use super::{Asking, At, no_submission};
+use super::{Asking, At, no_submission, registry};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
@@ -73,9 +74,11 @@ pub(crate) async fn release(
     headers: HeaderMap,
 ) -> Answer<Json<HoldView>> {
     conditions::never_once(&headers)?;
-    let holds = app.engine.holds().current();
-    // One that this server does not know yet is looked for where it is kept.
-    if holds.all().any(|hold| *hold.id == *id && !owns(&asking, hold)) {
+    // Not what this server knows: another one may have placed it a moment ago, and its end would be decided all the same.
+    let name = id.clone();
+    let kept = app.engine.read(move |store| registry::entry(store, HOLDS, &name)).await?;
+    let hold: Option<Hold> = kept.and_then(|body| serde_json::from_str(body.as_str()).ok());
+    if hold.is_none_or(|hold| !owns(&asking, &hold)) {
         return Err(Refusal::new(Code::UnknownHold, format!("no hold {}", quote(&id))).into());
     }
     Ok(Json(view(&app.engine.by(&asking.caller).release(&id).await?)))

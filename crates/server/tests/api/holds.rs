@@ -178,3 +178,38 @@ async fn there_are_so_many_holds_and_no_more() {
     delete(&server, &last).await;
     place(&server, body).await;
 }
+
+#[tokio::test]
+async fn a_hold_that_only_another_server_knows_is_released_within_the_scope() {
+    let grants = [
+        Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) },
+        Grant { token: "notes", rights: json!({ "subject": "n", "role": "admin", "pipelines": ["notes"] }) },
+    ];
+    let server = Server::with(&grants, |_| {}).await;
+    let get = async |token: &str| Answer::of(server.request("GET", "/v1/holds").bearer_auth(token)).await;
+    for token in ["root", "notes"] {
+        assert_eq!(get(token).await.json(), json!({ "holds": [] }));
+    }
+    let other = engine::Engine::start(server.store.clone(), &engine::Options::default()).unwrap();
+    let placed = async |pipeline: &str| {
+        let hold = engine::Hold {
+            id: other.fresh_id().to_string().into(),
+            pipeline: Some(pipeline.into()),
+            labels: Default::default(),
+            lane: None,
+            submission: None,
+            reason: "r".to_owned(),
+            owner: model::Actor::new(model::ActorKind::Admin, "root"),
+            created_at: other.now(),
+            expires_at: None,
+        };
+        other.hold(hold).await.unwrap().id
+    };
+    let release = async |token: &str, hold: &str| {
+        Answer::of(server.request("DELETE", &format!("/v1/holds/{hold}")).bearer_auth(token)).await
+    };
+    let (parcels, notes) = (placed("parcels").await, placed("notes").await);
+    release("notes", &parcels).await.problem(404, "unknown-hold");
+    assert_eq!(release("notes", &notes).await.status, 200);
+    assert_eq!(release("root", &parcels).await.status, 200);
+}
