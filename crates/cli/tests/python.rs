@@ -36,3 +36,35 @@ fn the_python_client_and_its_workers_work_with_a_real_server() {
     let server = Server::start(&[]);
     run_tests("end_to_end", Some(&server));
 }
+
+/// Pyright, with the node it needs: the package of that name fetches both when it is first run.
+const PYRIGHT: &str = "basedpyright==1.40.2";
+
+/// A reader copies one block, so each must stand by itself.
+#[test]
+fn pyright_accepts_the_client_and_every_example_of_its_page() {
+    let page = std::fs::read_to_string(format!("{CLIENT}/README.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```python\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(blocks.len() > 3, "the page has {} examples", blocks.len());
+    let folder = tempfile::TempDir::new().unwrap();
+    for (number, block) in blocks.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("example_{number}.py")), block).unwrap();
+    }
+    let python = python_with(&[HTTPX, PYRIGHT]);
+    let check = |config: serde_json::Value| {
+        let file = folder.path().join("pyrightconfig.json");
+        std::fs::write(&file, config.to_string()).unwrap();
+        let mut pyright = Command::new(&python);
+        pyright.args(["-m", "basedpyright", "--pythonpath"]).arg(&python).arg("--project").arg(&file);
+        assert_ran(&mut pyright);
+    };
+    let source = std::fs::canonicalize(format!("{CLIENT}/src")).unwrap();
+    let mode = |mode: &str, what: &std::path::Path| {
+        serde_json::json!({
+            "typeCheckingMode": mode, "pythonVersion": "3.10", "extraPaths": [source], "include": [what],
+        })
+    };
+    check(mode("strict", folder.path()));
+    check(mode("standard", &source));
+}

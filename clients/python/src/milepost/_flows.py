@@ -15,7 +15,7 @@ from . import _routes
 from ._call import Call
 from .errors import MilepostError, ProtocolError, Unreachable, read_problem
 from .retries import Retries
-from .views import Submission
+from .views import WholeSubmission
 from .waiting import Waited, rest_of
 
 T = TypeVar("T")
@@ -91,7 +91,7 @@ def wait(id: str, at_most: float | None, retries: Retries) -> Flow[Waited]:
     ends_at = None if at_most is None else time.monotonic() + at_most
     looks = 0
     while True:
-        submission: Submission = yield from send(_routes.read("submissions", id), retries)
+        submission: WholeSubmission = yield from send(_routes.read("submissions", id), retries)
         rest = rest_of(submission)
         if rest is not None:
             return Waited(submission, rest)

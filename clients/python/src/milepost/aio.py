@@ -18,6 +18,7 @@ from .retries import Retries
 from .spans import Span
 from .views import (
     Child,
+    Claimed,
     Cursor,
     Event,
     EventPage,
@@ -30,6 +31,7 @@ from .views import (
     SubmissionPage,
     Submitted,
     TaskView,
+    WholeSubmission,
     Why,
 )
 from .waiting import Waited
@@ -96,9 +98,9 @@ class AsyncClient:
         answer: List[ManyResult] = (await self._send(sent))["results"]
         return answer
 
-    async def get(self, id: str) -> Submission:
+    async def get(self, id: str) -> WholeSubmission:
         """One submission, with its documents."""
-        answer: Submission = await self._send(_routes.read("submissions", id))
+        answer: WholeSubmission = await self._send(_routes.read("submissions", id))
         return answer
 
     def list(
@@ -312,8 +314,12 @@ class AsyncClient:
         pipelines: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> List[TaskView]:
+        """Takes leases. Not repeated by itself: an answer that was lost has granted leases nobody knows of."""
         body = {"worker": worker, "tasks": tasks, "pipelines": pipelines, "labels": labels, "max": max}
-        answer: List[TaskView] = (await self._send(_routes.claim(body, wait)))["tasks"]
+        return (await self._claim(body, wait))["tasks"]
+
+    async def _claim(self, body: Mapping[str, Any], wait: Span) -> Claimed:
+        answer: Claimed = await self._send(_routes.claim(body, wait))
         return answer
 
     async def finish(self, tasks: Sequence[Mapping[str, Any]]) -> List[Settled]:

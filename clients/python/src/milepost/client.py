@@ -18,6 +18,7 @@ from .retries import Retries
 from .spans import Span
 from .views import (
     Child,
+    Claimed,
     Cursor,
     Event,
     EventPage,
@@ -30,6 +31,7 @@ from .views import (
     SubmissionPage,
     Submitted,
     TaskView,
+    WholeSubmission,
     Why,
 )
 from .waiting import Waited
@@ -96,9 +98,9 @@ class Client:
         answer: List[ManyResult] = self._send(sent)["results"]
         return answer
 
-    def get(self, id: str) -> Submission:
+    def get(self, id: str) -> WholeSubmission:
         """One submission, with its documents."""
-        answer: Submission = self._send(_routes.read("submissions", id))
+        answer: WholeSubmission = self._send(_routes.read("submissions", id))
         return answer
 
     def list(
@@ -309,8 +311,12 @@ class Client:
         pipelines: Sequence[str] | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> List[TaskView]:
+        """Takes leases. Not repeated by itself: an answer that was lost has granted leases nobody knows of."""
         body = {"worker": worker, "tasks": tasks, "pipelines": pipelines, "labels": labels, "max": max}
-        answer: List[TaskView] = self._send(_routes.claim(body, wait))["tasks"]
+        return self._claim(body, wait)["tasks"]
+
+    def _claim(self, body: Mapping[str, Any], wait: Span) -> Claimed:
+        answer: Claimed = self._send(_routes.claim(body, wait))
         return answer
 
     def finish(self, tasks: Sequence[Mapping[str, Any]]) -> List[Settled]:

@@ -7,20 +7,30 @@ from typing import Any, Optional, TypedDict
 Json = Any
 
 
-class Submitted(TypedDict, total=False):
+# What an answer always has is in a class of its own where it has more at times: `NotRequired` is newer than Python 3.10.
+
+
+class _Submitted(TypedDict):
     id: str
     pipeline: str
     version: int
     state: str
     revision: int
     created_at: str
+
+
+class Submitted(_Submitted, total=False):
+    #: There and true where an open submission has the key already.
     duplicate: bool
 
 
-class ManyResult(TypedDict, total=False):
+class _ManyResult(TypedDict):
+    status: int
+
+
+class ManyResult(_ManyResult, total=False):
     """One of many: a submission or a problem, with the status it would have had alone."""
 
-    status: int
     submission: Submitted
     problem: dict[str, Any]
 
@@ -38,9 +48,7 @@ class Children(TypedDict):
     cancelled: int
 
 
-class Submission(TypedDict, total=False):
-    """A submission. Documents (payload, outputs, result) are there when one is asked for by id, not in lists."""
-
+class _Submission(TypedDict):
     id: str
     pipeline: str
     version: int
@@ -52,7 +60,6 @@ class Submission(TypedDict, total=False):
     requeues: int
     priority: int
     key: Optional[str]
-    key_waits: bool
     lane: Optional[dict[str, Any]]
     labels: dict[str, str]
     parent: Optional[str]
@@ -66,17 +73,29 @@ class Submission(TypedDict, total=False):
     holds: list[dict[str, Any]]
     parked: Optional[str]
     actions: list[str]
+    created_at: str
+    entered_at: str
+    finished_at: Optional[str]
+
+
+class Submission(_Submission, total=False):
+    """A submission, as lists and moves give it."""
+
+    stands_for: str
+    key_waits: bool
     approvals: list[dict[str, Any]]
     traceparent: str
     tracestate: str
     sla: list[dict[str, Any]]
     investigation: dict[str, Any]
-    created_at: str
-    entered_at: str
-    finished_at: Optional[str]
+    result: Json
+
+
+class WholeSubmission(Submission):
+    """A submission with its documents, as it is given when one is asked for by its id."""
+
     payload: Json
     outputs: dict[str, Json]
-    result: Json
 
 
 class SubmissionPage(TypedDict):
@@ -85,8 +104,8 @@ class SubmissionPage(TypedDict):
 
 
 #: `from` cannot be written as a name in a class.
-Event = TypedDict(
-    "Event",
+_Event = TypedDict(
+    "_Event",
     {
         "id": str,
         "seq": int,
@@ -99,11 +118,14 @@ Event = TypedDict(
         "actor": dict[str, str],
         "attempt": int,
         "at": str,
-        "error": Failed,
         "metadata": Json,
     },
-    total=False,
 )
+
+
+class Event(_Event, total=False):
+    error: Failed
+    notified: list[dict[str, Any]]
 
 
 class EventPage(TypedDict):
@@ -135,7 +157,7 @@ class Why(TypedDict):
     reasons: list[Reason]
 
 
-class Hold(TypedDict, total=False):
+class Hold(TypedDict):
     id: str
     pipeline: Optional[str]
     labels: dict[str, str]
@@ -186,11 +208,25 @@ class TaskView(_TaskView, total=False):
     tracestate: str
 
 
-class Settled(TypedDict, total=False):
-    """What became of one settlement, renewal or spawn."""
+class _Claimed(TypedDict):
+    tasks: list[TaskView]
 
+
+class Claimed(_Claimed, total=False):
+    """The whole answer to a claim."""
+
+    #: Those of the tasks asked for that no pipeline has.
+    unknown_tasks: list[str]
+
+
+class _Settled(TypedDict):
     token: str
     status: int
+
+
+class Settled(_Settled, total=False):
+    """What became of one settlement, renewal or spawn."""
+
     state: str
     submission_status: str
     children: Children

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Optional
 
-from .views import Submission
+from .views import Submission, WholeSubmission
 
 #: It is in a final state; it is a dead letter; somebody must act; it is still on its way and the time is over.
 Rest = Literal["ended", "dead", "person", "deadline"]
@@ -13,7 +13,7 @@ Rest = Literal["ended", "dead", "person", "deadline"]
 
 @dataclass(frozen=True)
 class Waited:
-    submission: Submission
+    submission: WholeSubmission
     rest: Rest
 
     @property

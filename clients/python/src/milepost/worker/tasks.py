@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Sequence
+import time
+from typing import Sequence
 
 from .. import spans
 from ..aio import AsyncClient
 from ..client import Client
-from ..errors import Problem
+from ..errors import Problem, ProtocolError
 from ..spans import Span
 from ..views import Child, Children, Json, Settled, TaskView
 from .answers import LeaseLost
 
 
-class _Leased:
+class Leased:
     """A task under lease: the members of the claim's answer as attributes."""
 
     def __init__(self, view: TaskView) -> None:
         self.view = view
+        #: When it was claimed, by `time.monotonic`.
+        self.began = time.monotonic()
         #: Whoever has it can settle the task: it is a secret.
         self.token = view["token"]
         self.submission = view["submission"]
@@ -50,7 +53,7 @@ class _Leased:
         return f"<{type(self).__name__} {self.name} of {self.submission}, attempt {self.attempt}>"
 
 
-class Task(_Leased):
+class Task(Leased):
     """A task under lease, for a handler in a thread.
 
     A thread cannot be stopped from outside: a handler that takes long looks at `lost` or calls `check` now and then.
@@ -94,7 +97,7 @@ class Task(_Leased):
             self._changed.notify_all()
 
 
-class AsyncTask(_Leased):
+class AsyncTask(Leased):
     """A task under lease, for a coroutine. It is cancelled when its lease is lost."""
 
     def __init__(self, view: TaskView, client: AsyncClient) -> None:
@@ -124,7 +127,9 @@ class AsyncTask(_Leased):
 
 
 def _spawned(result: Settled) -> Children:
-    problem: Any = result.get("problem")
+    problem = result.get("problem")
     if problem is not None:
         raise Problem(problem)
+    if "children" not in result:
+        raise ProtocolError("the server's answer cannot be understood: it does not say which children there are")
     return result["children"]
