@@ -6,10 +6,13 @@ import json
 import socket
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases.json").read_text(encoding="utf-8"))
+
+#: Longer than anything here takes, even on a busy machine.
+PATIENCE = 60.0
 
 
 def filled(body: Any) -> Any:
@@ -46,6 +49,8 @@ class ScriptedServer:
         self.done = threading.Event()
         #: A request came beyond it.
         self.more = threading.Event()
+        #: A request came that the script never answers.
+        self.kept_waiting = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -81,7 +86,11 @@ class ScriptedServer:
                 continue
             exchange = self._script.pop(0)
             self.faults += _differences(exchange["expect"], request)
-            _answer(connection, exchange["answer"])
+            if exchange["answer"] == "never":
+                self._waiting.append(connection)
+                self.kept_waiting.set()
+            else:
+                _answer(connection, exchange["answer"])
             if not self._script:
                 self.done.set()
 
@@ -129,3 +138,13 @@ def _answer(connection: socket.socket, answer: Any) -> None:
         headers = {"content-length": str(len(text.encode())), "connection": "close", **answer.get("headers", {})}
         lines = [f"HTTP/1.1 {answer['status']} X", *(f"{name}: {value}" for name, value in headers.items()), "", text]
         connection.sendall("\r\n".join(lines).encode())
+
+
+def stop_after(server: ScriptedServer, stop: Callable[[], object]) -> None:
+    """Stops a worker when it asks for more work than the script has, or when it never does."""
+
+    def watch() -> None:
+        server.more.wait(PATIENCE)
+        stop()
+
+    threading.Thread(target=watch, daemon=True).start()

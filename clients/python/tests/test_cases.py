@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 import unittest
 from typing import Any, Callable, Iterator
 
-from scripted import CASES, ScriptedServer, has_at_least
+from scripted import CASES, PATIENCE, ScriptedServer, has_at_least, stop_after
 
 from milepost import (
     AsyncClient,
@@ -29,8 +28,6 @@ from milepost import (
     webhooks,
 )
 
-#: Longer than anything here takes, even on a busy machine.
-PATIENCE = 60.0
 KINDS = {Problem: "problem", Unreachable: "unreachable", ProtocolError: "protocol", SetupError: "setup"}
 
 
@@ -167,16 +164,6 @@ def given(answer: dict[str, Any]) -> Outcome | Snooze:
     if "snooze" in answer:
         return Snooze(answer["snooze"])
     return Outcome(**{name: value for name, value in answer.items() if name != "until"})
-
-
-def stop_after(server: ScriptedServer, stop: Callable[[], object]) -> None:
-    """Stops a worker when it asks for more work than the script has, or when it never does."""
-
-    def watch() -> None:
-        server.more.wait(PATIENCE)
-        stop()
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 class Webhooks(unittest.TestCase):

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from scripted import CASES, ScriptedServer
+from scripted import CASES, PATIENCE, ScriptedServer
 
 from milepost import (
     AsyncClient,
@@ -33,7 +33,6 @@ from milepost import (
 from milepost._call import when
 from milepost.worker.settling import error_code, settlement
 
-PATIENCE = 60.0
 SUBMISSION = "01a1e148-25d3-7c36-9f16-9d3a7fedad24"
 
 

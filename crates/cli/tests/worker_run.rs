@@ -431,3 +431,24 @@ fn a_program_that_is_not_there_is_wrong_usage() {
     common::run(&["worker", "run", "--", "sh"]).ends(2);
     common::run(&["worker", "run", "--task", "t", "--max", "0", "--", "sh"]).ends(2);
 }
+
+#[tokio::test]
+async fn a_worker_says_what_it_serves_and_how_each_task_ended() {
+    let scene = Scene::new();
+    let id = scene.submit().await;
+    let script = "[ -e \"$FOLDER/once\" ] || { touch \"$FOLDER/once\"; echo no route >&2; exit 75; }
+        echo '{\"outcome\": \"done\"}'";
+    let mut command = scene.command(&["--name", "mailer", "--task", "test.wrok"], script);
+    let mut working = Working(command.stderr(Stdio::piped()).spawn().unwrap());
+    let said = working.stderr();
+    scene.rested(id).await;
+    working.terminate();
+    let said = in_time(move || said.lines().map_while(Result::ok).collect::<Vec<_>>()).await;
+    let has = |parts: &[&str]| said.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    let (id, server) = (id.to_string(), scene.server.url.as_str());
+    assert!(has(&["INFO", "mailer", server, "test.work, test.wrok"]), "{said:#?}");
+    assert!(has(&["WARN", "no pipeline has this task", "test.wrok"]), "{said:#?}");
+    assert!(!has(&["no pipeline has this task", "\"test.work\""]), "{said:#?}");
+    assert!(has(&["WARN", "a task has failed", "test.work", &id, "exit-75", "no route"]), "{said:#?}");
+    assert!(has(&["INFO", "a task has ended", "test.work", &id, "done"]), "{said:#?}");
+}

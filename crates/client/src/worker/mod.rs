@@ -4,6 +4,7 @@ mod answer;
 mod lease;
 mod run;
 mod settle;
+mod speak;
 mod task;
 
 pub use answer::{Failure, Outcome};
@@ -131,15 +132,17 @@ impl Worker {
         if self.handlers.is_empty() {
             return Err(Error::Setup("the worker has no tasks; give it some with `task`".to_owned()));
         }
+        self.say_what_it_serves();
         let mut shutdown = pin!(shutdown);
         let mut running = JoinSet::new();
+        let mut heard = Heard::default();
         let give_up = watch::Sender::new(false);
         let mut failed = 0;
         let result = loop {
             let claimed = tokio::select! {
                 biased;
                 () = &mut shutdown => break Ok(()),
-                claimed = self.claim(&mut running, &give_up) => claimed,
+                claimed = self.claim(&mut running, &give_up, &mut heard) => claimed,
             };
             match claimed {
                 Ok(runs) => {
@@ -169,6 +172,7 @@ impl Worker {
         &self,
         running: &mut JoinSet<()>,
         give_up: &watch::Sender<bool>,
+        heard: &mut Heard,
     ) -> Result<Vec<Run>, Error> {
         while running.try_join_next().is_some() {}
         while running.len() >= self.concurrency {
@@ -180,9 +184,12 @@ impl Worker {
             pipelines: self.pipelines.clone(),
             labels: self.labels.clone(),
             max: Some((self.concurrency - running.len()).min(CLAIM_MAX)),
-            wait: Some(POLL),
+            // The first does not wait: its answer says at once if something is wrong with the names of the tasks.
+            wait: heard.any.then_some(POLL),
         };
         let answer = self.client.claim(&body).await?;
+        heard.any = true;
+        self.say_what_nobody_has(&mut heard.unknown, answer.unknown_tasks);
         let runs = answer.tasks.into_iter().filter_map(|view| {
             let Some(handler) = self.handlers.get(&*view.task) else {
                 tracing::warn!(
@@ -223,6 +230,15 @@ impl Worker {
             running.shutdown().await;
         }
     }
+}
+
+/// The parts of a server's answers to claims that are remembered.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Set once a claim was answered.
+    any: bool,
+    /// Those of the tasks that no pipeline has, as far as that was told.
+    unknown: Vec<String>,
 }
 
 impl fmt::Debug for Worker {

@@ -4,11 +4,13 @@ use std::any::Any;
 
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 
 use super::Handler;
 use super::answer::{Failure, Outcome};
 use super::lease::Lease;
 use super::settle::Settlement;
+use super::speak::About;
 use super::task::Task;
 use crate::client::Client;
 
@@ -24,7 +26,7 @@ pub(super) struct Run {
 impl Run {
     pub(super) async fn run(self) {
         let Run { handler, task, lease, client, mut give_up } = self;
-        let token = task.token.clone();
+        let (token, about, began) = (task.token.clone(), About::new(&task), Instant::now());
         // A task of its own, so that a panic ends no more than itself; in a set, so that it ends when this does.
         let mut work = JoinSet::new();
         work.spawn(async move { handler(task).await });
@@ -35,12 +37,17 @@ impl Run {
             _ = give_up.wait_for(|give_up| *give_up) => Over::GivenUp,
         };
         match over {
-            Over::Ended(ended) => Settlement::new(token, answer(ended)).send(&client).await,
+            Over::Ended(ended) => {
+                let answer = answer(ended);
+                about.say_how_it_ended(began.elapsed(), &answer);
+                Settlement::new(token, answer).send(&client).await;
+            }
             // Without a lease there is nothing to say: somebody else has the task.
             Over::Lost => {}
             Over::GivenUp => {
                 // Nobody else may have it while the handler is at it.
                 work.shutdown().await;
+                about.say_it_was_given_back(began.elapsed());
                 Settlement::give_back(token).send(&client).await;
             }
         }

@@ -1,7 +1,7 @@
 //! All versions of all pipelines, as of one moment.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use model::{Code, Digest, Name, Pipeline, Refusal};
 
@@ -16,6 +16,18 @@ pub struct Versions {
     by_name: BTreeMap<Name, Line>,
     /// The number of versions of one pipeline that are kept.
     max: usize,
+    by_task: ByTask,
+}
+
+/// The pipelines that run a task in some version, by the task's name. Made when it is first asked for, and not copied:
+/// whoever copies versions is about to change them.
+#[derive(Debug, Default)]
+struct ByTask(OnceLock<BTreeMap<Name, BTreeSet<Name>>>);
+
+impl Clone for ByTask {
+    fn clone(&self) -> Self {
+        ByTask::default()
+    }
 }
 
 impl Default for Versions {
@@ -46,7 +58,7 @@ impl Line {
 
 impl Versions {
     pub(super) fn with_max(max: usize) -> Self {
-        Versions { by_name: BTreeMap::new(), max }
+        Versions { by_name: BTreeMap::new(), max, by_task: ByTask::default() }
     }
 
     /// Returns the number of versions of one pipeline that are kept.
@@ -111,6 +123,24 @@ impl Versions {
     /// The versions of one pipeline, oldest first.
     pub fn versions(&self, name: &str) -> impl Iterator<Item = &Arc<Pipeline>> {
         self.by_name.get(name).into_iter().flat_map(|line| line.kept.values())
+    }
+
+    /// Tells whether some version runs a task, of these pipelines or, with none named, of any.
+    #[must_use]
+    pub fn have_task(&self, task: &str, pipelines: &[Name]) -> bool {
+        let by_task = self.by_task.0.get_or_init(|| {
+            let mut by_task: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
+            for (name, line) in &self.by_name {
+                let versions = line.kept.values().chain(line.recalled.values());
+                for task in versions.flat_map(|pipeline| pipeline.tasks()) {
+                    by_task.entry(task.name.clone()).or_default().insert(name.clone());
+                }
+            }
+            by_task
+        });
+        by_task.get(task).is_some_and(|have| {
+            pipelines.is_empty() || pipelines.iter().any(|pipeline| have.contains(pipeline))
+        })
     }
 
     /// Tells whether submissions of some version queue for the key of another.

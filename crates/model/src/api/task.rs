@@ -35,6 +35,10 @@ pub struct ClaimBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimAnswer {
     pub tasks: Vec<TaskView>,
+    /// Those of the tasks asked for that no pipeline has which the caller can see: waiting for them is in vain until one
+    /// is applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_tasks: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

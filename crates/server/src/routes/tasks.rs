@@ -41,11 +41,18 @@ pub(crate) async fn claim(
     }
     // Not cut off when the server stops, but ended by the engine: a claim that is dropped could be granted to nobody.
     let ended = app.access.over(&asking);
-    let granted = app.engine.claim_until(wish(body, &asking)?, wait.into(), ended).await?;
+    let wish = wish(body, &asking)?;
+    let (tasks, pipelines) = (wish.tasks.clone(), wish.pipelines.clone());
+    let granted = app.engine.claim_until(wish, wait.into(), ended).await?;
     if granted.is_empty() && !wait.is_zero() && !app.access.holds(&asking).await {
         return Err(no_token().into());
     }
-    Ok(Json(ClaimAnswer { tasks: granted.into_iter().map(view).collect() }))
+    let versions = app.engine.pipelines().current();
+    let unknown = tasks.iter().filter(|task| !versions.have_task(task, &pipelines));
+    Ok(Json(ClaimAnswer {
+        unknown_tasks: unknown.map(|task| task.to_string()).collect(),
+        tasks: granted.into_iter().map(view).collect(),
+    }))
 }
 
 fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {

@@ -61,7 +61,27 @@ async fn a_claim_that_asks_for_too_much_is_refused() {
         server.post("/v1/tasks:claim", &body).await.problem(400, "invalid-request");
     }
     let fine = server.post("/v1/tasks:claim", json!({ "worker": ok, "tasks": ["t"] })).await;
-    assert_eq!(fine.json(), json!({ "tasks": [] }));
+    assert_eq!(fine.json(), json!({ "tasks": [], "unknown_tasks": ["t"] }));
+}
+
+#[tokio::test]
+async fn a_worker_is_told_of_tasks_that_no_pipeline_has_where_it_looks() {
+    let right = |token, pipelines: Value| Grant {
+        token,
+        rights: json!({ "subject": token, "role": "worker", "pipelines": pipelines }),
+    };
+    let server =
+        Server::with(&[right("parcels", json!(["parcels"])), right("notes", json!(["notes"]))], |_| {}).await;
+    let unknown = async |token: &str, more: Value| {
+        let mut body = json!({ "worker": "w", "tasks": ["parcels.chekc", "parcels.check"] });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let request = server.with_json("POST", "/v1/tasks:claim", body).bearer_auth(token);
+        Answer::of(request).await.json()["unknown_tasks"].clone()
+    };
+    assert_eq!(unknown("parcels", json!({})).await, json!(["parcels.chekc"]));
+    assert_eq!(unknown("parcels", json!({ "tasks": ["parcels.check"] })).await, Value::Null);
+    // What is outside a token's scope is not there.
+    assert_eq!(unknown("notes", json!({})).await, json!(["parcels.chekc", "parcels.check"]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

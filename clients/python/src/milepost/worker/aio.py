@@ -11,8 +11,8 @@ from typing import Awaitable, Callable, Mapping, Sequence
 from ..aio import AsyncClient
 from ..errors import MilepostError, SetupError
 from ..spans import Span
-from ..views import TaskView
-from .answers import Answer, failure_of
+from ..views import Claimed, TaskView
+from .answers import Answer, failure_of, word_for
 from .leases import Leases
 from .loop import GIVING_BACK, OUTAGE, Loop, log
 from .settling import Settlement, settle, settlement
@@ -55,14 +55,27 @@ class AsyncWorker(Loop[Handler]):
 
     async def run(self) -> None:
         """Works until it is told to stop, by `stop`, SIGTERM or SIGINT, then ends what is running. A server that cannot
-        be reached is waited for; one that refuses the worker is not, for waiting would not change that."""
+        be reached is waited for; one that refuses the worker is not, for waiting would not change that.
+
+        Where it is cancelled, so is what is running: it is given back at once.
+        """
         self._must_have_tasks()
+        self._say_what_it_serves(self._client.server)
         listens = self._listen()
         heart = asyncio.create_task(self._beat())
         try:
-            await self._claim_until_stopped()
-        finally:
+            try:
+                await self._claim_until_stopped()
+                log.info("worker %s stops: nothing more is taken", self.name)
+            except MilepostError:
+                await self._drain()
+                raise
             await self._drain()
+        except asyncio.CancelledError:
+            log.info("worker %s is cancelled: what runs is given back", self.name)
+            await self._give_up(self._runs)
+            raise
+        finally:
             heart.cancel()
             await asyncio.gather(heart, return_exceptions=True)
             for number in listens:
@@ -93,13 +106,17 @@ class AsyncWorker(Loop[Handler]):
                 if len(self._runs) >= self.concurrency:
                     await asyncio.wait({stopped, *self._runs}, return_when=asyncio.FIRST_COMPLETED)
                     continue
-                claim = asyncio.ensure_future(self._client.claim(**self._asks(len(self._runs))))
-                await asyncio.wait({stopped, claim}, return_when=asyncio.FIRST_COMPLETED)
+                claim = asyncio.ensure_future(self._client._claim(*self._asks(len(self._runs))))
+                try:
+                    await asyncio.wait({stopped, claim}, return_when=asyncio.FIRST_COMPLETED)
+                except asyncio.CancelledError:
+                    await self._call_off(claim)
+                    raise
                 if self._stopping.is_set():
                     await self._call_off(claim)
                     return
                 try:
-                    views = claim.result()
+                    views = self._heed(claim.result())
                     failed = 0
                 except MilepostError as error:
                     if not error.is_passing:
@@ -113,15 +130,16 @@ class AsyncWorker(Loop[Handler]):
         finally:
             stopped.cancel()
 
-    async def _call_off(self, claim: asyncio.Future[list[TaskView]]) -> None:
+    async def _call_off(self, claim: asyncio.Future[Claimed]) -> None:
         """Ends a claim; what it got in the meantime is given back."""
         claim.cancel()
+        await asyncio.wait({claim})
+        if claim.cancelled():
+            return
         try:
-            views = await claim
+            views = claim.result()["tasks"]
             if views:
                 await self._client.give_back([view["token"] for view in views])
-        except asyncio.CancelledError:
-            pass
         except MilepostError as error:
             log.warning("a claim ended badly while the worker was stopping: %s", error)
 
@@ -139,6 +157,12 @@ class AsyncWorker(Loop[Handler]):
             run.add_done_callback(self._runs.discard)
 
     async def _run(self, task: AsyncTask) -> None:
+        if self._giving_up:
+            self._leases.let_go(task.token)
+            del self._tasks[task.token]
+            await self._settle(task, Settlement.give_back(task.token))
+            return
+
         async def work() -> object:
             return await self._handlers[task.name](task)
 
@@ -154,24 +178,38 @@ class AsyncWorker(Loop[Handler]):
         if task._lost:
             return
         if self._giving_up and working.cancelled():
-            await self._client._drive(settle(Settlement.give_back(task.token), self._client._retries))
+            self._say_how_it_ended(task, "given back")
+            await self._settle(task, Settlement.give_back(task.token))
             return
         error = asyncio.CancelledError() if working.cancelled() else working.exception()
-        if error is not None:
-            log.info("task %s failed", task, exc_info=error)
         answer = working.result() if error is None else failure_of(error)
-        await self._client._drive(settle(settlement(task.token, answer), self._client._retries))
+        self._say_how_it_ended(task, "failed" if error is not None else word_for(answer), error)
+        await self._settle(task, settlement(task.token, answer))
+
+    async def _settle(self, task: AsyncTask, said: Settlement) -> None:
+        try:
+            await self._client._drive(settle(said, self._client._retries))
+        except Exception:
+            log.exception("the end of task %s cannot be told; its lease will expire", task)
 
     async def _drain(self) -> None:
         if self._runs:
             _, late = await asyncio.wait(self._runs, timeout=self.grace)
-            if not late:
-                return
-            log.warning("stopping before all tasks ended: %s still run, and are given back", len(late))
-            self._giving_up = True
-            for working in list(self._work.values()):
-                working.cancel()
-            _, late = await asyncio.wait(late, timeout=GIVING_BACK)
+            if late:
+                log.warning("stopping before all tasks ended: %s still run, and are given back", len(late))
+                await self._give_up(late)
+
+    async def _give_up(self, runs: set[asyncio.Task[None]]) -> None:
+        """Cancels what runs and gives it back. Whoever cancels that, too, is not kept waiting: leases expire then."""
+        self._giving_up = True
+        for working in list(self._work.values()):
+            working.cancel()
+        late = set(runs)
+        try:
+            if late:
+                _, late = await asyncio.wait(late, timeout=GIVING_BACK)
+        finally:
+            late = {run for run in late if not run.done()}
             if late:
                 log.error("%s tasks could not be given back; their leases will expire", len(late))
             for run in late:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Sequence, Union
 
+from .. import spans
 from ..errors import MilepostError
 from ..spans import Span
 from ..views import Child, Json
@@ -62,3 +63,10 @@ def failure_of(error: BaseException) -> Failure:
         return error
     text = str(error)
     return Failure("error", f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
+def word_for(answer: object) -> str:
+    """How an answer reads in a log."""
+    if isinstance(answer, Outcome):
+        return answer.outcome
+    return f"snoozed for {spans.text(answer.span)}" if isinstance(answer, Snooze) else "an answer that is none"

@@ -10,7 +10,7 @@ from ..client import Client
 from ..errors import MilepostError
 from ..spans import Span
 from ..views import TaskView
-from .answers import Answer, LeaseLost, failure_of
+from .answers import Answer, LeaseLost, failure_of, word_for
 from .leases import Leases
 from .loop import GIVING_BACK, OUTAGE, Loop, StopSignals, log
 from .settling import settle, settlement
@@ -60,11 +60,13 @@ class Worker(Loop[Handler]):
         """Works until it is told to stop, by `stop`, SIGTERM or SIGINT, then ends what is running. A server that cannot
         be reached is waited for; one that refuses the worker is not, for waiting would not change that."""
         self._must_have_tasks()
+        self._say_what_it_serves(self._client.server)
         with StopSignals(self.stop):
             # A thread that nobody waits for: a claim that waits for work must not hold up the end.
             threading.Thread(target=self._claim_until_stopped, daemon=True).start()
             threading.Thread(target=self._heart.beat, daemon=True).start()
             self._stopping.wait()
+            log.info("worker %s stops: nothing more is taken", self.name)
             with self._changed:
                 ended = self._changed.wait_for(lambda: self._running == 0, self.grace)
             if not ended:
@@ -93,11 +95,11 @@ class Worker(Loop[Handler]):
         while not self._stopping.is_set():
             with self._changed:
                 self._changed.wait_for(lambda: self._running < self.concurrency)
-                asks = self._asks(self._running)
+                body, wait = self._asks(self._running)
             if self._stopping.is_set():
                 return
             try:
-                views = self._client.claim(**asks)
+                views = self._heed(self._client._claim(body, wait))
                 failed = 0
             except Exception as error:
                 if self._stopping.is_set():
@@ -139,10 +141,14 @@ class Worker(Loop[Handler]):
             answer: object
             try:
                 answer = self._handlers[task.name](task)
-            except BaseException as error:
-                if not isinstance(error, LeaseLost):
-                    log.info("task %s failed", task, exc_info=error)
+            except LeaseLost as error:
+                # The heart has told of it already.
                 answer = failure_of(error)
+            except BaseException as error:
+                self._say_how_it_ended(task, "failed", error)
+                answer = failure_of(error)
+            else:
+                self._say_how_it_ended(task, word_for(answer))
             self._heart.let_go(task)
             # Without a lease there is nothing to say: somebody else has the task.
             if not task.lost:

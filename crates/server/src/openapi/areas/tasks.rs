@@ -85,7 +85,15 @@ fn task() -> Value {
 
 impl Shape for ClaimAnswer {
     fn schema() -> Piece {
-        given("").has("tasks", list(refer::<TaskView>()), "").like(json!({ "tasks": [task()] }))
+        given("")
+            .has("tasks", list(refer::<TaskView>()), "")
+            .may(
+                "unknown_tasks",
+                list(words::text()),
+                "Those of the tasks asked for that no pipeline has within the token's scope: waiting for them is in vain \
+                 until one is applied.",
+            )
+            .like(json!({ "tasks": [task()] }))
     }
 }
 

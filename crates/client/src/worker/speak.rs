@@ -1,0 +1,74 @@
+//! The lines a worker writes into the log: what it serves, how each task ended, and which of its tasks nobody has.
+
+use std::time::Duration;
+
+use model::api::TaskView;
+
+use super::Worker;
+use super::answer::{Failure, Kind, Outcome};
+
+impl Worker {
+    pub(super) fn say_what_it_serves(&self) {
+        let tasks: Vec<&str> = self.handlers.keys().map(String::as_str).collect();
+        let labels = self.labels.iter().flatten().map(|(name, value)| format!("{name}={value}"));
+        tracing::info!(
+            worker = self.name,
+            server = self.client.server(),
+            tasks = tasks.join(", "),
+            pipelines = self.pipelines.as_ref().map(|names| names.join(", ")),
+            labels = self.labels.is_some().then(|| labels.collect::<Vec<_>>().join(", ")),
+            at_a_time = self.concurrency,
+            "the worker begins"
+        );
+    }
+
+    /// Says which tasks no pipeline has, and which of them one has now, where that is news.
+    pub(super) fn say_what_nobody_has(&self, before: &mut Vec<String>, unknown: Vec<String>) {
+        for task in unknown.iter().filter(|task| !before.contains(*task)) {
+            tracing::warn!(
+                worker = self.name,
+                task,
+                "no pipeline has this task: nothing will come of waiting for it until one is applied; is the name right?"
+            );
+        }
+        for task in before.iter().filter(|task| !unknown.contains(*task)) {
+            tracing::info!(worker = self.name, task, "there is a pipeline with this task now");
+        }
+        *before = unknown;
+    }
+}
+
+/// A task as it is named in a line of the log. Its token is not: whoever has it can settle the task.
+#[derive(Debug)]
+pub(super) struct About {
+    task: String,
+    submission: String,
+    attempt: u32,
+}
+
+impl About {
+    pub(super) fn new(task: &TaskView) -> About {
+        let (name, submission) = (task.task.to_string(), task.submission.to_string());
+        About { task: name, submission, attempt: task.attempt }
+    }
+
+    pub(super) fn say_how_it_ended(&self, took: Duration, answer: &Result<Outcome, Failure>) {
+        let About { task, submission, attempt } = self;
+        match answer {
+            Ok(Outcome(Kind::Finished { outcome, .. })) => {
+                tracing::info!(task, submission, attempt, outcome, ?took, "a task has ended");
+            }
+            Ok(Outcome(Kind::Snoozed(span))) => {
+                tracing::info!(task, submission, attempt, snooze = %span, ?took, "a task was put off");
+            }
+            Err(failure) => {
+                tracing::warn!(task, submission, attempt, %failure, ?took, "a task has failed");
+            }
+        }
+    }
+
+    pub(super) fn say_it_was_given_back(&self, took: Duration) {
+        let About { task, submission, attempt } = self;
+        tracing::info!(task, submission, attempt, ?took, "a task was given back");
+    }
+}
