@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::Millis;
-use model::api::{CursorBody, CursorView, FeedPage};
+use model::api::{CursorBody, CursorList, CursorView, FeedPage};
 
 use crate::call::Call;
 use crate::client::Client;
@@ -18,6 +18,16 @@ pub struct FeedFilter {
     pub state: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub limit: Option<usize>,
+}
+
+/// Which cursors to list.
+#[derive(Debug, Clone, Default)]
+pub struct CursorFilter {
+    /// Those of one subject: the caller's own, for whoever does not see all.
+    pub subject: Option<String>,
+    pub limit: Option<usize>,
+    /// The `next` of the page before.
+    pub after: Option<String>,
 }
 
 /// Where a reader begins.
@@ -64,6 +74,25 @@ impl Client {
 
     pub async fn cursor(&self, name: &str) -> Result<CursorView, Error> {
         self.json(Call::get(self.at(["feed", "cursors", name]))).await
+    }
+
+    /// A page of the cursors that are the caller's, or everybody's for whoever sees all.
+    pub async fn cursors(&self, page: &CursorFilter) -> Result<CursorList, Error> {
+        let limit = page.limit.map(|limit| limit.to_string());
+        let given = [("subject", page.subject.clone()), ("limit", limit), ("after", page.after.clone())];
+        let mut url = self.at(["feed", "cursors"]);
+        url.query_pairs_mut()
+            .extend_pairs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        self.json(Call::get(url)).await
+    }
+
+    /// Lets go of how far a named reader has come: the caller's own, or that of another subject for whoever sees all.
+    pub async fn delete_cursor(&self, name: &str, subject: Option<&str>) -> Result<CursorView, Error> {
+        let mut url = self.at(["feed", "cursors", name]);
+        if let Some(subject) = subject {
+            url.query_pairs_mut().append_pair("subject", subject);
+        }
+        self.json(Call::delete(url)).await
     }
 
     /// Keeps how far a named reader has come.

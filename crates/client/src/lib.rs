@@ -55,7 +55,7 @@ mod worker;
 pub use audit::EvidenceWish;
 pub use client::Client;
 pub use error::Error;
-pub use feed::{FeedFilter, Position};
+pub use feed::{CursorFilter, FeedFilter, Position};
 pub use follow::Follow;
 pub use operations::ResultFilter;
 pub use pipelines::ApplyOptions;

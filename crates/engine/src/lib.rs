@@ -4,6 +4,7 @@
 //! thread, no timer and no socket, so the simulation drives the very code that runs. `shell` owns those: one thread
 //! that feeds the core from bounded queues, keeps time, and wakes whoever waits.
 
+pub mod bounds;
 pub mod clock;
 pub mod core;
 pub mod delivery;

@@ -150,12 +150,40 @@ fn a_worker_that_died_is_replaced_once_and_its_late_answer_refused() {
 }
 
 #[test]
+fn so_many_answers_are_kept_for_a_subject_and_no_more() {
+    let (store, clock) = memory();
+    let mut machine = Machine::over(store);
+    let input = |subject: &str, key: &str, most: Option<usize>| engine::core::Input {
+        ask: Ask::Submit(admission(key)),
+        once: Some(Once {
+            key: RequestKey { subject: subject.into(), route: "submit".into(), key: key.into() },
+            digest: Digest::of(key.as_bytes()),
+            most,
+        }),
+    };
+    let ada = |key: &str| input("ada", key, Some(3));
+    // In one batch, where none is committed yet.
+    let step = machine.step(&[ada("a"), ada("b"), ada("a"), ada("c"), ada("d")]);
+    let codes: Vec<_> =
+        step.outcomes.iter().map(|outcome| outcome.as_ref().err().map(|no| no.code)).collect();
+    assert_eq!(codes, [None, None, None, None, Some(Code::RateLimited)], "a repeat keeps nothing more");
+    let refusal = machine.one(ada("e")).unwrap_err();
+    assert_eq!((refusal.code, &refusal.details["max"]), (Code::RateLimited, &serde_json::json!(3)));
+    assert!(machine.one(ada("b")).is_ok(), "what is kept is still given again");
+    assert!(machine.one(input("bob", "e", Some(3))).is_ok(), "each has a share");
+    assert!(machine.one(input("ada", "f", None)).is_ok(), "owners have no bound");
+    clock.advance(26 * 3_600_000);
+    assert!(machine.one(ada("g")).is_ok(), "as long as they are kept");
+}
+
+#[test]
 fn a_repeat_with_the_same_idempotency_key_gets_the_first_answer() {
     let (store, clock) = memory();
     let mut machine = Machine::over(store.clone());
     let once = |digest: &[u8]| Once {
         key: RequestKey { subject: "bob".into(), route: "submit".into(), key: "k".into() },
         digest: Digest::of(digest),
+        most: None,
     };
     let input = |digest: &[u8], id: &str| engine::core::Input {
         ask: Ask::Submit(admission(id)),
@@ -226,7 +254,7 @@ final = "success"
     };
     machine.one(Ask::Tell(id, Command::Act(act))).unwrap();
     let key = RequestKey { subject: "bob".into(), route: "submit".into(), key: "k".into() };
-    let once = Once { key, digest: Digest::of(b"one") };
+    let once = Once { key, digest: Digest::of(b"one"), most: None };
     let input = || engine::core::Input { ask: submit(), once: Some(once.clone()) };
     assert_eq!(id_of(&machine.one(input())), id);
     assert_eq!(id_of(&machine.one(input())), id, "and it reads back");

@@ -6,12 +6,13 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::bounds::OPERATIONS as OPERATIONS_BOUND;
 use engine::core::{
     Ask, Deed, OPERATIONS, Operation, OperationResult, OperationStatus, Output, RUNNING, results_of,
 };
 use engine::duty::{Duty, Housekeeping, Look, Operations};
 use model::command::Finish;
-use model::{Code, Command, SubmissionId};
+use model::{Caller, Code, Command, Role, SubmissionId};
 use store::Clock;
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 use support::loaded;
@@ -22,6 +23,7 @@ const PROMISES: Promises = &[
     ("a dry run changes nothing and tells everything", a_dry_run_changes_nothing),
     ("a migration maps states and says who could not follow", a_migration_maps_states),
     ("an old operation is removed with its results", an_old_operation_is_removed),
+    ("nobody runs more than their share, and owners have a reserve", nobody_runs_more_than_their_share),
 ];
 
 #[test]
@@ -127,6 +129,31 @@ fn a_stopped_operation_stops(open: Open<'_>) {
     assert!(resting.iter().all(|id| bench.state(*id) == "REST"), "not even the chunk that was under way");
     assert_eq!(bench.machine.one(Ask::Stop(id)).unwrap_err().code, Code::OperationOver);
     assert_eq!(bench.machine.one(Ask::Stop("none".into())).unwrap_err().code, Code::UnknownOperation);
+}
+
+fn nobody_runs_more_than_their_share(open: Open<'_>) {
+    let mut bench = open(&[V1]);
+    let mut start = |who: &str, owner: bool| {
+        let by = Caller::new(who, Role::Admin);
+        let id = engine::clock::fresh_id().to_string().into();
+        let wanted = Operation { id, by: by.clone(), ..operation(&bench, end(), false) };
+        let start = Ask::Start(Box::new(wanted.clone()));
+        let ask = if owner { start } else { Ask::Sharing(Box::new(start)) };
+        bench.machine.one(Ask::By(by, Box::new(ask))).map(|_| wanted.id).map_err(|refusal| refusal.code)
+    };
+    let first: Vec<_> = (0..OPERATIONS_BOUND.each).map(|_| start("ada", false).unwrap()).collect();
+    assert_eq!(start("ada", false).unwrap_err(), Code::TooLarge);
+    for who in ["bob", "cleo", "dora"] {
+        (0..OPERATIONS_BOUND.each).for_each(|_| drop(start(who, false).unwrap()));
+    }
+    assert_eq!(start("eve", false).unwrap_err(), Code::TooLarge, "the rest is reserved");
+    (0..OPERATIONS_BOUND.reserve).for_each(|_| drop(start("root", true).unwrap()));
+    assert_eq!(start("root", true).unwrap_err(), Code::TooLarge);
+    bench.machine.one(Ask::Stop(first[0].clone())).unwrap();
+    bench.machine.one(Ask::Stop(first[1].clone())).unwrap();
+    serve(&mut bench, &mut Operations);
+    let started = bench.store.registry("operations-started", "", 10).unwrap();
+    assert_eq!(started[0].1.as_str(), "{}", "what has ended is nobody's share");
 }
 
 fn a_dry_run_changes_nothing(open: Open<'_>) {

@@ -2,9 +2,10 @@
 
 use axum::http::{HeaderMap, header};
 use engine::core::Once;
-use model::{Digest, Name, Refusal};
+use model::{Digest, Refusal};
 use store::RequestKey;
 
+use crate::access::Visitor;
 use crate::problem::invalid;
 
 const KEY: &str = "idempotency-key";
@@ -28,7 +29,9 @@ pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
 /// A request that is to be answered once, however often it comes.
 #[derive(Debug, Clone)]
 pub(crate) struct Request<'a> {
-    pub(crate) subject: &'a Name,
+    pub(crate) visitor: &'a Visitor,
+    /// The number of answers that are kept for one subject at a time, unless it is an owner.
+    pub(crate) most: usize,
     /// Method and path: the same key elsewhere is another.
     pub(crate) route: String,
     pub(crate) body: &'a [u8],
@@ -44,12 +47,13 @@ impl Request<'_> {
             )));
         }
         let key = RequestKey {
-            subject: self.subject.clone(),
+            subject: self.visitor.caller.name.clone(),
             route: self.route.as_str().into(),
             key: given.into(),
         };
         let digest = Digest::of_parts(&[self.route.as_bytes(), b"\n", self.body]);
-        Ok(Some(Once { key, digest }))
+        let most = (!self.visitor.is_owner()).then_some(self.most);
+        Ok(Some(Once { key, digest, most }))
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Options {
     pub streams_max: usize,
     /// The bytes of bodies and large answers that are under way at a time.
     pub bytes_max: usize,
+    /// The answers to an `Idempotency-Key` that are kept for one subject, unless it is an owner.
+    pub answers_max: usize,
     /// The interval at which something is sent on a feed where nothing happens, so that nobody takes it for dead.
     pub heartbeat: Duration,
     /// From connecting, or from the last answer, to the end of the next request's headers. Above the time for which
@@ -59,6 +61,7 @@ impl Options {
             waits_max: 8_192,
             streams_max: 1_024,
             bytes_max: 128 << 20,
+            answers_max: engine::bounds::ANSWERS_EACH,
             heartbeat: Duration::from_secs(15),
             headers_within: Duration::from_secs(100),
             body_within: Duration::from_secs(30),

@@ -106,6 +106,14 @@ def move_cursor(name: str, position: int, rewind: bool) -> Call:
     return call("PUT", "feed", "cursors", name, body=body, repeatable=True)
 
 
+def cursors(subject: str | None, limit: int | None, after: str | None) -> Call:
+    return call("GET", "feed", "cursors", query=given(subject=subject, limit=limit, after=after), repeatable=True)
+
+
+def delete_cursor(name: str, subject: str | None) -> Call:
+    return call("DELETE", "feed", "cursors", name, query=given(subject=subject))
+
+
 def claim(body: Mapping[str, Any], wait: Span) -> Call:
     """Not repeated by itself: an answer that was lost has granted leases nobody knows of."""
     seconds = spans.seconds(wait)

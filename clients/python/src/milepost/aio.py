@@ -20,6 +20,7 @@ from .views import (
     Child,
     Claimed,
     Cursor,
+    CursorPage,
     Event,
     EventPage,
     FeedPage,
@@ -295,6 +296,18 @@ class AsyncClient:
 
     async def cursor(self, name: str) -> Cursor:
         answer: Cursor = await self._send(_routes.read("feed", "cursors", name))
+        return answer
+
+    async def cursors(
+        self, *, subject: str | None = None, limit: int | None = None, after: str | None = None
+    ) -> CursorPage:
+        """One page of the cursors that are yours, or everybody's if you see all. `after` is the `next` of the page before."""
+        answer: CursorPage = await self._send(_routes.cursors(subject, limit, after))
+        return answer
+
+    async def delete_cursor(self, name: str, *, subject: str | None = None) -> Cursor:
+        """Lets go of how far a named reader has come, and gives what it was."""
+        answer: Cursor = await self._send(_routes.delete_cursor(name, subject))
         return answer
 
     async def move_cursor(self, name: str, position: int, *, rewind: bool = False) -> Cursor:

@@ -140,8 +140,14 @@ class FeedPage(TypedDict):
 
 class Cursor(TypedDict):
     name: str
+    subject: Optional[str]
     position: int
     moved_at: str
+
+
+class CursorPage(TypedDict):
+    cursors: list[Cursor]
+    next: Optional[str]
 
 
 class Reason(TypedDict):

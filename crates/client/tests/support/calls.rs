@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use client::{ActOptions, Client, Error, FeedFilter, Filter, Page, Position, Rest};
+use client::{ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest};
 use model::api::{
     ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
 };
@@ -72,9 +72,8 @@ pub(crate) async fn call(client: &Client, case: &Value) -> Result<Value, Error> 
     match name {
         "submit" | "submit_many" => submit(client, name, &arguments).await,
         "claim" | "finish" | "renew" | "spawn" => work(client, name, &arguments).await,
-        "feed_page" | "cursor" | "move_cursor" | "hold" | "holds" | "release" => {
-            watch(client, name, &arguments).await
-        }
+        "feed_page" | "cursor" | "cursors" | "move_cursor" | "delete_cursor" | "hold" | "holds"
+        | "release" => watch(client, name, &arguments).await,
         _ => look(client, name, &arguments).await,
     }
 }
@@ -156,6 +155,11 @@ async fn watch(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result
             client.feed(&filter, arguments.position(), wait).await.map(shown)
         }
         "cursor" => client.cursor(&arguments.get::<String>("name")).await.map(shown),
+        "cursors" => client.cursors(&cursors(arguments)).await.map(shown),
+        "delete_cursor" => {
+            let subject = arguments.maybe::<String>("subject");
+            client.delete_cursor(&arguments.get::<String>("name"), subject.as_deref()).await.map(shown)
+        }
         "move_cursor" => {
             let body: CursorBody = arguments.without(&["name"]);
             client.move_cursor(&arguments.get::<String>("name"), body).await.map(shown)
@@ -163,6 +167,14 @@ async fn watch(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result
         "hold" => client.hold(&arguments.without::<HoldBody>(&[])).await.map(shown),
         "holds" => client.holds().await.map(|list| shown(list.holds)),
         _ => client.release(&arguments.get::<String>("hold")).await.map(shown),
+    }
+}
+
+fn cursors(arguments: &Arguments<'_>) -> CursorFilter {
+    CursorFilter {
+        subject: arguments.maybe("subject"),
+        limit: arguments.maybe("limit"),
+        after: arguments.maybe("after"),
     }
 }
 

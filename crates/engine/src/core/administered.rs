@@ -52,7 +52,11 @@ pub(super) fn is_recorded(ask: &Ask) -> bool {
         | Ask::Start(_)
         | Ask::Stop(_)
         | Ask::ConfirmClock => true,
-        Ask::By(_, ask) => !matches!(**ask, Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_)),
+        Ask::By(_, ask) => !matches!(
+            ask.itself(),
+            Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_) | Ask::MoveCursor(_) | Ask::DropCursor(_)
+        ),
+        Ask::Sharing(ask) => is_recorded(ask),
         _ => false,
     }
 }

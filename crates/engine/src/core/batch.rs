@@ -17,14 +17,16 @@ use model::{
 use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
+use super::answers::{Kept, KeptAnswers};
 use super::input::Receipt;
 use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, Trust, open_key};
+use crate::bounds::{self, Bound, Part};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
 
 /// The time for which a repeat of a request is recognised.
-const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
+pub(super) const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
 
 /// The time for which a row that cannot be woken is left alone.
 const POSTPONED: Millis = Millis::from_secs(60);
@@ -38,6 +40,7 @@ pub(super) struct Rules<'a> {
     pub(super) versions: &'a Versions,
     pub(super) decide: Decide,
     pub(super) secret: [u8; 32],
+    pub(super) answers: &'a KeptAnswers,
 }
 
 pub(super) struct Batch<'a> {
@@ -73,6 +76,10 @@ pub(super) struct Batch<'a> {
     pub(super) missing: RefCell<BTreeSet<(Name, u32)>>,
     /// In whose name something is asked at the moment.
     pub(super) by: Option<Caller>,
+    /// The numbers of answers that this batch keeps, by subject.
+    pub(super) kept: Kept,
+    /// Set if whoever asks at the moment has a share of what is bounded, and is no owner.
+    pub(super) shares: bool,
 }
 
 /// The results of a batch besides its answers.
@@ -89,6 +96,8 @@ pub(super) struct News {
     pub(super) notes: Notes,
     pub(super) arrivals: u32,
     pub(super) trust: Trust,
+    /// The numbers of answers that were kept, by subject.
+    pub(super) kept: Kept,
 }
 
 impl<'a> Batch<'a> {
@@ -122,6 +131,8 @@ impl<'a> Batch<'a> {
             brought: None,
             missing: RefCell::default(),
             by: None,
+            kept: Kept::default(),
+            shares: false,
         }
     }
 
@@ -136,6 +147,7 @@ impl<'a> Batch<'a> {
         {
             return answer;
         }
+        input.once.as_ref().map_or(Ok(()), |once| self.check_answers(once))?;
         let outcome = self.outcome(&input.ask, group, seed);
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
@@ -151,14 +163,21 @@ impl<'a> Batch<'a> {
                 self.by = before;
                 outcome
             }
+            Ask::Sharing(ask) => {
+                let before = std::mem::replace(&mut self.shares, true);
+                let outcome = self.outcome(ask, group, seed);
+                self.shares = before;
+                outcome
+            }
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
             Ask::Apply(apply) => self.apply(apply),
             Ask::RetireVersion { pipeline, version } => self.retire_version(pipeline, *version),
-            Ask::Hold(hold) => Ok(self.place(hold)),
+            Ask::Hold(hold) => self.place(hold),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
+            Ask::DropCursor(cursor) => self.drop_cursor(cursor),
             Ask::Tick(tick) => Ok(self.tick(tick, seed())),
             Ask::Start(operation) => self.start_operation(operation),
             Ask::Stop(id) => self.stop_operation(id),
@@ -184,6 +203,17 @@ impl<'a> Batch<'a> {
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
         }
+    }
+
+    /// Checks that there may be one more of something bounded, where somebody asks for it.
+    pub(super) fn check_bound(
+        &self,
+        bound: &Bound,
+        count: impl FnOnce(&str) -> bounds::Taken,
+    ) -> Result<(), Refusal> {
+        let Some(caller) = &self.by else { return Ok(()) };
+        let part = if self.shares { Part::Share } else { Part::Whole };
+        bound.check(count(&caller.name), part)
     }
 
     /// Does what is due in the rows that were taken for it.
@@ -264,9 +294,20 @@ impl<'a> Batch<'a> {
         if !self.changes.is_empty() {
             notes.committed();
         }
-        let (now, definitions) = (self.now, self.brought);
-        let news =
-            News { now, ready, next_timer, holds, definitions, epoch, received, notes, arrivals, trust };
+        let (now, definitions, kept) = (self.now, self.brought, self.kept);
+        let news = News {
+            now,
+            ready,
+            next_timer,
+            holds,
+            definitions,
+            epoch,
+            received,
+            notes,
+            arrivals,
+            trust,
+            kept,
+        };
         (self.changes, news)
     }
 
@@ -276,6 +317,10 @@ impl<'a> Batch<'a> {
 
     pub(super) fn versions(&self) -> &'a Versions {
         self.rules.versions
+    }
+
+    pub(super) fn answers(&self) -> &'a KeptAnswers {
+        self.rules.answers
     }
 
     pub(super) fn secret(&self) -> [u8; 32] {
@@ -298,6 +343,7 @@ impl<'a> Batch<'a> {
         let body = Json::parse(&text).expect("serde writes strict JSON");
         // Seen by a repeat later in the same batch.
         self.taken.answers.insert(once.key.clone(), body.clone());
+        *self.kept.entry(once.key.subject.clone()).or_default() += 1;
         let expires_at = self.now.plus(ONCE_FOR);
         self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
     }

@@ -1,52 +1,152 @@
 //! Cursors: how far a named reader of the feed has come.
+//!
+//! A cursor is its subject's: one of the same name of another subject is another cursor. One that was made before there were
+//! tokens is nobody's: whoever has none of its name begins where it stands, and moves one of their own from there.
 
-use model::{Code, Json, Name, Refusal, Time};
+use model::{Code, Json, Name, Refusal, Time, person};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
+use store::RegistryKey;
 
 use super::batch::Batch;
 use super::{Outcome, Output};
+use crate::bounds;
 
-/// The registry kind of cursors.
+/// The registry kind of cursors, under the names that [`cursor_name`] gives.
 pub const CURSORS: &str = "cursor";
+/// The registry kind of the numbers of cursors: of all, and of each subject. Those from before they were counted are in none.
+const COUNTS: &str = "cursor-count";
+
+/// A cursor somebody names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CursorName {
+    /// The subject whose cursor it is; none where nobody needs a token.
+    pub subject: Option<Name>,
+    pub name: Name,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveCursor {
-    pub name: Name,
+    pub cursor: CursorName,
     pub position: u64,
     /// Set if the cursor may go back.
     pub rewind: bool,
 }
 
 /// A cursor as it is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     pub position: u64,
     pub moved_at: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Name>,
+}
+
+/// Returns the name a cursor is registered under: what comes before a `/` is whose it is.
+#[must_use]
+pub fn cursor_name(subject: Option<&str>, name: &str) -> String {
+    match subject {
+        None => name.to_owned(),
+        Some(subject) => format!("{}/{name}", spelled(subject)),
+    }
+}
+
+/// Spells a subject in characters that a registry can find: one person has one spelling.
+fn spelled(subject: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._@-".contains(&byte);
+    let spell = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    person::normal(subject).bytes().map(spell).collect()
+}
+
+impl CursorName {
+    fn key(&self) -> RegistryKey {
+        RegistryKey { kind: CURSORS.to_owned(), name: cursor_name(self.subject.as_deref(), &self.name) }
+    }
+
+    /// The key of the one of its name that is nobody's.
+    fn common(&self) -> RegistryKey {
+        RegistryKey { kind: CURSORS.to_owned(), name: self.name.to_string() }
+    }
+
+    fn own_count(&self) -> Option<RegistryKey> {
+        let name = cursor_name(Some(self.subject.as_deref()?), "");
+        Some(RegistryKey { kind: COUNTS.to_owned(), name })
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = RegistryKey> {
+        [self.key(), self.common(), count_of_all()].into_iter().chain(self.own_count())
+    }
+}
+
+fn count_of_all() -> RegistryKey {
+    RegistryKey { kind: COUNTS.to_owned(), name: "all".to_owned() }
 }
 
 impl Batch<'_> {
     /// Forwards, unless the reader says that it means to go back: a late answer must not undo a newer one.
     pub(super) fn move_cursor(&mut self, wanted: &MoveCursor) -> Outcome {
-        let key = cursor_key(&wanted.name);
-        let stands =
-            self.taken.registry.get(&key).and_then(|body| serde_json::from_str::<Cursor>(body.as_str()).ok());
-        if let Some(stands) = stands.filter(|stands| stands.position > wanted.position && !wanted.rewind) {
+        let MoveCursor { cursor, position, rewind } = wanted;
+        let own = self.cursor(&cursor.key());
+        let is_new = own.is_none();
+        let stands = own.or_else(|| self.cursor(&cursor.common()));
+        if let Some(stands) = stands.filter(|stands| stands.position > *position && !rewind) {
             let message = format!(
                 "cursor `{}` is at {} already; give `rewind` to go back",
-                wanted.name, stands.position
+                cursor.name, stands.position
             );
             return Err(Refusal::new(Code::CursorAhead, message).with("position", stands.position));
         }
-        let cursor = Cursor { position: wanted.position, moved_at: self.now };
-        let text = serde_json::to_string(&cursor).expect("a cursor has only string keys");
-        let body = Json::from_stored(&text);
-        self.taken.registry.insert(key.clone(), body.clone());
-        self.changes.registry.push(RegistryChange { key, body: Some(body) });
-        Ok(Output::Cursor(cursor))
+        if is_new {
+            self.count_cursor(cursor)?;
+        }
+        let moved = Cursor { position: *position, moved_at: self.now, subject: cursor.subject.clone() };
+        self.put(cursor.key(), &moved);
+        Ok(Output::Cursor(moved))
+    }
+
+    pub(super) fn drop_cursor(&mut self, cursor: &CursorName) -> Outcome {
+        let key = cursor.key();
+        let Some(dropped) = self.cursor(&key) else {
+            return Err(Refusal::new(Code::UnknownCursor, format!("no cursor `{}`", cursor.name)));
+        };
+        self.remove(key);
+        for count in [Some(count_of_all()), cursor.own_count()].into_iter().flatten() {
+            match self.count(&count).saturating_sub(1) {
+                0 => self.remove(count),
+                left => self.put(count, &left),
+            }
+        }
+        Ok(Output::Cursor(dropped))
+    }
+
+    fn count_cursor(&mut self, cursor: &CursorName) -> Result<(), Refusal> {
+        let of_all = self.count(&count_of_all());
+        let own = cursor.own_count().map(|key| (self.count(&key), key));
+        let taken = bounds::Taken { all: of_all, own: own.as_ref().map_or(0, |(count, _)| *count) };
+        self.check_bound(&bounds::CURSORS, |_| taken)?;
+        self.put(count_of_all(), &(of_all + 1));
+        if let Some((count, key)) = own {
+            self.put(key, &(count + 1));
+        }
+        Ok(())
+    }
+
+    fn count(&self, key: &RegistryKey) -> usize {
+        self.taken.registry.get(key).and_then(|body| body.as_str().parse().ok()).unwrap_or(0)
+    }
+
+    fn cursor(&self, key: &RegistryKey) -> Option<Cursor> {
+        self.taken.registry.get(key).map(Json::as_str).and_then(|text| serde_json::from_str(text).ok())
     }
 }
 
-pub(super) fn cursor_key(name: &str) -> RegistryKey {
-    RegistryKey { kind: CURSORS.to_owned(), name: name.to_owned() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_registered_under_whose_it_is() {
+        assert_eq!(cursor_name(None, "mailer"), "mailer");
+        assert_eq!(cursor_name(Some("Ada"), "mailer"), "ada/mailer");
+        assert_eq!(cursor_name(Some("a/b %é"), "m"), "a%2Fb%20%25%C3%A9/m");
+    }
 }

@@ -13,7 +13,7 @@ use model::{
 use serde::{Deserialize, Serialize};
 use store::{RegistryKey, RequestKey};
 
-use super::cursors::{Cursor, MoveCursor};
+use super::cursors::{Cursor, CursorName, MoveCursor};
 use super::endpoints::{EndpointDeed, EndpointEntry};
 use super::fleet::{Server, Shift};
 use super::log::Deed as LogDeed;
@@ -65,6 +65,7 @@ pub enum Ask {
     Hold(Box<Hold>),
     Release(Name),
     MoveCursor(MoveCursor),
+    DropCursor(CursorName),
     /// Submits what a schedule says, once for each of its times.
     Tick(Box<Tick>),
     /// Begins an operation.
@@ -111,6 +112,9 @@ pub enum Ask {
     Endpoint(Box<EndpointDeed>),
     /// One of the above in somebody's name: what goes on record about it says who.
     By(Caller, Box<Ask>),
+    /// One of the above for somebody who is no owner: no more than a subject's share of what is bounded, and nothing of the
+    /// reserve.
+    Sharing(Box<Ask>),
 }
 
 impl Ask {
@@ -123,7 +127,7 @@ impl Ask {
     /// Returns the request itself, whoever asks.
     pub(crate) fn itself(&self) -> &Ask {
         match self {
-            Ask::By(_, ask) => ask.itself(),
+            Ask::By(_, ask) | Ask::Sharing(ask) => ask.itself(),
             ask => ask,
         }
     }
@@ -157,6 +161,8 @@ pub struct Once {
     pub key: RequestKey,
     /// The digest of the request: the same key with another request is a mistake.
     pub digest: Digest,
+    /// The number of answers that are kept for the subject at a time at most; none: any number.
+    pub most: Option<usize>,
 }
 
 /// The answer to an `Ask` that was granted.

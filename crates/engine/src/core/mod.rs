@@ -1,6 +1,7 @@
 //! The step core: takes a batch, decides it inside one transaction, answers everyone.
 
 mod administered;
+mod answers;
 mod batch;
 mod claims;
 mod cursors;
@@ -21,7 +22,7 @@ mod tokens;
 mod trust;
 
 pub use administered::{ACTORS, administered_count, administered_series};
-pub use cursors::{CURSORS, Cursor, MoveCursor};
+pub use cursors::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
 pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
@@ -48,6 +49,7 @@ use store::{LaneKey, LimitKey, OpenKey, Store, Stored, Take};
 use crate::holds::{Holds, InForce};
 use crate::metrics::Notes;
 use crate::pipelines::Pipelines;
+use answers::KeptAnswers;
 use batch::{Batch, News, Rules};
 use plan::Plan;
 
@@ -88,6 +90,8 @@ pub struct Core {
     arrivals: Option<(Time, u32)>,
     /// The number of inputs, and of what is due, that one transaction takes on: fewer while their documents are large.
     bulk: usize,
+    /// The answers that were kept to be given again, counted.
+    answers: KeptAnswers,
     /// The trust in the store's clock; a clock that is not watched is believed.
     trust: Trust,
 }
@@ -133,6 +137,7 @@ impl Core {
             scarce: false,
             arrivals: None,
             bulk: usize::MAX,
+            answers: KeptAnswers::default(),
             trust: Trust::default(),
         }
     }
@@ -275,7 +280,8 @@ impl Core {
             // A hold that ends by itself goes on record.
             take.registry.push(administered::count_key());
         }
-        let rules = Rules { versions: &versions, decide: self.decide, secret: self.secret };
+        let (decide, secret, answers) = (self.decide, self.secret, &self.answers);
+        let rules = Rules { versions: &versions, decide, secret, answers };
         let mut decided = None;
         let committed = self.store.transact(&take, &mut |taken| {
             let epoch = epoch::of(&taken);
@@ -333,6 +339,7 @@ impl Core {
         }
         self.epoch = Some(news.epoch);
         self.arrivals = Some((news.now, news.arrivals));
+        self.answers.add(&news.kept, news.now);
         self.trust = news.trust.clone();
     }
 

@@ -13,6 +13,7 @@ pub use model::operation::{Deed, Filter, Operation, OperationResult, OperationSt
 use super::administered;
 use super::batch::Batch;
 use super::{Outcome, Output};
+use crate::bounds;
 
 /// The registry kind of operations.
 pub const OPERATIONS: &str = "operation";
@@ -54,6 +55,14 @@ pub fn results_of(id: &str) -> String {
     format!("{OPERATIONS}/{id}")
 }
 
+/// The entry that says who started each operation that runs. Those of the engine itself are not in it.
+pub(super) fn started_key() -> RegistryKey {
+    RegistryKey { kind: "operations-started".to_owned(), name: "all".to_owned() }
+}
+
+/// The subjects that started operations, by the ids of those.
+type Started = BTreeMap<Name, Name>;
+
 impl Batch<'_> {
     pub(super) fn start_operation(&mut self, operation: &Operation) -> Outcome {
         if let Deed::Migrate { version, .. } = operation.deed
@@ -62,6 +71,13 @@ impl Batch<'_> {
             let message = format!("no version {version} of `{}`", operation.filter.pipeline);
             return Err(Refusal::new(Code::UnknownVersion, message));
         }
+        let mut started = self.started();
+        self.check_bound(&bounds::OPERATIONS, |subject| bounds::Taken {
+            all: started.len(),
+            own: started.values().filter(|starter| ***starter == *subject).count(),
+        })?;
+        started.insert(operation.id.clone(), operation.by.name.clone());
+        self.put(started_key(), &started);
         let operation = Operation { started_at: self.now, ..operation.clone() };
         self.administered("operation-started", &operation.id, &administered::of_operation(&operation));
         Ok(self.keep_operation(operation))
@@ -203,9 +219,18 @@ impl Batch<'_> {
             .map_err(|_| Refusal::new(Code::Internal, format!("operation {id} cannot be read")))
     }
 
-    fn end(&self, operation: &mut Operation, status: OperationStatus) {
+    fn end(&mut self, operation: &mut Operation, status: OperationStatus) {
         operation.status = status;
         operation.ended_at = Some(self.now);
+        let mut started = self.started();
+        if started.remove(&operation.id).is_some() {
+            self.put(started_key(), &started);
+        }
+    }
+
+    fn started(&self) -> Started {
+        let kept = self.taken.registry.get(&started_key());
+        kept.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
     }
 
     fn keep_operation(&mut self, operation: Operation) -> Output {

@@ -8,6 +8,7 @@ use store::{LaneView, OpenKey, OwedId, OwedTo, Received, RegistryChange, Registr
 use super::administered;
 use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
+use crate::bounds;
 use crate::holds::{HOLDS, Hold};
 
 /// The submitter of what notifications become. No application in the database has such a name: theirs begin with
@@ -209,7 +210,11 @@ impl Batch<'_> {
         }
     }
 
-    pub(super) fn place(&mut self, hold: &Hold) -> Output {
+    pub(super) fn place(&mut self, hold: &Hold) -> Outcome {
+        self.check_bound(&bounds::HOLDS, |subject| bounds::Taken {
+            all: self.holds.all().count(),
+            own: self.holds.all().filter(|hold| *hold.owner.name == *subject).count(),
+        })?;
         let hold = Hold { created_at: self.now, ..hold.clone() };
         let text = serde_json::to_string(&hold).expect("a hold has only string keys");
         self.changes
@@ -219,7 +224,7 @@ impl Batch<'_> {
         self.holds_changed = true;
         self.next_epoch();
         self.administered("hold-placed", &hold.id, &administered::of_hold(&hold));
-        Output::Hold(Box::new(hold))
+        Ok(Output::Hold(Box::new(hold)))
     }
 
     pub(super) fn release(&mut self, id: &Name) -> Outcome {

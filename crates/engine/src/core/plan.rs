@@ -9,8 +9,8 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, OWED_MAX, Outcome, PARKED_MAX, administered, compared_key,
-    cursors, epoch, fleet, has_key_of, lane_key, log, open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, MoveCursor, OWED_MAX, Outcome, PARKED_MAX, administered,
+    compared_key, epoch, fleet, has_key_of, lane_key, log, open_key, operations,
 };
 use crate::levels::LevelKey;
 use crate::pipelines::{definition_key, history_key};
@@ -57,7 +57,7 @@ impl Plan {
                 plan.registry.push(administered::count_key());
             }
             match input.ask.itself() {
-                Ask::By(..) => {}
+                Ask::By(..) | Ask::Sharing(_) => {}
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
@@ -78,14 +78,19 @@ impl Plan {
                     plan.registry.extend(duties.iter().map(|duty| fleet::duty_key(duty)));
                 }
                 Ask::TakeDuty { duty, .. } => plan.registry.push(fleet::duty_key(duty)),
-                Ask::Start(operation) => plan.registry.push(operations::key(&operation.id)),
-                Ask::Stop(id) | Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id)),
+                Ask::Start(operation) => {
+                    plan.registry.extend([operations::key(&operation.id), operations::started_key()]);
+                }
+                Ask::Stop(id) => plan.registry.extend([operations::key(id), operations::started_key()]),
+                Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id)),
                 Ask::Operate(chunk) => {
-                    plan.registry.push(operations::key(&chunk.operation));
+                    plan.registry.extend([operations::key(&chunk.operation), operations::started_key()]);
                     plan.ids.extend(&chunk.ids);
                     plan.whole.extend(&chunk.ids);
                 }
-                Ask::MoveCursor(cursor) => plan.registry.push(cursors::cursor_key(&cursor.name)),
+                Ask::MoveCursor(MoveCursor { cursor, .. }) | Ask::DropCursor(cursor) => {
+                    plan.registry.extend(cursor.keys());
+                }
                 Ask::Tell(id, command) => {
                     plan.ids.push(*id);
                     if matches!(command, Command::Migrate(_) | Command::Amend(_) | Command::Redrive(_)) {

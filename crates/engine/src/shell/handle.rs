@@ -14,7 +14,9 @@ use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
 use crate::clock;
-use crate::core::{Answered, Ask, Core, Cursor, Input, MoveCursor, Once, Outcome, Output, Tally, Trust};
+use crate::core::{
+    Answered, Ask, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
+};
 use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
@@ -76,6 +78,19 @@ pub struct Engine {
     pub(super) hurried: Arc<watch::Sender<bool>>,
     /// In whose name this handle asks.
     by: Option<Caller>,
+    secret: Hidden,
+    /// Set if whoever asks through this handle has a share of what is bounded, and is no owner.
+    shares: bool,
+}
+
+/// The deployment's secret, which no log shows.
+#[derive(Clone, Copy)]
+struct Hidden([u8; 32]);
+
+impl std::fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hidden(..)")
+    }
 }
 
 impl Engine {
@@ -87,7 +102,8 @@ impl Engine {
         let here: Option<fn() -> Time> = store.is_shared().then_some(clock::wall);
         let trust = Trust::over(&*store, here)?;
         let hints = Arc::new(Hints::new(trust.known()));
-        let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret(&*store)?);
+        let secret = secret(&*store)?;
+        let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret);
         core = core.watching_the_clock(trust);
         if let Some(decide) = options.decide {
             core = core.with_decide(decide);
@@ -115,6 +131,8 @@ impl Engine {
             condition: condition.subscribe(),
             hurried: Arc::new(watch::Sender::new(false)),
             by: None,
+            secret: Hidden(secret),
+            shares: false,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
@@ -152,6 +170,18 @@ impl Engine {
     #[must_use]
     pub fn by(&self, caller: &Caller) -> Engine {
         Engine { by: Some(caller.clone()), ..self.clone() }
+    }
+
+    /// The same engine, for somebody who is no owner: they get no more than a subject's share of what is bounded.
+    #[must_use]
+    pub fn sharing(self) -> Engine {
+        Engine { shares: true, ..self }
+    }
+
+    /// A secret for one purpose, the same on all servers over the store and after a restart.
+    #[must_use]
+    pub fn secret_for(&self, purpose: &str) -> [u8; 32] {
+        model::Digest::of_parts(&[b"secret for\0", purpose.as_bytes(), b"\0", &self.secret.0]).0
     }
 
     /// Passes on what other servers over the same store say.
@@ -253,10 +283,12 @@ impl Engine {
 
     /// Moves the position of a named reader of the feed.
     pub async fn move_cursor(&self, cursor: MoveCursor) -> Result<Cursor, Refusal> {
-        match self.ask(Ask::MoveCursor(cursor).into()).await? {
-            Output::Cursor(cursor) => Ok(cursor),
-            _ => Err(unexpected()),
-        }
+        cursor_of(self.ask(Ask::MoveCursor(cursor).into()).await?)
+    }
+
+    /// Lets go of the position of a named reader of the feed.
+    pub async fn drop_cursor(&self, cursor: CursorName) -> Result<Cursor, Refusal> {
+        cursor_of(self.ask(Ask::DropCursor(cursor).into()).await?)
     }
 
     /// Settles or renews a lease.
@@ -301,6 +333,7 @@ impl Engine {
 
     /// An ask in the name of whoever looks after the engine, if somebody does.
     pub(super) fn in_name(&self, ask: Ask) -> Ask {
+        let ask = if self.shares { Ask::Sharing(Box::new(ask)) } else { ask };
         match &self.by {
             Some(caller) => Ask::By(caller.clone(), Box::new(ask)),
             None => ask,
@@ -351,6 +384,13 @@ type Labels = std::collections::BTreeMap<Name, Name>;
 pub(super) fn submission(output: Output) -> Result<Answered, Refusal> {
     match output {
         Output::Submission(answered) => Ok(*answered),
+        _ => Err(unexpected()),
+    }
+}
+
+fn cursor_of(output: Output) -> Result<Cursor, Refusal> {
+    match output {
+        Output::Cursor(cursor) => Ok(cursor),
         _ => Err(unexpected()),
     }
 }

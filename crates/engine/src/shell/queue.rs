@@ -70,7 +70,7 @@ impl Lane {
 
     fn of(ask: &Ask) -> Lane {
         match ask {
-            Ask::By(_, ask) => Lane::of(ask),
+            Ask::By(_, ask) | Ask::Sharing(ask) => Lane::of(ask),
             Ask::Submit(_) => Lane::Submits,
             Ask::Tell(
                 _,
@@ -86,6 +86,7 @@ impl Lane {
             | Ask::Hold(_)
             | Ask::Release(_)
             | Ask::MoveCursor(_)
+            | Ask::DropCursor(_)
             | Ask::Tick(_)
             | Ask::Start(_)
             | Ask::Measured(_)

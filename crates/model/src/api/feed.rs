@@ -25,6 +25,16 @@ pub struct CursorBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CursorView {
     pub name: Name,
+    /// The subject whose cursor it is; none for one that was made before there were tokens.
+    #[serde(default)]
+    pub subject: Option<Name>,
     pub position: u64,
     pub moved_at: Time,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CursorList {
+    pub cursors: Vec<CursorView>,
+    /// The value to give as `after` for the next page.
+    pub next: Option<String>,
 }

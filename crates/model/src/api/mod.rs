@@ -19,7 +19,7 @@ mod token;
 pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
-pub use feed::{CursorBody, CursorView, FeedPage};
+pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::Engine;
 use model::owed::DELIVERY;
 use model::{Caller, Code, Name, Refusal, Role, Submission};
 
@@ -31,6 +32,17 @@ impl Visitor {
         } else {
             format!("{subject}/{called}").into()
         }
+    }
+
+    /// The engine, to be asked in the visitor's name and for no more than their part of what is bounded.
+    pub(crate) fn asks(&self, engine: &Engine) -> Engine {
+        let engine = engine.by(&self.caller);
+        if self.is_owner() { engine } else { engine.sharing() }
+    }
+
+    /// Tells whether this is an admin for everything.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.caller.role == Role::Admin && self.is_unlimited()
     }
 
     /// Tells whether everything there is may be seen.

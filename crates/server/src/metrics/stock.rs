@@ -55,6 +55,8 @@ async fn read(engine: &Engine) -> Option<Stand> {
     let read = engine.read(move |store| {
         let cursors = store.registry(CURSORS, "", CURSORS_MAX)?.into_iter().filter_map(|(name, body)| {
             let cursor: Cursor = serde_json::from_str(body.as_str()).ok()?;
+            // Those of several subjects that have one name are told as one.
+            let name = name.rsplit_once('/').map(|(_, name)| name.to_owned()).unwrap_or(name);
             Some((name, cursor.position))
         });
         Ok(Stand {

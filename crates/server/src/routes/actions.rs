@@ -25,7 +25,7 @@ pub(crate) async fn act(
     let proof = evidence::wanted(&app, request.uri())?;
     let (bytes, given) = body::read_or_default::<ActBody>(&request)?;
     let route = format!("POST /v1/submissions/{id}/actions/{action}");
-    let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
+    let asked = conditions::Request { visitor: &asking, most: app.options.answers_max, route, body: &bytes };
     let once = asked.once(&headers)?;
     let act = Act {
         caller: asking.caller.clone(),

@@ -25,7 +25,7 @@ pub(crate) async fn amend(
     let bytes = body::read(&request, body::ONE_MAX)?;
     body::strict(&bytes)?;
     let route = format!("POST /v1/submissions/{id}/amend");
-    let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
+    let asked = conditions::Request { visitor: &asking, most: app.options.answers_max, route, body: &bytes };
     let once = asked.once(&headers)?;
     let amend = Amend {
         caller: asking.caller.clone(),

@@ -1,68 +1,148 @@
-//! Named positions in the feed, kept for readers that come back.
+//! Named positions in the feed, kept for readers that come back. Each subject has its own; an owner sees all of them.
 
 use axum::Json;
 use axum::extract::State;
-use engine::core::{CURSORS, Cursor, MoveCursor};
-use model::api::{CursorBody, CursorView};
-use model::{Code, Refusal};
+use axum::http::{HeaderMap, Uri};
+use engine::core::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
+use model::api::{CursorBody, CursorList, CursorView};
+use model::{Code, Name, Refusal, person};
 use store::Store;
 
-use super::{At, registry};
+use super::{Asking, At, registry};
+use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
+use crate::conditions;
 use crate::problem::{Answer, invalid, quote};
+use crate::query::Params;
 
 const NAME_MAX: usize = 128;
-/// Names come from callers: without a bound, one that makes a new name each time would fill the store.
-const CURSORS_MAX: usize = 10_000;
 
-pub(crate) async fn show(State(app): State<App>, At(name): At<String>) -> Answer<Json<CursorView>> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    asking: Asking,
+    At(name): At<String>,
+    uri: Uri,
+) -> Answer<Json<CursorView>> {
     check(&name)?;
-    let wanted = name.clone();
-    let found = app.engine.read(move |store| registry::entry(store, CURSORS, &wanted)).await?;
-    let body = found.ok_or_else(|| {
-        Refusal::new(Code::UnknownCursor, format!("no cursor {}; it is made by moving it", quote(&name)))
-    })?;
-    let cursor = serde_json::from_str(body.as_str())
-        .map_err(|_| Refusal::new(Code::Internal, "the cursor cannot be read as it is kept"))?;
-    Ok(Json(view(name, cursor)))
+    let chosen = chosen(&asking, &Params::read(&uri, &["subject"])?)?;
+    let (_, body) = find(&app, &asking, &name, chosen).await?;
+    Ok(Json(view(&name, read(&body)?)))
 }
 
 pub(crate) async fn place(
     State(app): State<App>,
+    asking: Asking,
     At(name): At<String>,
     Given(CursorBody { position, rewind }): Given<CursorBody>,
 ) -> Answer<Json<CursorView>> {
     check(&name)?;
-    let asked = name.clone();
-    if !app.engine.read(move |store| has_room(store, &asked)).await? {
-        let message = format!("there are {CURSORS_MAX} cursors already; move one of those");
-        return Err(Refusal::new(Code::TooLarge, message).with("max", CURSORS_MAX).into());
-    }
-    let wanted = MoveCursor { name: name.as_str().into(), position, rewind };
-    let cursor = app.engine.move_cursor(wanted).await?;
-    Ok(Json(view(name, cursor)))
+    let cursor = CursorName { subject: own(&asking), name: name.as_str().into() };
+    let moved = asking.asks(&app.engine).move_cursor(MoveCursor { cursor, position, rewind }).await?;
+    Ok(Json(view(&name, moved)))
 }
 
-/// Tells whether the cursor is there, or may be made. Those that are made at the very same time may be a few more.
-fn has_room(store: &dyn Store, name: &str) -> Result<bool, store::Error> {
-    const PAGE: usize = 1_000;
-    if registry::entry(store, CURSORS, name)?.is_some() {
-        return Ok(true);
+pub(crate) async fn remove(
+    State(app): State<App>,
+    asking: Asking,
+    At(name): At<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Answer<Json<CursorView>> {
+    conditions::never_once(&headers)?;
+    check(&name)?;
+    let chosen = chosen(&asking, &Params::read(&uri, &["subject"])?)?;
+    let (subject, _) = find(&app, &asking, &name, chosen).await?;
+    if subject.is_none() && !asking.is_owner() {
+        // Everybody who has none of its name may begin where it stands.
+        return Err(unknown(&name).into());
     }
-    let (mut count, mut after) = (0, String::new());
-    loop {
-        let mut page = store.registry(CURSORS, &after, PAGE)?;
-        count += page.len();
-        if count >= CURSORS_MAX || page.len() < PAGE {
-            return Ok(count < CURSORS_MAX);
+    let cursor = CursorName { subject, name: name.as_str().into() };
+    Ok(Json(view(&name, asking.asks(&app.engine).drop_cursor(cursor).await?)))
+}
+
+pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<CursorList>> {
+    let params = Params::read(&uri, &["subject", "limit", "after"])?;
+    let limit = params.limit()?;
+    let subject = match chosen(&asking, &params)? {
+        None if asking.is_owner() => None,
+        None => own(&asking),
+        chosen => chosen,
+    };
+    let begins = subject.map_or_else(String::new, |subject| cursor_name(Some(&subject), ""));
+    let after = params.get("after").unwrap_or_default().to_owned();
+    let mut found = app.engine.read(move |store| of(store, &begins, after, limit + 1)).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|(kept, _)| kept.clone());
+    let views = found.iter().map(|(kept, body)| {
+        let name = kept.rsplit_once('/').map_or(kept.as_str(), |(_, name)| name);
+        Ok(view(name, read(body)?))
+    });
+    Ok(Json(CursorList { cursors: views.collect::<Result<_, Refusal>>()?, next }))
+}
+
+type Kept = (String, model::Json);
+
+/// The cursors whose registered names begin like this.
+fn of(store: &dyn Store, begins: &str, after: String, limit: usize) -> Result<Vec<Kept>, store::Error> {
+    let found = store.registry(CURSORS, begins.max(after.as_str()), limit)?;
+    Ok(found.into_iter().take_while(|(name, _)| name.starts_with(begins)).collect())
+}
+
+/// The subject whose cursors a visitor moves. Where nobody needs a token they are everybody's.
+fn own(visitor: &Visitor) -> Option<Name> {
+    visitor.token.as_ref().map(|_| visitor.caller.name.clone())
+}
+
+/// The subject a visitor asks for, where they may.
+fn chosen(visitor: &Visitor, params: &Params) -> Result<Option<Name>, Refusal> {
+    let subject = params.name("subject");
+    match &subject {
+        Some(other) if !visitor.is_owner() && !person::is_same(other, &visitor.caller.name) => {
+            let message = "the cursors of other subjects are for admins whose token is for everything";
+            Err(Refusal::new(Code::RoleRequired, message))
         }
-        after = page.pop().map(|(last, _)| last).unwrap_or_default();
+        _ => Ok(subject),
     }
 }
 
-fn view(name: String, Cursor { position, moved_at }: Cursor) -> CursorView {
-    CursorView { name: name.into(), position, moved_at }
+/// A cursor and whose it is: that of the chosen subject, or else the visitor's own, or else the one that is nobody's.
+async fn find(
+    app: &App,
+    visitor: &Visitor,
+    name: &str,
+    chosen: Option<Name>,
+) -> Result<(Option<Name>, model::Json), Refusal> {
+    let places = match (chosen, own(visitor)) {
+        (Some(subject), _) => vec![Some(subject)],
+        (None, None) => vec![None],
+        (None, own) => vec![own, None],
+    };
+    let wanted = name.to_owned();
+    let found = app.engine.read(move |store| {
+        for subject in places {
+            let kept = registry::entry(store, CURSORS, &cursor_name(subject.as_deref(), &wanted))?;
+            if let Some(body) = kept {
+                return Ok(Some((subject, body)));
+            }
+        }
+        Ok(None)
+    });
+    found.await?.ok_or_else(|| unknown(name))
+}
+
+fn unknown(name: &str) -> Refusal {
+    Refusal::new(Code::UnknownCursor, format!("you have no cursor {}; it is made by moving it", quote(name)))
+}
+
+fn read(body: &model::Json) -> Result<Cursor, Refusal> {
+    let cursor = serde_json::from_str(body.as_str());
+    cursor.map_err(|_| Refusal::new(Code::Internal, "the cursor cannot be read as it is kept"))
+}
+
+fn view(name: &str, Cursor { position, moved_at, subject }: Cursor) -> CursorView {
+    CursorView { name: name.into(), subject, position, moved_at }
 }
 
 fn check(name: &str) -> Result<(), Refusal> {

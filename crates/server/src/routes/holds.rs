@@ -21,8 +21,6 @@ use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
 const LABELS_MAX: usize = 16;
-/// All of them are looked at with every decision.
-const HOLDS_MAX: usize = 1_000;
 
 pub(crate) async fn place(
     State(app): State<App>,
@@ -34,11 +32,6 @@ pub(crate) async fn place(
     check_size(&body)?;
     if body.expires_at.is_some_and(|at| at <= app.engine.now()) {
         return Err(invalid("`expires_at` is over already: such a hold would stop nothing").into());
-    }
-    if app.engine.holds().current().all().count() >= HOLDS_MAX {
-        let message =
-            format!("there are {HOLDS_MAX} holds already; release some, or hold more at once by a label");
-        return Err(Refusal::new(Code::TooLarge, message).with("max", HOLDS_MAX).into());
     }
     let pipeline = scope(&app, &asking, &body).await?;
     check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
@@ -55,7 +48,7 @@ pub(crate) async fn place(
         created_at: app.engine.now(),
         expires_at: body.expires_at,
     };
-    let view = view(&app.engine.by(&asking.caller).hold(hold).await?);
+    let view = view(&asking.asks(&app.engine).hold(hold).await?);
     let path = format!("/v1/holds/{}", view.id);
     let location = HeaderValue::try_from(path).expect("an id is plain ASCII");
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(view)).into_response())

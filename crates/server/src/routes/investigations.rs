@@ -31,7 +31,7 @@ pub(crate) async fn acknowledge(
     let proof = evidence::wanted(&app, request.uri())?;
     let (bytes, AcknowledgeBody { note }) = body::read_or_default(&request)?;
     let route = format!("POST /v1/submissions/{id}/acknowledge");
-    let asked = conditions::Request { subject: &asking.caller.name, route, body: &bytes };
+    let asked = conditions::Request { visitor: &asking, most: app.options.answers_max, route, body: &bytes };
     let once = asked.once(&headers)?;
     let if_match = conditions::if_match(&headers)?;
     check_sees(&app, &asking, id).await?;

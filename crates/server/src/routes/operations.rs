@@ -40,7 +40,7 @@ pub(crate) async fn start(
     check(&app.engine.pipelines().current(), &body.filter, &deed)?;
     let OperationBody { filter, reason, dry_run, .. } = body;
     let new = NewOperation { filter, deed, reason, dry_run, by: asking.caller.clone() };
-    let operation = app.engine.by(&asking.caller).start_operation(new).await?;
+    let operation = asking.asks(&app.engine).start_operation(new).await?;
     let path = format!("/v1/operations/{}", operation.id);
     let location = HeaderValue::try_from(path).expect("an id is plain ASCII");
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(operation)).into_response())

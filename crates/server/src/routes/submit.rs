@@ -32,7 +32,8 @@ pub(crate) async fn submit(
     let bytes = body::read_json(&request, body::MANY_MAX)?;
     let many = body::strict(&bytes)?.has("submissions");
     let asked = conditions::Request {
-        subject: &asking.caller.name,
+        visitor: &asking,
+        most: app.options.answers_max,
         route: format!("POST /v1/pipelines/{pipeline}/submissions"),
         body: &bytes,
     };

@@ -242,7 +242,8 @@ async fn a_child_is_submitted_by_its_maker_and_by_whoever_submitted_its_parent()
                   on.empty = 'DONE'\non.all_succeeded = 'DONE'\non.some_failed = 'DONE'\n[states.DONE]\nfinal = 'success'\n";
     let child = "name = 'items'\nversion = 1\nstart = 'REVIEW'\n[states.REVIEW]\nreview = 'reviewer'\n\
                  actions.approve = { to = 'DONE', self_approval = false }\n[states.DONE]\nfinal = 'success'\n";
-    let grant = |token, subject: &str| Grant { token, rights: json!({ "subject": subject, "role": "admin" }) };
+    let grant =
+        |token, subject: &str| Grant { token, rights: json!({ "subject": subject, "role": "admin" }) };
     let grants = [grant("ada", "ada"), grant("Ada", "Ada "), grant("bob", "bob"), grant("cleo", "cleo")];
     let server = Server::with(&grants, |_| {}).await;
     for file in [child, parent] {

@@ -227,23 +227,120 @@ async fn a_cursor_is_kept_and_goes_forwards() {
     }
 }
 
+/// Puts entries into the registry as they were kept by somebody.
+fn keep(server: &Server, kind: &str, entries: &[(&str, Value)]) {
+    let change = |(name, body): &(&str, Value)| RegistryChange {
+        key: RegistryKey { kind: kind.to_owned(), name: (*name).to_owned() },
+        body: Some(model::Json::from(body.clone())),
+    };
+    let mut changes = Some(Changes { registry: entries.iter().map(change).collect(), ..Changes::default() });
+    server.store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+}
+
 #[tokio::test]
 async fn there_are_so_many_cursors_and_no_more() {
     let server = Server::start().await;
-    let body = model::Json::from(json!({ "position": 1, "moved_at": "2026-01-01T00:00:00Z" }));
-    let change = |n: u32| RegistryChange {
-        key: RegistryKey { kind: engine::core::CURSORS.to_owned(), name: format!("c{n}") },
-        body: Some(body.clone()),
-    };
-    let mut changes = Some(Changes { registry: (0..9_999).map(change).collect(), ..Changes::default() });
-    server.store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+    keep(&server, "cursor-count", &[("all", json!(9_999))]);
     let put = async |name: &str| {
         let path = format!("/v1/feed/cursors/{name}");
         Answer::of(server.with_json("PUT", &path, json!({ "position": 2 }))).await
     };
     assert_eq!(put("one-more").await.status, 200);
-    put("too-many").await.problem(413, "too-large");
+    assert_eq!(put("too-many").await.problem(413, "too-large")["max"], 10_000);
     server.get("/v1/feed/cursors/too-many").await.problem(404, "unknown-cursor");
-    assert_eq!(put("c77").await.status, 200, "those that are there still move");
-    assert_eq!(server.get("/v1/feed/cursors/c77").await.json()["position"], 2);
+    assert_eq!(put("one-more").await.status, 200, "those that are there still move");
+    let gone = Answer::of(server.request("DELETE", "/v1/feed/cursors/one-more")).await;
+    assert_eq!((gone.status, &gone.json()["position"]), (200, &json!(2)));
+    assert_eq!(put("another").await.status, 200, "there is room again");
+}
+
+/// A server with an owner and two readers, and a way to ask it.
+async fn readers() -> Server {
+    let grant = |token, role: &str, scope: Value| {
+        let mut rights = json!({ "subject": token, "role": role });
+        rights.as_object_mut().unwrap().extend(scope.as_object().unwrap().clone());
+        Grant { token, rights }
+    };
+    let grants = [
+        grant("root", "admin", json!({})),
+        grant("ada", "worker", json!({})),
+        grant("bob", "admin", json!({ "pipelines": ["notes"] })),
+    ];
+    Server::with(&grants, |_| {}).await
+}
+
+async fn ask(server: &Server, token: &str, method: &str, path: &str) -> Answer {
+    Answer::of(server.request(method, &format!("/v1/feed/cursors{path}")).bearer_auth(token)).await
+}
+
+async fn move_to(server: &Server, token: &str, name: &str, position: u64) -> Answer {
+    let path = format!("/v1/feed/cursors/{name}");
+    Answer::of(server.with_json("PUT", &path, json!({ "position": position })).bearer_auth(token)).await
+}
+
+#[tokio::test]
+async fn a_cursor_is_its_subjects() {
+    let server = readers().await;
+    let placed = move_to(&server, "ada", "mailer", 7).await.json();
+    assert_eq!((&placed["subject"], &placed["position"]), (&json!("ada"), &json!(7)));
+    ask(&server, "bob", "GET", "/mailer").await.problem(404, "unknown-cursor");
+    ask(&server, "bob", "GET", "/mailer?subject=ada").await.problem(403, "role-required");
+    ask(&server, "bob", "DELETE", "/mailer").await.problem(404, "unknown-cursor");
+    ask(&server, "bob", "DELETE", "/mailer?subject=ada").await.problem(403, "role-required");
+    assert_eq!(move_to(&server, "bob", "mailer", 3).await.json()["position"], 3, "another one");
+    assert_eq!(ask(&server, "ada", "GET", "/mailer").await.json(), placed);
+    let names = async |token: &str, query: &str| {
+        let page = ask(&server, token, "GET", query).await.json();
+        let cursors = page["cursors"].as_array().unwrap();
+        let name = |cursor: &Value| {
+            format!("{}/{}", cursor["subject"].as_str().unwrap_or("-"), cursor["name"].as_str().unwrap())
+        };
+        (cursors.iter().map(name).collect::<Vec<_>>(), page["next"].as_str().map(str::to_owned))
+    };
+    move_to(&server, "ada", "audit", 1).await;
+    assert_eq!(names("ada", "").await, (vec!["ada/audit".to_owned(), "ada/mailer".to_owned()], None));
+    assert_eq!(names("ada", "?limit=1").await.0, ["ada/audit"]);
+    let next = names("ada", "?limit=1").await.1.unwrap();
+    assert_eq!(names("ada", &format!("?limit=1&after={next}")).await, (vec!["ada/mailer".to_owned()], None));
+    assert_eq!(names("bob", "").await.0, ["bob/mailer"]);
+    assert_eq!(names("bob", "?after=a").await.0, ["bob/mailer"], "nobody else's, wherever it begins");
+    assert_eq!(names("root", "").await.0, ["ada/audit", "ada/mailer", "bob/mailer"]);
+    assert_eq!(names("root", "?subject=bob").await.0, ["bob/mailer"]);
+    ask(&server, "root", "GET", "/mailer").await.problem(404, "unknown-cursor");
+    assert_eq!(ask(&server, "root", "GET", "/mailer?subject=Ada").await.json(), placed);
+    assert_eq!(ask(&server, "root", "DELETE", "/mailer?subject=ada").await.json(), placed);
+    ask(&server, "ada", "GET", "/mailer").await.problem(404, "unknown-cursor");
+    assert_eq!(ask(&server, "bob", "DELETE", "/mailer").await.status, 200);
+    assert_eq!(names("root", "").await.0, ["ada/audit"]);
+}
+
+#[tokio::test]
+async fn a_cursor_from_before_there_were_tokens_is_where_everybody_begins() {
+    let server = readers().await;
+    let old = json!({ "position": 9, "moved_at": "2026-01-01T00:00:00Z" });
+    keep(&server, engine::core::CURSORS, &[("mailer", old)]);
+    let shown = ask(&server, "ada", "GET", "/mailer").await.json();
+    assert_eq!((&shown["position"], &shown["subject"]), (&json!(9), &Value::Null));
+    assert_eq!(move_to(&server, "ada", "mailer", 5).await.problem(409, "cursor-ahead")["position"], 9);
+    assert_eq!(move_to(&server, "ada", "mailer", 12).await.json()["subject"], "ada");
+    assert_eq!(ask(&server, "ada", "GET", "/mailer").await.json()["position"], 12);
+    assert_eq!(ask(&server, "bob", "GET", "/mailer").await.json()["position"], 9, "nobody moved theirs");
+    ask(&server, "bob", "DELETE", "/mailer").await.problem(404, "unknown-cursor");
+    assert_eq!(ask(&server, "root", "DELETE", "/mailer").await.json()["position"], 9);
+    ask(&server, "bob", "GET", "/mailer").await.problem(404, "unknown-cursor");
+}
+
+#[tokio::test]
+async fn no_subject_keeps_all_cursors_and_owners_have_a_reserve() {
+    let server = readers().await;
+    let names: Vec<String> = (0..105).map(|n| format!("c{n}")).collect();
+    let all = futures_util::future::join_all(names.iter().map(|name| move_to(&server, "ada", name, 1))).await;
+    assert_eq!(all.iter().filter(|answer| answer.status == 200).count(), 100);
+    assert_eq!(move_to(&server, "ada", "more", 1).await.problem(413, "too-large")["max"], 100);
+    assert_eq!(move_to(&server, "bob", "more", 1).await.status, 200);
+    assert_eq!(ask(&server, "ada", "DELETE", "/c0").await.status, 200);
+    assert_eq!(move_to(&server, "ada", "more", 1).await.status, 200);
+    keep(&server, "cursor-count", &[("all", json!(9_900))]);
+    assert_eq!(move_to(&server, "bob", "other", 1).await.problem(413, "too-large")["max"], 9_900);
+    assert_eq!(move_to(&server, "root", "other", 1).await.status, 200);
 }

@@ -180,6 +180,32 @@ async fn there_are_so_many_holds_and_no_more() {
 }
 
 #[tokio::test]
+async fn no_subject_places_all_holds_and_owners_have_a_reserve() {
+    let scoped = |subject: &str| json!({ "subject": subject, "role": "admin", "pipelines": ["notes"] });
+    let names = ["a", "b", "c", "d", "e"];
+    let mut grants: Vec<_> = names.map(|name| Grant { token: name, rights: scoped(name) }).into();
+    grants.push(Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) });
+    let server = Server::with(&grants, |_| {}).await;
+    let body = json!({ "pipeline": "notes", "reason": "r" });
+    let hold =
+        async |token: &str| Answer::of(server.with_json("POST", "/v1/holds", &body).bearer_auth(token)).await;
+    // Together, so that none of them could see what the others are about to do.
+    let at_once = async |token: &str, count: usize| {
+        let all = futures_util::future::join_all((0..count).map(|_| hold(token))).await;
+        all.iter().filter(|answer| answer.status == 201).count()
+    };
+    assert_eq!(at_once("a", 210).await, 200);
+    let problem = hold("a").await.problem(413, "too-large");
+    assert_eq!(problem["max"], 200);
+    for name in ["b", "c", "d"] {
+        assert_eq!(at_once(name, 200).await, 200);
+    }
+    assert_eq!(at_once("e", 110).await, 100, "the rest is kept for owners");
+    assert_eq!(hold("e").await.problem(413, "too-large")["max"], 900);
+    assert_eq!(at_once("root", 110).await, 100);
+}
+
+#[tokio::test]
 async fn a_hold_that_only_another_server_knows_is_released_within_the_scope() {
     let grants = [
         Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) },

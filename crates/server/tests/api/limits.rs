@@ -161,3 +161,30 @@ async fn a_stopping_server_does_not_wait_for_ever() {
     let mut answer = String::new();
     assert!(stream.read_to_string(&mut answer).is_err() || !answer.contains("HTTP/1.1 2"), "{answer}");
 }
+
+#[tokio::test]
+async fn so_many_answers_are_kept_for_a_subject_and_no_more() {
+    let grants = [
+        Grant { token: "root", rights: json!({ "subject": "root", "role": "admin" }) },
+        Grant { token: "ada", rights: json!({ "subject": "ada", "role": "submitter" }) },
+    ];
+    let server = Server::with(&grants, |options| options.answers_max = 2).await;
+    let submit = async |token: &str, key: &str| {
+        let request = server.with_json("POST", "/v1/pipelines/notes/submissions", json!({ "payload": {} }));
+        Answer::of(request.bearer_auth(token).header("idempotency-key", key)).await
+    };
+    for key in ["a", "b"] {
+        assert_eq!(submit("ada", key).await.status, 201);
+    }
+    let refused = submit("ada", "c").await;
+    assert_eq!((refused.status, &refused.json()["code"]), (429, &json!("rate-limited")), "{}", refused.text);
+    assert!(
+        refused.header("retry-after").parse::<u32>().unwrap() > 3_600,
+        "{}",
+        refused.header("retry-after")
+    );
+    assert_eq!(submit("ada", "b").await.status, 201, "the first answer again");
+    for key in ["a", "b", "c"] {
+        assert_eq!(submit("root", key).await.status, 201, "an owner has no bound");
+    }
+}

@@ -29,8 +29,9 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/" | "/livez" | "/readyz" | "/openapi.json" | "/checkpoint" | "/v1/audit/key") => {
             (Free, Free)
         }
-        ("GET", "/v1/audit" | "/v1/clock" | "/v1/servers" | "/v1/feed/cursors/{cursor}") => (Free, Free),
-        ("PUT", "/v1/feed/cursors/{cursor}") => (Free, Free),
+        ("GET", "/v1/audit" | "/v1/clock" | "/v1/servers") => (Free, Free),
+        // Cursors are of subjects, whatever these may see.
+        (_, "/v1/feed/cursors" | "/v1/feed/cursors/{cursor}") => (Free, Free),
         ("GET", "/metrics" | "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
         // Definitions are of pipelines, whatever the labels of their submissions.
         ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),

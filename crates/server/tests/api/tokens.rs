@@ -140,7 +140,18 @@ async fn what_cannot_be_a_token_is_refused() {
 #[tokio::test]
 async fn nobody_is_called_like_the_server_itself_or_another_subjects_worker() {
     let server = Server::start().await;
-    for subject in ["system", "Notify", "schedule", "local", "sql:app", "SQL:app", "ada/scanner", "/", " System", "\u{ff53}ystem"] {
+    for subject in [
+        "system",
+        "Notify",
+        "schedule",
+        "local",
+        "sql:app",
+        "SQL:app",
+        "ada/scanner",
+        "/",
+        " System",
+        "\u{ff53}ystem",
+    ] {
         let body = json!({ "subject": subject, "role": "admin" });
         ask(&server, "", "POST", "/v1/tokens", body).await.problem(403, "reserved");
     }

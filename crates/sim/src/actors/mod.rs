@@ -141,5 +141,5 @@ fn once(subject: &str, route: &str, body: &str, chance: &mut Chance) -> Once {
         route: route.into(),
         key: format!("k{}", chance.draw()).into(),
     };
-    Once { key, digest: Digest::of(body.as_bytes()) }
+    Once { key, digest: Digest::of(body.as_bytes()), most: None }
 }

@@ -1,7 +1,7 @@
 //! Somebody who applies pipelines: again, newer, older, with contents that changed under an old number, and with other
 //! parameters; who retires versions without looking whether something follows them; and who reads the feed.
 
-use engine::core::{Ask, Input, MoveCursor};
+use engine::core::{Ask, CursorName, Input, MoveCursor};
 use engine::pipelines::{Apply, Intent};
 use model::json::Value;
 
@@ -22,7 +22,8 @@ impl Operator {
         if view.chance.percent(10) {
             let position = view.chance.below(view.ledger.last_seq() + 1);
             let rewind = view.chance.percent(30);
-            return Ask::MoveCursor(MoveCursor { name: "reader".into(), position, rewind }).into();
+            let cursor = CursorName { subject: Some("operator".into()), name: "reader".into() };
+            return Ask::MoveCursor(MoveCursor { cursor, position, rewind }).into();
         }
         let versions = view.pipelines.current();
         let latest = versions.in_force("plain").map_or(1, |pipeline| pipeline.version);

@@ -1,11 +1,13 @@
 use model::Code;
-use model::api::{CursorBody, CursorView, FeedPage};
+use model::api::{CursorBody, CursorList, CursorView, FeedPage};
 use serde_json::json;
 
 use super::events::event_example;
-use crate::openapi::call::{Call, get, put};
+use crate::openapi::call::{Call, delete, get, put};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
 use crate::openapi::words::{self, Piece, list};
+
+const OTHERS: &str = "That of another subject, if you see all.";
 
 pub(super) fn calls() -> Vec<Call> {
     vec![
@@ -28,7 +30,13 @@ pub(super) fn calls() -> Vec<Call> {
             .gives::<FeedPage>(200, "What follows.")
             .gives_as(200, &["text/event-stream"], Some(words::text()), "")
             .refuses(&[Code::UnknownPipeline, Code::FeedRetired]),
+        get("/v1/feed/cursors", "list_cursors", "Positions kept under names of your own")
+            .details("An admin whose token is for everything gets those of all subjects.")
+            .query("subject", words::short(1, 128), "Only those of this subject: your own, unless you see all.")
+            .pages(words::wanted())
+            .gives::<CursorList>(200, "The cursors."),
         get("/v1/feed/cursors/{cursor}", "show_cursor", "A position kept under a name of your own")
+            .query("subject", words::short(1, 128), OTHERS)
             .gives::<CursorView>(200, "The cursor.")
             .refuses(&[Code::UnknownCursor]),
         put("/v1/feed/cursors/{cursor}", "move_cursor", "Keep a position")
@@ -36,11 +44,15 @@ pub(super) fn calls() -> Vec<Call> {
             .takes::<CursorBody>()
             .gives::<CursorView>(200, "The cursor.")
             .refuses(&[Code::CursorAhead]),
+        delete("/v1/feed/cursors/{cursor}", "delete_cursor", "Let go of a position")
+            .query("subject", words::short(1, 128), OTHERS)
+            .gives::<CursorView>(200, "The cursor as it was.")
+            .refuses(&[Code::UnknownCursor]),
     ]
 }
 
 pub(super) fn shapes() -> Vec<Named> {
-    vec![named::<FeedPage>(), named::<CursorBody>(), named::<CursorView>()]
+    vec![named::<FeedPage>(), named::<CursorBody>(), named::<CursorView>(), named::<CursorList>()]
 }
 
 impl Shape for FeedPage {
@@ -65,8 +77,26 @@ impl Shape for CursorView {
     fn schema() -> Piece {
         given("")
             .has("name", words::text(), "")
+            .has(
+                "subject",
+                words::or_null(words::text()),
+                "Whose it is; null for one from before there were tokens.",
+            )
             .has("position", words::position(), "")
             .has("moved_at", words::time(), "")
-            .like(json!({ "name": "mailer", "position": 2, "moved_at": "2026-11-15T23:20:04.979Z" }))
+            .like(cursor_example())
     }
+}
+
+impl Shape for CursorList {
+    fn schema() -> Piece {
+        given("")
+            .has("cursors", list(refer::<CursorView>()), "")
+            .has("next", words::or_null(words::text()), "What to give as `after` for the next page.")
+            .like(json!({ "cursors": [cursor_example()], "next": null }))
+    }
+}
+
+fn cursor_example() -> serde_json::Value {
+    json!({ "name": "mailer", "subject": "mailer", "position": 2, "moved_at": "2026-11-15T23:20:04.979Z" })
 }

@@ -1,0 +1,95 @@
+//! The answers that are kept to be given again, counted by the subject they are kept for.
+//!
+//! Counted in memory, by the hour, by each server for itself and since it started: the store would have to be searched.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Code, Millis, Name, Refusal, Time};
+
+use super::Once;
+use super::batch::{Batch, ONCE_FOR};
+
+const HOUR: Millis = Millis::from_secs(3_600);
+
+/// The numbers of answers of each subject, by the hour in which they were kept.
+#[derive(Debug, Default)]
+pub(super) struct KeptAnswers(HashMap<Name, BTreeMap<i64, usize>>);
+
+/// The numbers of answers that a batch keeps, by subject.
+pub(super) type Kept = HashMap<Name, usize>;
+
+impl KeptAnswers {
+    pub(super) fn add(&mut self, kept: &Kept, now: Time) {
+        for (subject, count) in kept {
+            let hours = self.0.entry(subject.clone()).or_default();
+            *hours.entry(hour(now)).or_default() += count;
+            hours.retain(|hour, _| lasts(*hour, now));
+        }
+    }
+
+    fn count(&self, subject: &str, now: Time) -> usize {
+        let hours = self.0.get(subject).into_iter().flatten();
+        hours.filter(|(hour, _)| lasts(**hour, now)).map(|(_, count)| count).sum()
+    }
+
+    /// The time until the oldest of them are gone.
+    fn frees_in(&self, subject: &str, now: Time) -> Millis {
+        let mut hours = self.0.get(subject).into_iter().flatten().map(|(hour, _)| *hour);
+        let oldest = hours.find(|hour| lasts(*hour, now)).unwrap_or_else(|| hour(now));
+        end(oldest).since(now)
+    }
+}
+
+fn length() -> i64 {
+    i64::try_from(HOUR.millis()).expect("an hour has few milliseconds")
+}
+
+fn hour(at: Time) -> i64 {
+    at.millis().div_euclid(length())
+}
+
+/// The time at which all that was kept in an hour is gone.
+fn end(hour: i64) -> Time {
+    Time::from_millis(hour.saturating_mul(length())).plus(HOUR).plus(ONCE_FOR)
+}
+
+fn lasts(hour: i64, now: Time) -> bool {
+    end(hour) > now
+}
+
+impl Batch<'_> {
+    /// Checks that one more answer may be kept.
+    pub(super) fn check_answers(&self, once: &Once) -> Result<(), Refusal> {
+        let Some(most) = once.most else { return Ok(()) };
+        let (subject, answers) = (&once.key.subject, self.answers());
+        let here = self.kept.get(subject).copied().unwrap_or_default();
+        if answers.count(subject, self.now) + here < most {
+            return Ok(());
+        }
+        let message = format!(
+            "{most} answers to an Idempotency-Key are kept for you already, which is one subject's share of a day; send \
+             fewer keys, or wait"
+        );
+        let seconds = answers.frees_in(subject, self.now).millis().div_ceil(1_000);
+        Err(Refusal::new(Code::RateLimited, message).with("retry_after_s", seconds).with("max", most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_count_for_as_long_as_they_are_kept() {
+        let mut answers = KeptAnswers::default();
+        let at = |hours: i64| Time::from_millis(hours * length());
+        let keep = |count| Kept::from([("ada".into(), count)]);
+        answers.add(&keep(3), at(100));
+        answers.add(&keep(2), at(110));
+        assert_eq!((answers.count("ada", at(110)), answers.count("bob", at(110))), (5, 0));
+        assert_eq!(answers.frees_in("ada", at(124)), HOUR);
+        assert_eq!((answers.count("ada", at(124)), answers.count("ada", at(125))), (5, 2));
+        answers.add(&keep(1), at(140));
+        assert_eq!((answers.count("ada", at(140)), answers.0["ada"].len()), (1, 1), "old hours are not kept");
+    }
+}
