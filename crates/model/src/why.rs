@@ -51,7 +51,7 @@ pub struct Surroundings {
     /// The state of the submission's lane, where it is in line.
     pub line: Option<Line>,
     /// The submission that has the key this one waits for.
-    pub key_holder: Option<SubmissionId>,
+    pub key_holder: Option<Other<SubmissionId>>,
     /// The time since a worker last asked for the submission's task; none: not since the server started.
     pub polled_ago: Option<Millis>,
     /// Messages about it that have not got out, the newest first: dead, or failing.
@@ -62,7 +62,14 @@ pub struct Surroundings {
 pub struct Line {
     /// From 1; none when it is not among those that were looked at.
     pub position: Option<usize>,
-    pub holder: Option<Holder>,
+    pub holder: Option<Other<Holder>>,
+}
+
+/// Another submission, as far as whoever asks may know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Other<T> {
+    Seen(T),
+    Unseen,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,24 +213,34 @@ impl Look<'_> {
         let holder = line.and_then(|line| line.holder.as_ref());
         let blocker = match holder {
             None => "nobody has it now, the first in line gets it in a moment".to_owned(),
-            Some(Holder { id, state, status: Status::Dead }) => {
+            Some(Other::Unseen) => "another submission, which you may not see, has it".to_owned(),
+            Some(Other::Seen(Holder { id, state, status: Status::Dead })) => {
                 format!("submission {id} blocks it: it is dead in state {state}")
             }
-            Some(Holder { id, state, .. }) => format!("submission {id} has it, in state {state}"),
+            Some(Other::Seen(Holder { id, state, .. })) => {
+                format!("submission {id} has it, in state {state}")
+            }
         };
-        let holder = holder
-            .map(|holder| json!({ "submission": holder.id, "state": holder.state, "status": holder.status }));
+        let holder = holder.map(|holder| match holder {
+            Other::Unseen => json!({ "submission": null, "state": null, "status": null }),
+            Other::Seen(Holder { id, state, status }) => {
+                json!({ "submission": id, "state": state, "status": status })
+            }
+        });
         let details = json!({ "lane": lane, "position": position, "holder": holder });
         reason("line", format!("it is {place} for lane {lane}; {blocker}"), details)
     }
 
     fn key(&self) -> Reason {
         let key = self.row.key.as_deref().unwrap_or_default();
-        let who = match self.around.key_holder {
-            Some(id) => format!("until submission {id}, which has it, has ended"),
-            None => "which is free now; it goes on in a moment".to_owned(),
+        let (who, submission) = match &self.around.key_holder {
+            Some(Other::Seen(id)) => (format!("until submission {id}, which has it, has ended"), Some(id)),
+            Some(Other::Unseen) => {
+                ("until another submission, which you may not see, has ended".to_owned(), None)
+            }
+            None => ("which is free now; it goes on in a moment".to_owned(), None),
         };
-        let details = json!({ "key": key, "submission": self.around.key_holder });
+        let details = json!({ "key": key, "submission": submission });
         reason("key", format!("it waits for the key {key}, {who}"), details)
     }
 

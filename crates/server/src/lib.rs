@@ -19,6 +19,7 @@ mod problem;
 mod query;
 mod rates;
 mod routes;
+mod seal;
 mod serve;
 mod shares;
 mod table;

@@ -32,7 +32,8 @@ impl Status {
 }
 
 fn told(server: &str, stats: &StatsView) -> String {
-    let mut text = format!("{server} is {}; the last event is {}\n", stats.condition, stats.last_event);
+    let last = stats.last_event.map_or(String::new(), |last| format!("; the last event is {last}"));
+    let mut text = format!("{server} is {}{last}\n", stats.condition);
     if !stats.counts.is_empty() {
         let mut counts = Table::new(["PIPELINE", "STATE", "STATUS", "COUNT"]);
         for place in &stats.counts {

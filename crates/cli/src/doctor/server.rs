@@ -36,7 +36,10 @@ pub(crate) async fn server(client: &Client) -> Vec<Check> {
 
 fn condition(stats: &StatsView) -> Check {
     match stats.condition.as_str() {
-        "running" => Check::fine("server", format!("it runs; the last event is {}", stats.last_event)),
+        "running" => match stats.last_event {
+            Some(last) => Check::fine("server", format!("it runs; the last event is {last}")),
+            None => Check::fine("server", "it runs; this token is for a part of it"),
+        },
         other => Check::wrong("server", format!("it is {other}"), "look at its log, and at its store"),
     }
 }
@@ -125,9 +128,10 @@ async fn log(client: &Client) -> Vec<Check> {
         }
     };
     let reason = view.reason.clone().unwrap_or_default();
+    let unpublished = view.unpublished.unwrap_or_default();
     let mut checks = vec![match view.standing.as_str() {
-        "running" if view.unpublished > UNPUBLISHED_MANY => {
-            let found = format!("{} leaves wait for a checkpoint", view.unpublished);
+        "running" if unpublished > UNPUBLISHED_MANY => {
+            let found = format!("{unpublished} leaves wait for a checkpoint");
             Check::warning(CHECK, found, "look again in a minute; if it grows, look at the server's log")
         }
         "running" => Check::fine(CHECK, format!("{} leaves are under the checkpoint", view.size)),

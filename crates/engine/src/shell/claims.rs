@@ -40,7 +40,7 @@ impl Engine {
         loop {
             declared.iter().for_each(|task| self.hints.polls(task));
             if !declared.is_empty() {
-                self.hints.asks(&claim.worker, &declared);
+                self.hints.asks(&claim, &declared);
             }
             if wait.is_zero() {
                 return tasks(self.ask(Ask::Claim(claim).into()).await);

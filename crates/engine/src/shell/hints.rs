@@ -1,6 +1,6 @@
 //! Hints: "look now". Nobody relies on one; whoever waits looks by itself every now and then.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use model::{Name, Time};
 use tokio::sync::watch;
 
 use crate::clock;
-use crate::core::Doubt;
+use crate::core::{ClaimMany, Doubt};
 
 /// The number of workers that are remembered, and for how long.
 const WORKERS_MAX: usize = 1_000;
@@ -20,7 +20,20 @@ pub struct WorkerReport {
     pub worker: Name,
     /// The tasks the worker asked for last.
     pub tasks: Vec<Name>,
+    /// The pipelines the worker asked for; none are all.
+    pub pipelines: Vec<Name>,
+    /// The labels that what it asked for has to have.
+    pub labels: BTreeMap<Name, Name>,
     pub ago: Duration,
+}
+
+/// The last request of a worker, and when it came.
+#[derive(Debug)]
+struct Asked {
+    tasks: Vec<Name>,
+    pipelines: Vec<Name>,
+    labels: BTreeMap<Name, Name>,
+    at: Instant,
 }
 
 #[derive(Debug)]
@@ -28,7 +41,7 @@ pub(super) struct Hints {
     /// The time at which a worker last asked for each of these tasks.
     polled: Mutex<HashMap<Name, Instant>>,
     /// The workers that asked for work, for what, and when.
-    workers: Mutex<HashMap<Name, (Vec<Name>, Instant)>>,
+    workers: Mutex<HashMap<Name, Asked>>,
     /// The position of the newest event.
     seq: watch::Sender<u64>,
     /// The store's time at the last step, and when that was.
@@ -61,26 +74,31 @@ impl Hints {
         self.polled.lock().unwrap_or_else(PoisonError::into_inner).insert(task.clone(), clock::instant());
     }
 
-    /// A worker asks for these.
-    pub(super) fn asks(&self, worker: &Name, tasks: &[Name]) {
+    /// A worker asks for these tasks.
+    pub(super) fn asks(&self, claim: &ClaimMany, tasks: &[Name]) {
+        let worker = &claim.worker;
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         if workers.len() >= WORKERS_MAX && !workers.contains_key(worker) {
             // Names are what callers make up: the longest silent one goes.
-            let silent = workers.iter().min_by_key(|(_, (_, at))| *at).map(|(name, _)| name.clone());
+            let silent = workers.iter().min_by_key(|(_, asked)| asked.at).map(|(name, _)| name.clone());
             silent.into_iter().for_each(|name| drop(workers.remove(&name)));
         }
-        workers.insert(worker.clone(), (tasks.to_vec(), clock::instant()));
+        let (pipelines, labels) = (claim.pipelines.clone(), claim.labels.clone());
+        let asked = Asked { tasks: tasks.to_vec(), pipelines, labels, at: clock::instant() };
+        workers.insert(worker.clone(), asked);
     }
 
     /// Those who asked within an hour, in the order of their names.
     pub(super) fn workers(&self) -> Vec<WorkerReport> {
         let now = clock::instant();
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        workers.retain(|_, (_, at)| now.saturating_duration_since(*at) < WORKERS_FOR);
-        let reports = workers.iter().map(|(worker, (tasks, at))| WorkerReport {
+        workers.retain(|_, asked| now.saturating_duration_since(asked.at) < WORKERS_FOR);
+        let reports = workers.iter().map(|(worker, asked)| WorkerReport {
             worker: worker.clone(),
-            tasks: tasks.clone(),
-            ago: now.saturating_duration_since(*at),
+            tasks: asked.tasks.clone(),
+            pipelines: asked.pipelines.clone(),
+            labels: asked.labels.clone(),
+            ago: now.saturating_duration_since(asked.at),
         });
         let mut reports: Vec<_> = reports.collect();
         reports.sort_by(|one, other| one.worker.cmp(&other.worker));

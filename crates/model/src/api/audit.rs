@@ -16,8 +16,8 @@ pub struct AuditView {
     /// The time at which this server published or confirmed the checkpoint last; null: another server does, or this one
     /// has just started.
     pub checkpoint_at: Option<Time>,
-    /// Leaves that wait for the next checkpoint.
-    pub unpublished: u64,
+    /// Leaves that wait for the next checkpoint, for whoever sees everything.
+    pub unpublished: Option<u64>,
     /// `running`; `refused` while nothing is signed until it is forked; `failing` while it is tried again.
     pub standing: String,
     /// The reason, where the log does not run.
@@ -25,6 +25,7 @@ pub struct AuditView {
     pub reason: Option<String>,
     /// As verifiers are given them.
     pub keys: Vec<String>,
+    /// For whoever sees everything.
     pub witnesses: Vec<WitnessView>,
 }
 

@@ -12,8 +12,8 @@ use crate::time::{Millis, Time};
 pub struct StatsView {
     /// `running`, `unreachable` while the store is, `drained` or `broken` once the engine has ended.
     pub condition: String,
-    /// The position of the newest event.
-    pub last_event: u64,
+    /// The position of the newest event, for whoever sees everything.
+    pub last_event: Option<u64>,
     /// As they are kept, by pipeline, state and status; places without any are not listed.
     pub counts: Vec<PlaceCount>,
     /// Ends that somebody should look into, by pipeline and state.
@@ -22,10 +22,12 @@ pub struct StatsView {
     /// The service levels that are declared and how they were kept to lately, by all servers over the store.
     #[serde(default)]
     pub service_levels: Vec<ServiceLevelView>,
+    /// The engine's own chores, for whoever sees everything.
     pub duties: Vec<DutyView>,
     /// The decisions of this server, since it started, about what applications submitted in transactions of their own.
+    /// For whoever sees everything.
     #[serde(default)]
-    pub received: ReceivedView,
+    pub received: Option<ReceivedView>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -67,6 +67,11 @@ impl Visitor {
         self.labels.iter().all(|(label, value)| labels.get(label) == Some(value))
     }
 
+    /// Tells whether a submission could have all these labels and all the token's.
+    pub(crate) fn may_cover(&self, labels: &BTreeMap<Name, Name>) -> bool {
+        self.labels.iter().all(|(label, value)| labels.get(label).is_none_or(|other| other == value))
+    }
+
     pub(crate) fn check_sees(&self, pipeline: &str) -> Result<(), Refusal> {
         if self.sees(pipeline) { Ok(()) } else { Err(self.elsewhere()) }
     }

@@ -43,7 +43,10 @@ pub(crate) async fn apply(
     check_reach(&app.engine.pipelines().current(), &asking, &apply.pipeline)?;
     let brought = match dry_run {
         true => app.engine.pipelines().current().bring(&apply)?,
-        false => app.engine.by(&asking.caller).bring_loaded(apply).await?,
+        false => {
+            let brought = app.engine.by(&asking.caller).bring_loaded(apply).await;
+            brought.map_err(|refusal| unnamed(&asking, refusal))?
+        }
     };
     let status = if brought.changed && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(answer(&brought, dry_run))).into_response())
@@ -68,6 +71,19 @@ fn check_reach(versions: &Versions, visitor: &Visitor, pipeline: &Pipeline) -> R
             ),
         )),
     }
+}
+
+/// A refusal without the name of a pipeline that a token may not know of.
+fn unnamed(visitor: &Visitor, refusal: Refusal) -> Refusal {
+    if refusal.code != Code::MetricTaken || visitor.is_unlimited() {
+        return refusal;
+    }
+    let metric = refusal.details.get("metric").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let message = format!(
+        "the metric {} takes a name that another pipeline has; call it something else",
+        quote(metric)
+    );
+    Refusal { message, ..refusal }
 }
 
 fn answer(brought: &Brought, dry_run: bool) -> ApplyAnswer {

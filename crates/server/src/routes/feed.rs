@@ -73,7 +73,7 @@ impl Reader {
         };
         visitor.narrow_labels(&mut feed.labels)?;
         let names = Query { pipeline: feed.pipeline.clone(), state: feed.state.clone(), ..Query::default() };
-        check_names(&app.engine.pipelines().current(), &names)?;
+        check_names(visitor, &app.engine.pipelines().current(), &names)?;
         let recorded = app.engine.recorded();
         let given = seen.or_else(|| params.get("after").map(str::to_owned));
         feed.after = match given.as_deref() {

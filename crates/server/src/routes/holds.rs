@@ -34,7 +34,7 @@ pub(crate) async fn place(
         return Err(invalid("`expires_at` is over already: such a hold would stop nothing").into());
     }
     let pipeline = scope(&app, &asking, &body).await?;
-    check_names(&app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
+    check_names(&asking, &app.engine.pipelines().current(), pipeline.as_ref(), &body)?;
     let mut labels = body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();
     asking.narrow_labels(&mut labels)?;
     let hold = Hold {
@@ -57,7 +57,9 @@ pub(crate) async fn place(
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<HoldList>> {
     Params::read(&uri, &[])?;
     let holds = app.engine.holds().current();
-    Ok(Json(HoldList { holds: holds.all().filter(|hold| concerns(&asking, hold)).map(view).collect() }))
+    let holds: Vec<Hold> = holds.all().filter(|hold| concerns(&asking, hold)).cloned().collect();
+    let seen = seen(&app, &asking, holds).await?;
+    Ok(Json(HoldList { holds: seen.iter().map(view).collect() }))
 }
 
 pub(crate) async fn release(
@@ -95,8 +97,29 @@ pub(super) fn over(app: &App, row: &Submission) -> Vec<Held> {
 
 /// Tells whether the hold stops something the visitor may see.
 fn concerns(visitor: &Visitor, hold: &Hold) -> bool {
-    let differs = |(label, value): (&Name, &Name)| visitor.labels.get(label).is_some_and(|own| own != value);
-    hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline)) && !hold.labels.iter().any(differs)
+    hold.pipeline.as_ref().is_none_or(|pipeline| visitor.sees(pipeline)) && visitor.may_cover(&hold.labels)
+}
+
+/// Those of some holds that name no submission, or one the visitor sees: a hold does not say which labels that has.
+async fn seen(app: &App, visitor: &Visitor, holds: Vec<Hold>) -> Result<Vec<Hold>, Refusal> {
+    if visitor.labels.is_empty() {
+        return Ok(holds);
+    }
+    let visitor = visitor.clone();
+    let read = app.engine.read(move |store| {
+        let mut seen = Vec::new();
+        for hold in holds {
+            let row = match hold.submission {
+                Some(id) => store.submission(id)?.map(|(row, _)| row),
+                None => None,
+            };
+            if hold.submission.is_none() || row.is_some_and(|row| visitor.sees_row(&row)) {
+                seen.push(hold);
+            }
+        }
+        Ok(seen)
+    });
+    read.await
 }
 
 /// Tells whether everything the hold stops is the visitor's business.
@@ -152,9 +175,14 @@ async fn scope(app: &App, visitor: &Visitor, body: &HoldBody) -> Result<Option<N
 }
 
 /// A misspelt hold stops nothing, which nobody would notice.
-fn check_names(versions: &Versions, pipeline: Option<&Name>, body: &HoldBody) -> Result<(), Refusal> {
+fn check_names(
+    visitor: &Visitor,
+    versions: &Versions,
+    pipeline: Option<&Name>,
+    body: &HoldBody,
+) -> Result<(), Refusal> {
     if let Some(name) = pipeline.filter(|name| versions.in_force(name).is_none()) {
-        return Err(no_pipeline(versions, name));
+        return Err(no_pipeline(visitor, versions, name));
     }
     let names = versions.all().map(|latest| &latest.name);
     let names: Vec<_> = names.filter(|name| pipeline.is_none_or(|wanted| wanted == *name)).collect();

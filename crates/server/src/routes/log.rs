@@ -79,8 +79,17 @@ pub(crate) async fn keys(State(app): State<App>, uri: Uri) -> Answer<Response> {
     Ok(file(TEXT, FOR_NOW, lines))
 }
 
-pub(crate) async fn show(State(app): State<App>, uri: Uri) -> Answer<Json<AuditView>> {
+pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<AuditView>> {
     Params::read(&uri, &[])?;
+    let view = view(&app).await?;
+    if asking.is_unlimited() {
+        return Ok(Json(view));
+    }
+    // What a checkpoint says is for everybody. Errors and what waits for the next are of all pipelines.
+    Ok(Json(AuditView { unpublished: None, reason: None, witnesses: Vec::new(), ..view }))
+}
+
+async fn view(app: &App) -> Result<AuditView, Refusal> {
     let (report, unpublished) = app.engine.log_report().await?;
     let (standing, reason) = match report.standing {
         Standing::Running => ("running", None),
@@ -92,16 +101,16 @@ pub(crate) async fn show(State(app): State<App>, uri: Uri) -> Answer<Json<AuditV
         cosigned: witness.cosigned,
         missing: witness.missing,
     });
-    Ok(Json(AuditView {
+    Ok(AuditView {
         origin: report.origin,
         size: report.size,
         checkpoint_at: report.published_at,
-        unpublished,
+        unpublished: Some(unpublished),
         standing: standing.to_owned(),
         reason,
         keys: report.keys,
         witnesses: witnesses.collect(),
-    }))
+    })
 }
 
 pub(crate) async fn fork(
@@ -110,7 +119,7 @@ pub(crate) async fn fork(
     Given(ForkBody { reason }): Given<ForkBody>,
 ) -> Answer<Json<AuditView>> {
     app.engine.by(&asking.caller).fork(reason).await?;
-    show(State(app), Uri::from_static("/")).await
+    Ok(Json(view(&app).await?))
 }
 
 pub(crate) async fn change_keys(

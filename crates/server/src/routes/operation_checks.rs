@@ -7,12 +7,18 @@ use model::operation::{Deed, Filter};
 use model::{Code, Name, Pipeline, Refusal};
 
 use super::submissions::no_pipeline;
+use crate::access::Visitor;
 use crate::problem::{invalid, quote};
 
-pub(super) fn check(versions: &Versions, filter: &Filter, deed: &Deed) -> Result<(), Refusal> {
+pub(super) fn check(
+    visitor: &Visitor,
+    versions: &Versions,
+    filter: &Filter,
+    deed: &Deed,
+) -> Result<(), Refusal> {
     let name = &filter.pipeline;
     if versions.in_force(name).is_none() {
-        return Err(no_pipeline(versions, name));
+        return Err(no_pipeline(visitor, versions, name));
     }
     // Submissions follow the version they were made under, so every version's words count.
     let known = Known { name, all: versions.versions(name).map(|pipeline| &**pipeline).collect() };

@@ -37,7 +37,7 @@ pub(crate) async fn start(
     asking.check_sees(&body.filter.pipeline)?;
     asking.narrow_labels(&mut body.filter.labels)?;
     let deed = body.deed()?;
-    check(&app.engine.pipelines().current(), &body.filter, &deed)?;
+    check(&asking, &app.engine.pipelines().current(), &body.filter, &deed)?;
     let OperationBody { filter, reason, dry_run, .. } = body;
     let new = NewOperation { filter, deed, reason, dry_run, by: asking.caller.clone() };
     let operation = asking.asks(&app.engine).start_operation(new).await?;

@@ -1,44 +1,50 @@
 //! `GET /v1/overdue`: what has missed a service level, the longest ago first.
 
-use std::str::FromStr;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use model::api::OverduePage;
-use model::{Name, Submission, SubmissionId, Time};
+use model::{Name, Refusal, Submission, SubmissionId, Time};
 use store::{Late, Store};
 
 use super::Asking;
 use super::submissions::{no_pipeline, view};
 use crate::app::App;
-use crate::problem::Answer;
+use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
+use crate::seal::{PLACE, Seal};
 
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<OverduePage>> {
     let params = Params::read(&uri, &["pipeline", "limit", "after"])?;
     let limit = params.limit()?;
-    let after: Option<Place> = params.parse("after")?;
+    let seal = Seal(app.engine.secret_for("overdue"));
+    let after = params.get("after").map(|text| Place::read(text, &seal)).transpose()?;
     let versions = app.engine.pipelines().current();
     let pipelines = match params.name("pipeline") {
         Some(name) => {
             asking.check_sees(&name)?;
-            versions.in_force(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
+            versions.in_force(&name).ok_or_else(|| no_pipeline(&asking, &versions, &name))?;
             vec![name]
         }
         None => {
             versions.all().map(|pipeline| pipeline.name.clone()).filter(|name| asking.sees(name)).collect()
         }
     };
-    let look = Look { pipelines, until: app.engine.now(), after, most: limit + 1 };
-    let mut late = app.engine.read(move |store| look.read(store)).await?;
-    let more = late.len() > limit;
-    late.truncate(limit);
-    let next = late.last().filter(|_| more).map(|(place, _)| place.to_string());
-    // After the page is cut, so that `next` goes on where the store's own list does.
-    let seen = late.iter().map(|(_, row)| row).filter(|row| asking.sees_row(row));
-    Ok(Json(OverduePage { submissions: seen.map(|row| view(&app, row)).collect(), next }))
+    let most = if asking.labels.is_empty() { limit + 1 } else { AT_ONCE };
+    let mut look = Look { pipelines, until: app.engine.now(), after, most };
+    let visitor = asking.0.clone();
+    let page = app.engine.read(move |store| look.page(store, limit, &|row| visitor.sees_row(row))).await?;
+    let next = page.next.map(|next| match next {
+        Next::Seen(place) => place.to_string(),
+        Next::Unseen(place) => seal.close(place.bytes()),
+    });
+    Ok(Json(OverduePage { submissions: page.rows.iter().map(|row| view(&app, row)).collect(), next }))
 }
+
+/// The number of late submissions that one look takes from the store where not all of them are shown.
+const AT_ONCE: usize = 500;
+/// The number that one call looks at to find those it shows.
+const LOOKS_MAX: usize = 5_000;
 
 /// The place of a submission in the list: when a service level was missed, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,13 +56,37 @@ impl std::fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let place = text.split_once('/').and_then(|(at, id)| Some(Place(at.parse().ok()?, id.parse().ok()?)));
-        place.ok_or("give the `next` of the page before")
+impl Place {
+    fn read(text: &str, seal: &Seal) -> Result<Place, Refusal> {
+        let plain = text.split_once('/').and_then(|(at, id)| Some(Place(at.parse().ok()?, id.parse().ok()?)));
+        let place = plain.or_else(|| seal.open(text).and_then(Place::from_bytes));
+        place.ok_or_else(|| {
+            invalid(format!("`after` is {}, which is none: give the `next` of the page before", quote(text)))
+        })
     }
+
+    fn bytes(self) -> [u8; PLACE] {
+        let (at, id) = (self.0.millis().to_be_bytes(), self.1.0.into_bytes());
+        std::array::from_fn(|index| if index < at.len() { at[index] } else { id[index - at.len()] })
+    }
+
+    fn from_bytes(bytes: [u8; PLACE]) -> Option<Place> {
+        let at = i64::from_be_bytes(std::array::from_fn(|index| bytes[index]));
+        let id: String = bytes[8..].iter().map(|byte| format!("{byte:02x}")).collect();
+        Some(Place(Time::from_millis(at), id.parse().ok()?))
+    }
+}
+
+/// The place to go on from.
+enum Next {
+    Seen(Place),
+    /// That of one that was passed over: neither its time nor its id are for whoever asks.
+    Unseen(Place),
+}
+
+struct Page {
+    rows: Vec<Submission>,
+    next: Option<Next>,
 }
 
 struct Look {
@@ -67,6 +97,38 @@ struct Look {
 }
 
 impl Look {
+    /// Reads on until there are as many as are wanted of those that are seen, or so many were looked at.
+    fn page(
+        &mut self,
+        store: &dyn Store,
+        limit: usize,
+        sees: &dyn Fn(&Submission) -> bool,
+    ) -> Result<Page, store::Error> {
+        let (mut found, mut looked): (Vec<(Place, Submission)>, usize) = (Vec::new(), 0);
+        loop {
+            let late = self.read(store)?;
+            let is_last = late.len() < self.most;
+            for (place, row) in late {
+                if found.len() == limit {
+                    let next = found.last().map(|(place, _)| Next::Seen(*place)).filter(|_| sees(&row));
+                    if next.is_some() {
+                        return Ok(Page { rows: rows(found), next });
+                    }
+                } else if sees(&row) {
+                    found.push((place, row));
+                }
+                self.after = Some(place);
+                looked += 1;
+            }
+            if is_last {
+                return Ok(Page { rows: rows(found), next: None });
+            }
+            if looked >= LOOKS_MAX {
+                return Ok(Page { rows: rows(found), next: self.after.map(Next::Unseen) });
+            }
+        }
+    }
+
     /// Each pipeline has its own list; together they are in the order of all.
     fn read(&self, store: &dyn Store) -> Result<Vec<(Place, Submission)>, store::Error> {
         let mut late = Vec::new();
@@ -90,6 +152,10 @@ impl Look {
         late.truncate(self.most);
         Ok(late)
     }
+}
+
+fn rows(found: Vec<(Place, Submission)>) -> Vec<Submission> {
+    found.into_iter().map(|(_, row)| row).collect()
 }
 
 fn placed(row: Submission) -> Option<(Place, Submission)> {

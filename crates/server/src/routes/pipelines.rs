@@ -50,7 +50,7 @@ pub(crate) async fn show(
     asking.check_sees(&name)?;
     let params = Params::read(&uri, &["version", "format"])?;
     let versions = app.engine.pipelines().current();
-    let in_force = versions.in_force(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
+    let in_force = versions.in_force(&name).ok_or_else(|| no_pipeline(&asking, &versions, &name))?;
     let pipeline = match params.parse("version")? {
         None => in_force,
         Some(version) => {

@@ -24,7 +24,7 @@ pub(crate) async fn retire(
     asking.check_sees(&name)?;
     asking.check_all_labels()?;
     let versions = app.engine.pipelines().current();
-    let pipeline = versions.in_force(&name).ok_or_else(|| no_pipeline(&versions, &name))?;
+    let pipeline = versions.in_force(&name).ok_or_else(|| no_pipeline(&asking, &versions, &name))?;
     let (name, engine): (Name, _) = (pipeline.name.clone(), app.engine.by(&asking.caller));
     let done = match (body.version, body.unused) {
         (Some(version), false) => engine.retire_version(&name, version, body.dry_run).await?,

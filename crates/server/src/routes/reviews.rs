@@ -23,7 +23,7 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let versions = app.engine.pipelines().current();
     if let Some(name) = &wanted {
         asking.check_sees(name)?;
-        versions.in_force(name).ok_or_else(|| no_pipeline(&versions, name))?;
+        versions.in_force(name).ok_or_else(|| no_pipeline(&asking, &versions, name))?;
     }
     let seen = |name: &Name| wanted.as_ref().map_or(asking.sees(name), |wanted| wanted == name);
     let mut places: BTreeSet<(Name, Name)> = BTreeSet::new();

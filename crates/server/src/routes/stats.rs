@@ -33,11 +33,17 @@ pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let levels = app.engine.levels().await?.into_iter();
     let levels = levels.filter(|level| asking.labels.is_empty() && asking.sees(&level.key.pipeline));
     let service_levels = levels.map(service_level).collect();
-    let duties = app.engine.duties().into_iter().map(duty).collect();
     let condition = condition(&app.engine.condition().borrow()).to_owned();
-    let Tally { submitted, merged, refused } = app.engine.received();
-    let received = ReceivedView { submitted, merged, refused };
+    // What is counted for all says something about those whom a token is not for; so do the errors of chores.
+    let sees_all = asking.is_unlimited();
+    let last_event = sees_all.then_some(last_event);
+    let duties = app.engine.duties().into_iter().filter(|_| sees_all).map(duty).collect();
+    let received = sees_all.then(|| received(app.engine.received()));
     Ok(Json(StatsView { condition, last_event, counts, investigations, service_levels, duties, received }))
+}
+
+fn received(Tally { submitted, merged, refused }: Tally) -> ReceivedView {
+    ReceivedView { submitted, merged, refused }
 }
 
 fn condition(condition: &Condition) -> &'static str {

@@ -130,7 +130,7 @@ pub(super) async fn page(
     }
     query.pipeline = pipeline(visitor, query.pipeline)?;
     visitor.narrow_labels(&mut query.labels)?;
-    check_names(&app.engine.pipelines().current(), &query)?;
+    check_names(visitor, &app.engine.pipelines().current(), &query)?;
     let page = app.engine.read(move |store| store.find(&query)).await?;
     let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
     Ok(SubmissionPage { submissions: page.rows.iter().map(|row| view(app, row)).collect(), next })
@@ -171,11 +171,11 @@ pub(super) fn pipeline(
 }
 
 /// A misspelt filter finds nothing, which looks like an answer: better to say so.
-pub(super) fn check_names(versions: &Versions, query: &Query) -> Result<(), Refusal> {
+pub(super) fn check_names(visitor: &Visitor, versions: &Versions, query: &Query) -> Result<(), Refusal> {
     if let Some(name) = &query.pipeline
         && versions.in_force(name).is_none()
     {
-        return Err(no_pipeline(versions, name));
+        return Err(no_pipeline(visitor, versions, name));
     }
     let Some(state) = &query.state else { return Ok(()) };
     let mut names = versions.all().map(|pipeline| &pipeline.name);
@@ -187,8 +187,10 @@ pub(super) fn check_names(versions: &Versions, query: &Query) -> Result<(), Refu
     if known { Ok(()) } else { Err(invalid(format!("no state {}; see `GET /v1/pipelines`", quote(state)))) }
 }
 
-pub(super) fn no_pipeline(versions: &Versions, name: &str) -> Refusal {
-    let known: Vec<&str> = versions.all().map(|pipeline| &*pipeline.name).collect();
+/// Names those there are that the visitor may know of.
+pub(super) fn no_pipeline(visitor: &Visitor, versions: &Versions, name: &str) -> Refusal {
+    let names = versions.all().map(|pipeline| &*pipeline.name);
+    let known: Vec<&str> = names.filter(|known| visitor.sees(known)).collect();
     let there_is = if known.is_empty() {
         "none is applied yet".to_owned()
     } else {

@@ -11,6 +11,7 @@ use model::admit::Application;
 use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
 use model::{Code, Refusal, Trace};
 
+use super::submissions::no_pipeline;
 use super::{Asking, At, etag, evidence};
 use crate::access::Visitor;
 use crate::app::App;
@@ -27,6 +28,8 @@ pub(crate) async fn submit(
     request: Request,
 ) -> Answer<Response> {
     asking.check_sees(&pipeline)?;
+    let versions = app.engine.pipelines().current();
+    versions.in_force(&pipeline).ok_or_else(|| no_pipeline(&asking, &versions, &pipeline))?;
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
     let bytes = body::read_json(&request, body::MANY_MAX)?;

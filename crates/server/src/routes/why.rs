@@ -6,12 +6,13 @@ use axum::http::Uri;
 use model::api::WhyAnswer;
 use model::owed::DELIVERY;
 use model::submission::{Seat, Wait};
-use model::why::{Holder, Line, Surroundings, why};
+use model::why::{Holder, Line, Other, Surroundings, why};
 use model::{Code, Millis, Refusal, Status, Submission, SubmissionId};
 use store::{LaneKey, Query, Store};
 
 use super::holds::over;
 use super::{Asking, At, id, no_submission};
+use crate::access::Visitor;
 use crate::app::App;
 use crate::problem::Answer;
 use crate::query::Params;
@@ -30,9 +31,10 @@ pub(crate) async fn explain(
 ) -> Answer<Json<WhyAnswer>> {
     Params::read(&uri, &[])?;
     let id = id(&text)?;
+    let visitor = asking.0.clone();
     let found = app.engine.read(move |store| {
         let Some((row, documents)) = store.submission(id)? else { return Ok(None) };
-        let (line, key_holder) = (line(store, &row)?, key_holder(store, &row)?);
+        let (line, key_holder) = (line(store, &visitor, &row)?, key_holder(store, &visitor, &row)?);
         let unsent = unsent(store, id)?;
         Ok(Some((row, documents, line, key_holder, unsent)))
     });
@@ -59,25 +61,33 @@ pub(crate) async fn explain(
     Ok(Json(WhyAnswer { submission: row.id, state: row.state, status: row.status, reasons }))
 }
 
-fn line(store: &dyn Store, row: &Submission) -> Result<Option<Line>, store::Error> {
+fn line(store: &dyn Store, visitor: &Visitor, row: &Submission) -> Result<Option<Line>, store::Error> {
     let Some(seat) = row.seat.as_ref().filter(|seat| Seat::waits(seat)) else { return Ok(None) };
     let lane = LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() };
     let line = store.line(&lane, LINE_MAX)?;
     let holder = match line.holder {
         None => None,
-        Some(id) => store.submission(id)?.map(|(row, _)| Holder { id, state: row.state, status: row.status }),
+        Some(id) => store.submission(id)?.map(|(row, _)| match visitor.sees_row(&row) {
+            true => Other::Seen(Holder { id, state: row.state, status: row.status }),
+            false => Other::Unseen,
+        }),
     };
     let position = line.waiting.iter().position(|id| *id == row.id).map(|index| index + 1);
     Ok(Some(Line { position, holder }))
 }
 
-fn key_holder(store: &dyn Store, row: &Submission) -> Result<Option<SubmissionId>, store::Error> {
+fn key_holder(
+    store: &dyn Store,
+    visitor: &Visitor,
+    row: &Submission,
+) -> Result<Option<Other<SubmissionId>>, store::Error> {
     if !row.key_waits {
         return Ok(None);
     }
     let (pipeline, key) = (Some(row.pipeline.clone()), row.key.clone());
     let page = store.find(&Query { pipeline, key, limit: 1, ..Query::default() })?;
-    Ok(page.rows.first().map(|row| row.id))
+    let holder = page.rows.first();
+    Ok(holder.map(|row| if visitor.sees_row(row) { Other::Seen(row.id) } else { Other::Unseen }))
 }
 
 /// Messages about it that are dead or failing. They carry its id as a label, so none is looked for in vain.

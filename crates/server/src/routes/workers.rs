@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use engine::WorkerReport;
-use model::Millis;
 use model::api::{WorkerList, WorkerView};
+use model::{Millis, Name};
 
 use super::Asking;
 use crate::app::App;
@@ -15,14 +15,17 @@ use crate::query::Params;
 pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<WorkerList>> {
     Params::read(&uri, &[])?;
     let versions = app.engine.pipelines().current();
-    let sees =
-        |task: &str| versions.all().any(|pipeline| asking.sees(&pipeline.name) && pipeline.has_task(task));
+    // What it would be given of what the visitor sees: a worker for other pipelines or labels is none of their business.
+    let serves = |report: &WorkerReport, task: &str| {
+        let asks_for = |name: &Name| report.pipelines.is_empty() || report.pipelines.contains(name);
+        let seen = versions.all().filter(|pipeline| asking.sees(&pipeline.name) && asks_for(&pipeline.name));
+        asking.may_cover(&report.labels) && seen.into_iter().any(|pipeline| pipeline.has_task(task))
+    };
     let now = app.engine.now();
     let seen = app.engine.workers().into_iter().filter_map(|report| {
-        let WorkerReport { worker, tasks, ago } = report;
-        let tasks: Vec<_> = tasks.into_iter().filter(|task| sees(task)).collect();
-        let ago = Millis::new(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX));
-        (!tasks.is_empty()).then(|| WorkerView { worker, tasks, last_seen_at: now.minus(ago) })
+        let tasks: Vec<_> = report.tasks.iter().filter(|task| serves(&report, task)).cloned().collect();
+        let ago = Millis::new(u64::try_from(report.ago.as_millis()).unwrap_or(u64::MAX));
+        (!tasks.is_empty()).then(|| WorkerView { worker: report.worker, tasks, last_seen_at: now.minus(ago) })
     });
     Ok(Json(WorkerList { workers: seen.collect() }))
 }

@@ -18,6 +18,7 @@ mod holds;
 mod hostile;
 mod inbox;
 mod investigations;
+mod leaks;
 mod limits;
 mod log;
 mod look;

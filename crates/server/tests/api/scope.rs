@@ -29,10 +29,10 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("GET", "/" | "/livez" | "/readyz" | "/openapi.json" | "/checkpoint" | "/v1/audit/key") => {
             (Free, Free)
         }
-        ("GET", "/v1/audit" | "/v1/clock" | "/v1/servers") => (Free, Free),
+        ("GET", "/v1/audit" | "/v1/clock") => (Free, Free),
         // Cursors are of subjects, whatever these may see.
         (_, "/v1/feed/cursors" | "/v1/feed/cursors/{cursor}") => (Free, Free),
-        ("GET", "/metrics" | "/tile/{*path}") => (FORBIDDEN, FORBIDDEN),
+        ("GET", "/metrics" | "/tile/{*path}" | "/v1/servers") => (FORBIDDEN, FORBIDDEN),
         // Definitions are of pipelines, whatever the labels of their submissions.
         ("GET", "/definition/{digest}") => (Is(404, "unknown-tile"), Free),
         ("GET", "/v1/pipelines/{pipeline}") => (FORBIDDEN, Free),

@@ -1,7 +1,7 @@
 //! Whatever is open says why it is where it is, and what it says is so.
 
 use model::submission::{Cause, Wait};
-use model::why::{Held, Holder, Line, Reason, Surroundings, why};
+use model::why::{Held, Holder, Line, Other, Reason, Surroundings, why};
 use model::{Investigation, Submission, Time};
 use store::entries::{Stand, unheld_key, unheld_lane};
 use store::{Entries, LaneKey};
@@ -112,7 +112,7 @@ fn surroundings(ledger: &Ledger, row: &Submission, now: Time) -> Surroundings {
     });
     let in_line = unheld_lane(row).filter(|_| Entries::of(row).lane.is_some());
     let line = in_line.map(|lane| line(ledger, row, &lane));
-    let key_holder = unheld_key(row).and_then(|key| ledger.keys.get(&key).copied());
+    let key_holder = unheld_key(row).and_then(|key| ledger.keys.get(&key).copied()).map(Other::Seen);
     Surroundings { now, holds: holds.collect(), line, key_holder, polled_ago: None, unsent: Vec::new() }
 }
 
@@ -126,7 +126,8 @@ fn line(ledger: &Ledger, row: &Submission, lane: &LaneKey) -> Line {
     for other in ledger.rows().filter(same) {
         match Entries::of(other).lane.map(|entry| entry.stand) {
             Some(Stand::Holds) => {
-                holder = Some(Holder { id: other.id, state: other.state.clone(), status: other.status });
+                let seen = Holder { id: other.id, state: other.state.clone(), status: other.status };
+                holder = Some(Other::Seen(seen));
             }
             Some(Stand::InLine { since, tie }) => places.push((since, tie, other.id)),
             None => {}

@@ -71,7 +71,11 @@ impl Shape for AuditView {
                 or_null(words::time()),
                 "When this server published or confirmed it last; null: another one does, or it has just started.",
             )
-            .has("unpublished", words::count(), "Leaves that wait for the next checkpoint.")
+            .has(
+                "unpublished",
+                words::or_null(words::count()),
+                "Leaves that wait for the next checkpoint; null for a token with a scope.",
+            )
             .has(
                 "standing",
                 words::one_of(&["running", "refused", "failing"]),

@@ -57,7 +57,11 @@ impl Shape for StatsView {
                 conditions,
                 "`unreachable` while the store is; `drained`, `broken`: the engine has ended.",
             )
-            .has("last_event", words::count(), "The position of the newest event.")
+            .has(
+                "last_event",
+                words::or_null(words::count()),
+                "The position of the newest event; null for a token with a scope.",
+            )
             .has(
                 "counts",
                 list(refer::<PlaceCount>()),
@@ -73,11 +77,12 @@ impl Shape for StatsView {
                 list(refer::<ServiceLevelView>()),
                 "How declared service levels were kept to lately, by all servers over the store.",
             )
-            .has("duties", list(refer::<DutyView>()), "")
+            .has("duties", list(refer::<DutyView>()), "None for a token with a scope.")
             .has(
                 "received",
-                refer::<ReceivedView>(),
-                "What this server decided of what applications submitted in SQL, since it started.",
+                words::or_null(refer::<ReceivedView>()),
+                "What this server decided of what applications submitted in SQL, since it started; null for a token with a \
+                 scope.",
             )
             .like(json!({
                 "condition": "running", "last_event": 14,
