@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use engine::Engine;
 use lettre::message::header::{ContentType, Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MessageBuilder};
 use model::{Json, Time};
@@ -10,26 +11,29 @@ use serde_json::json;
 use crate::answer::Answer;
 use crate::lines::Lines;
 use crate::message::Message;
+use crate::places::Way;
 use crate::smtp::{MailServer, Unsent};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Mails {
+    pub(crate) engine: Engine,
     pub(crate) server: MailServer,
     pub(crate) lines: Lines,
 }
 
 impl Mails {
-    pub(crate) async fn send(&self, payload: &Json, now: Time) -> Answer {
-        self.sent(payload, now).await.unwrap_or_else(|answer| answer)
+    pub(crate) async fn send(&self, payload: &Json) -> Answer {
+        self.sent(payload).await.unwrap_or_else(|answer| answer)
     }
 
-    async fn sent(&self, payload: &Json, now: Time) -> Result<Answer, Answer> {
+    async fn sent(&self, payload: &Json) -> Result<Answer, Answer> {
         let message = Message::read(payload)?;
         let Some(to) = recipient(&message.to) else {
             return Ok(Answer::Done("refused", json!({ "reply": "this is no mail address" })));
         };
-        let mail = written(&message, &self.server.from, to.clone(), now)?;
-        let _place = self.lines.enter(&self.server.place()).await.map_err(Answer::Later)?;
+        let mail = written(&message, &self.server.from, to.clone(), self.engine.now())?;
+        let way = Way { host: self.server.place(), submitter: message.submitter(&self.engine).await };
+        let _place = self.lines.enter(&way).await.map_err(Answer::Later)?;
         match self.server.send(&to.email, &mail).await {
             Ok(reply) => Ok(Answer::Done("sent", json!({ "reply": reply }))),
             Err(Unsent::Refused(reply)) => Ok(Answer::Done("refused", json!({ "reply": reply }))),

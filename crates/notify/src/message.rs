@@ -1,10 +1,12 @@
 //! A message as the payload of its delivery has it.
 
-use model::{Digest, Json};
+use engine::Engine;
+use model::{Digest, Json, Name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Answer;
+use crate::places::Submitter;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Message<'a> {
@@ -16,6 +18,9 @@ pub(crate) struct Message<'a> {
     /// To the letter: what is signed is what was asked for.
     #[serde(borrow)]
     pub(crate) body: &'a RawValue,
+    /// The submission that it is about, and its pipeline.
+    submission: Option<String>,
+    pipeline: Option<Name>,
 }
 
 impl Message<'_> {
@@ -24,6 +29,19 @@ impl Message<'_> {
         serde_json::from_str(payload.as_str()).map_err(|error| {
             Answer::hopeless("unexpected-payload", format!("the delivery's payload: {error}"))
         })
+    }
+
+    /// Finds who submitted what it is about. That may be gone; then its pipeline has to do.
+    pub(crate) async fn submitter(&self, engine: &Engine) -> Submitter {
+        let found = match self.submission.as_deref().and_then(|id| id.parse().ok()) {
+            Some(id) => engine.submitter_of(id).await,
+            None => None,
+        };
+        match (found, &self.pipeline) {
+            (Some(subject), _) => Submitter::Subject(subject),
+            (None, Some(pipeline)) => Submitter::OfPipeline(pipeline.clone()),
+            (None, None) => Submitter::Nobody,
+        }
     }
 
     /// What the message is known by outside: the same cause and name give the same text, without a full stop.

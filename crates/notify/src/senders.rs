@@ -14,15 +14,19 @@ use tokio::task::JoinSet;
 
 use crate::answer::Answer;
 use crate::lease;
-use crate::lines::Lines;
+use crate::lines::{Lines, WAITING_MAX};
 use crate::mail::Mails;
+use crate::places::PLACES;
 use crate::smtp::MailServer;
 use crate::webhook::Webhooks;
 
 const POST: &str = "delivery.post";
 const MAIL: &str = "delivery.mail";
-/// Messages under way at a time, wherever they go.
-const AT_A_TIME: usize = 256;
+/// Messages that are leased at a time: those under way, those that wait for a place, and as many again for which it is
+/// yet to be decided. These never wait for one of the others to end.
+const LEASED_MAX: usize = 2 * (PLACES + WAITING_MAX);
+/// Messages of one claim.
+const CLAIMED_MAX: usize = 256;
 /// The time that one claim waits. A claim cannot be cut off, or what it is granted would be nobody's; so a stop waits
 /// for it, unless the engine ends it.
 const CLAIM_FOR: Duration = Duration::from_secs(1);
@@ -68,7 +72,7 @@ impl Senders {
         let (fetch, lines) = (Fetch::new(policy), Lines::default());
         let takes_mail = !matches!(mail, Mail::Elsewhere);
         let mails = match mail {
-            Mail::By(server) => Some(Mails { server, lines: lines.clone() }),
+            Mail::By(server) => Some(Mails { engine: engine.clone(), server, lines: lines.clone() }),
             Mail::Nowhere | Mail::Elsewhere => None,
         };
         Senders { webhooks: Webhooks { engine: engine.clone(), fetch, lines }, engine, mails, takes_mail }
@@ -81,14 +85,14 @@ impl Senders {
         let mut under_way = JoinSet::new();
         loop {
             while under_way.try_join_next().is_some() {}
-            if under_way.len() == AT_A_TIME {
+            if under_way.len() >= LEASED_MAX {
                 tokio::select! {
                     biased;
                     () = &mut stop => break,
                     _ = under_way.join_next() => continue,
                 }
             }
-            let mut next = pin!(self.next(AT_A_TIME - under_way.len()));
+            let mut next = pin!(self.next(CLAIMED_MAX.min(LEASED_MAX - under_way.len())));
             let (granted, is_over) = tokio::select! {
                 biased;
                 () = &mut stop => (next.await, true),
@@ -174,7 +178,7 @@ impl Senders {
         match task {
             POST => self.webhooks.send(payload).await,
             MAIL => match &self.mails {
-                Some(mails) => mails.send(payload, self.engine.now()).await,
+                Some(mails) => mails.send(payload).await,
                 None => Answer::hopeless(
                     "no-mail-server",
                     "this server knows no mail server: start it with --smtp and redrive this",

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::answer::{Answer, tame};
 use crate::lines::Lines;
 use crate::message::Message;
+use crate::places::Way;
 
 const GONE: u16 = 410;
 /// Of what an endpoint says besides its status.
@@ -31,7 +32,8 @@ impl Webhooks {
         let message = Message::read(payload)?;
         let url = fetch::normalized(&message.to).map_err(|error| failed(&error))?;
         let host = fetch::host_of(&url).map_err(|error| failed(&error))?;
-        let _place = self.lines.enter(&host).await.map_err(Answer::Later)?;
+        let way = Way { host, submitter: message.submitter(&self.engine).await };
+        let _place = self.lines.enter(&way).await.map_err(Answer::Later)?;
         let posting = self.engine.posting_to(&url).await;
         let posting = posting.map_err(|refusal| Answer::failed(refusal.code.as_str(), refusal.message))?;
         if posting.disabled.is_some() {

@@ -37,9 +37,18 @@ pub(crate) fn server(ports: &[u16], more: &[&str]) -> Server {
 
 /// The same in a changed environment.
 pub(crate) fn server_in(ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> Server {
+    server_trying("2s", ports, more, envs)
+}
+
+/// One that waits for a receiver as long as it ever does.
+pub(crate) fn patient_server(ports: &[u16]) -> Server {
+    server_trying("10m", ports, &[], &[])
+}
+
+fn server_trying(within: &str, ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> Server {
     let read = |file: &str| std::fs::read_to_string(common::pipelines().join(file)).unwrap();
     let (toml, schema) = (read("delivery.toml"), read("schemas/delivery.json"));
-    let quick = hurried(&toml);
+    let quick = hurried(&toml, within);
     assert!(quick.contains("version = 2") && quick.matches("\"100ms\"").count() == 2, "{quick}");
     let mut args = vec!["--allow-address".to_owned(), "127.0.0.0/8".to_owned()];
     for port in ports {
@@ -57,11 +66,11 @@ pub(crate) fn server_in(ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> 
     Server::start_with(&files, &args, envs)
 }
 
-/// The same machine in its second version: a try takes two seconds at most, the next comes soon.
-fn hurried(toml: &str) -> String {
+/// The same machine in its second version: a try takes so long at most, the next comes soon.
+fn hurried(toml: &str, within: &str) -> String {
     let lines = toml.lines().map(|line| match line.split(" = ").next() {
         Some("version") => "version = 2".to_owned(),
-        Some("timeout") => "timeout = \"2s\"".to_owned(),
+        Some("timeout") => format!("timeout = \"{within}\""),
         Some("retry") => "retry = { times = 1000, delay = \"100ms\" }".to_owned(),
         _ => line.to_owned(),
     });

@@ -3,6 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod crowd;
 mod deliveries;
 mod mail;
 mod mail_server;

@@ -4,7 +4,7 @@ use model::admit::Application;
 use model::api::DeliveryView;
 use model::command::Redrive;
 use model::owed::{Again, DELIVERY};
-use model::{Caller, Code, Refusal, Submission, SubmissionId};
+use model::{Caller, Code, Name, Refusal, Submission, SubmissionId};
 use store::{Page, Query, Store};
 
 use super::Engine;
@@ -19,6 +19,12 @@ impl Engine {
             Ok((views, more))
         })
         .await
+    }
+
+    /// Finds who made a submission, while that is there to be read.
+    pub async fn submitter_of(&self, id: SubmissionId) -> Option<Name> {
+        let found = self.read(move |store| store.submission(id)).await.ok()?;
+        found.map(|(row, _)| row.submitter).filter(|submitter| !submitter.is_empty())
     }
 
     /// Sends a message once more: a dead one goes on, one that has ended is submitted anew under the same cause and
