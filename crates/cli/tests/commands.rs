@@ -198,6 +198,19 @@ fn submissions_are_listed_by_filter_and_by_page() {
 }
 
 #[test]
+fn ids_alone_are_for_scripts() {
+    let server = Server::with_own_pipelines();
+    let made = ["a", "b"].map(|name| submit(&server, name, &["--quiet"]).ends(0).stdout);
+    let listed = server.run(&["list", "-q"]).ends(0).stdout;
+    assert_eq!(listed, format!("{}{}", made[1], made[0]), "newest first, one a line and nothing else");
+    for id in made {
+        server.run(&["show", id.trim_end()]).ends(0);
+    }
+    let waited = submit(&server, "c", &["--quiet", "--wait", "--timeout", "1ms"]).ends(1).stdout;
+    assert!(server.run(&["list", "-q"]).ends(0).stdout.starts_with(&waited), "{waited}");
+}
+
+#[test]
 fn a_duplicate_is_the_one_that_is_open() {
     let server = Server::with_own_pipelines();
     let first = submit(&server, "a", &[]).ends(0).json();

@@ -43,6 +43,10 @@ pub(crate) struct List {
     #[arg(long, value_name = "TIME")]
     created_before: Option<Time>,
 
+    /// Print ids alone, one a line, for scripts
+    #[arg(short, long)]
+    quiet: bool,
+
     #[command(flatten)]
     page: PageArgs,
 
@@ -64,6 +68,7 @@ impl List {
         let client = self.server.client()?;
         let answer = block_on(async { Ok(client.submissions(&filter, &self.page.page()).await?) })?;
         match format {
+            _ if self.quiet => output::print(&ids(&answer.submissions))?,
             Format::Json => output::print_json(&answer)?,
             Format::Table if answer.submissions.is_empty() => say!("there are no such submissions"),
             Format::Table => output::print(&table(&answer.submissions))?,
@@ -71,6 +76,10 @@ impl List {
         say_if_more("list ...", answer.next, &self.server);
         Ok(Exit::Fine)
     }
+}
+
+fn ids(submissions: &[SubmissionView]) -> String {
+    submissions.iter().map(|submission| format!("{}\n", submission.id)).collect()
 }
 
 /// Submissions as people look at them.

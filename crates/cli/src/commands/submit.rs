@@ -13,7 +13,8 @@ use crate::remote::{DataArgs, ServerArgs, WaitArgs, block_on, idempotency_key, r
 Examples:
   milepost submit skill-review --data '{\"repo_url\":\"https://github.com/you/skills\",\"skill_name\":\"notes\"}'
   milepost submit skill-review skill.json --wait --timeout 5m
-  generate | milepost submit skill-review - -o json")]
+  generate | milepost submit skill-review - -o json
+  id=$(milepost submit skill-review skill.json --quiet)")]
 pub(crate) struct Submit {
     /// The pipeline's name
     #[arg(value_name = "PIPELINE")]
@@ -41,6 +42,10 @@ pub(crate) struct Submit {
     /// Makes the submission safe to repeat with the same key; made up if not given
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
+
+    /// Print the id alone, for scripts
+    #[arg(short, long)]
+    quiet: bool,
 
     #[command(flatten)]
     wait: WaitArgs,
@@ -74,6 +79,7 @@ impl Submit {
         }
         if !self.wait.wait {
             match format {
+                _ if self.quiet => output::print(&format!("{}\n", answer.id))?,
                 Format::Json => output::print_json(&answer)?,
                 Format::Table => {
                     let mut table = Table::new(["ID", "PIPELINE", "STATE", "CREATED"]);
@@ -86,6 +92,7 @@ impl Submit {
         }
         let waited = self.wait.wait(&client, answer.id).await?;
         match format {
+            _ if self.quiet => output::print(&format!("{}\n", waited.submission.id))?,
             Format::Json => output::print_json(&waited.submission)?,
             Format::Table => output::print(&table([&waited.submission]))?,
         }
