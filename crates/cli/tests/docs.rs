@@ -14,10 +14,11 @@ fn read(page: &str) -> String {
 
 /// The TOML examples of a page. Whatever files they name are there and allow everything.
 fn examples(page: &str) -> Vec<Source> {
-    const FENCE: &str = "```toml\n";
+    const FENCE: &str = "```toml";
     let text = read(page);
     let examples = text.match_indices(FENCE).map(|(at, _)| {
-        let toml = text[at + FENCE.len()..].split("```").next().unwrap_or_default();
+        let block = text[at..].split_once('\n').map_or("", |(_, block)| block);
+        let toml = block.split("```").next().unwrap_or_default();
         let name = format!("{page}, the example at line {}", text[..at].lines().count() + 1);
         let text_of = |path: &str| if path.ends_with(".txt") { "Subject: x\n\ntext\n" } else { "{}" };
         let files = attachments(toml).into_iter().map(|path| (path.clone(), text_of(&path).to_owned()));

@@ -632,8 +632,9 @@ final = "failure"
 fn examples_of_the_documentation_are_true() {
     let page = pipelines().join("../docs/scenarios.md");
     let page = std::fs::read_to_string(page).expect("the page is there");
+    let blocks = page.split("```toml").skip(1).filter_map(|rest| rest.split_once('\n'));
     let examples: Vec<&str> =
-        page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
+        blocks.map(|(_, block)| block.split("```").next().unwrap_or_default()).collect();
     let folder = TempDir::new().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         std::fs::write(folder.path().join(path), text).expect("the folder can be written");
