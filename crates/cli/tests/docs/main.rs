@@ -1,14 +1,18 @@
-//! The documentation is true: its pipelines load, and no route and no problem of a file is left out.
+//! The documentation is true: its commands work, its pipelines load, and no route and no problem of a file is left out.
+#![cfg(unix)]
 
-use std::path::Path;
+mod commands;
+mod page;
+mod run;
 
 use model::pipeline::{CODES, Source, attachments, load};
+use run::repository;
 
 /// The problems that a part of a pipeline may be blamed for: that the rest of it is missing.
 const PARTIAL: [&str; 4] = ["missing-key", "no-way-out", "unknown-state", "unreachable-state"];
 
 fn read(page: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let path = repository().join(page);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
