@@ -3,6 +3,7 @@
 //! A check is a pure function from the tree to problems. All of them run, so one call shows everything.
 
 mod crates;
+mod deny;
 mod links;
 mod lock;
 mod manifest;
@@ -28,14 +29,18 @@ const CHECKS: &[(&str, Check)] = &[
     ("whitespace", whitespace::is_plain),
     ("arrows", crates::arrows_point_down),
     ("manifests", crates::manifests_follow_the_workspace),
-    ("sources", crates::have_sources),
+    ("crates", crates::have_sources),
     ("links", links::lead_somewhere),
     ("lock", lock::is_committed),
-    ("lock", lock::has_one_tls_stack),
+    ("sources", deny::sources_are_known),
+    ("bans", deny::bans_are_kept),
+    ("licences", deny::licences_are_allowed),
 ];
 
 struct Tree {
     files: Vec<File>,
+    /// What the build on this machine depends on.
+    packages: Vec<deny::Package>,
 }
 
 struct File {
@@ -80,7 +85,7 @@ impl Tree {
         let listing = String::from_utf8(listing.stdout).context("a file name is not UTF-8: rename it")?;
         let paths = listing.split_terminator('\0').filter(|path| root.join(path).is_file());
         let files = paths.map(|path| File::read(root, path)).collect::<Result<_>>()?;
-        Ok(Tree { files })
+        Ok(Tree { files, packages: deny::packages(root)? })
     }
 
     fn file(&self, path: &str) -> Option<&File> {
@@ -125,6 +130,6 @@ impl fmt::Display for Problem {
 #[cfg(test)]
 fn findings(check: Check, files: &[(&str, &str)]) -> Vec<String> {
     let file = |&(path, text): &(&str, &str)| File { path: path.to_owned(), text: text.to_owned() };
-    let tree = Tree { files: files.iter().map(file).collect() };
+    let tree = Tree { files: files.iter().map(file).collect(), packages: Vec::new() };
     check(&tree).iter().map(Problem::to_string).collect()
 }
