@@ -259,4 +259,42 @@ mod tests {
         assert!(MailServer::read("smtp://mail.example", "nobody", None).is_err());
         assert!(!format!("{:?}", read("smtps://ada@x.example", Some("hunter2"))).contains("hunter2"));
     }
+
+    /// Takes one connection and answers everything well but the recipient, which it answers with this.
+    async fn refuse_with(listener: tokio::net::TcpListener, reply: String) {
+        use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+        let mut stream = BufReader::new(listener.accept().await.unwrap().0);
+        let mut said = "220 mail.example\r\n".to_owned();
+        loop {
+            stream.write_all(said.as_bytes()).await.unwrap();
+            let mut line = String::new();
+            if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+                return;
+            }
+            said = if line.starts_with("RCPT") { reply.clone() } else { "250 fine\r\n".to_owned() };
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reply_is_cut_and_cleaned_before_anybody_sees_it() {
+        let long = "x".repeat(800);
+        for reply in [
+            format!("550 {long}\r\n"),
+            format!("550-{long}\r\n").repeat(20) + "550 end\r\n",
+            "550 no \u{1b}[2Jsuch \u{202e}user\u{0}\u{7}\r\n".to_owned(),
+            format!("451 {long}\u{9b}31m\u{200f}\r\n"),
+        ] {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("smtp://127.0.0.1:{}?tls=none", listener.local_addr().unwrap().port());
+            let refusing = tokio::spawn(refuse_with(listener, reply));
+            let unsent = read(&url, None).unwrap().send(&"ada@mail.example".parse().unwrap(), b"x").await;
+            let said = match unsent.unwrap_err() {
+                Unsent::Refused(reply) => reply,
+                Unsent::Failed { message, .. } => message,
+            };
+            assert!(said.chars().count() <= REPLY_CHARS_MAX + 20, "{said}");
+            assert!(said.chars().all(|c| (' '..='~').contains(&c)), "{said:?}");
+            refusing.abort();
+        }
+    }
 }

@@ -14,6 +14,8 @@ use crate::places::Way;
 const GONE: u16 = 410;
 /// Of what an endpoint says besides its status.
 const SNIPPET_CHARS_MAX: usize = 120;
+/// Of an error that names what went wrong on the way.
+const ERROR_CHARS_MAX: usize = 300;
 const USER_AGENT: &str = concat!("milepost/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug, Clone)]
@@ -64,11 +66,19 @@ impl Webhooks {
 }
 
 fn failed(error: &fetch::Error) -> Answer {
-    Answer::Failed {
-        code: error.code().to_owned(),
-        message: error.to_string(),
-        retryable: error.is_passing(),
-    }
+    // The reason may repeat what the other side said, such as the names in its certificate.
+    let said = tame(&error.to_string(), ERROR_CHARS_MAX);
+    let message = match error {
+        fetch::Error::RefusedPort(port) => {
+            format!("{said}; the operator allows it with `milepost serve --allow-port {port}`")
+        }
+        fetch::Error::RefusedAddress(address) => {
+            let bits = if address.contains(':') { 128 } else { 32 };
+            format!("{said}; the operator allows it with `milepost serve --allow-address {address}/{bits}`")
+        }
+        _ => said,
+    };
+    Answer::Failed { code: error.code().to_owned(), message, retryable: error.is_passing() }
 }
 
 fn refused(status: u16, body: &[u8]) -> Answer {

@@ -156,15 +156,17 @@ async fn addresses_that_are_not_allowed_are_dead_letters_that_say_so() {
     let receiver = Receiver::start(Mood::Answers(200)).await;
     let server = server(&[receiver.address.port()], &[]);
     let client = server.client();
-    for (to, code) in [
-        ("http://169.254.169.254/latest/meta-data", "refused-address"),
-        ("http://0x0a.1/", "refused-address"),
-        ("http://example.com:22/", "refused-port"),
+    for (to, code, flag) in [
+        ("http://169.254.169.254/latest/meta-data", "refused-address", "--allow-address 169.254.169.254/32"),
+        ("http://0x0a.1/", "refused-address", "--allow-address 10.0.0.1/32"),
+        ("http://example.com:22/", "refused-port", "--allow-port 22"),
     ] {
         let id = tell(&client, webhook(to, to)).await;
         let dead = seen(&client, id, |view| view.status == Status::Dead).await;
         assert_eq!(dead.error.as_ref().map(|error| &*error.code), Some(code), "{to}: {dead:?}");
         assert_eq!(dead.attempt, 1, "{to} is tried once");
+        let message = dead.error.map(|error| error.message).unwrap();
+        assert!(message.contains(flag), "{to}: {message}");
     }
     for to in ["ftp://example.com/", "not an address"] {
         let told = notified(&client, webhook(to, to)).await;
