@@ -1,7 +1,7 @@
 //! The door: everything about a new submission that can be checked before the store is asked.
 //!
-//! Runs on the caller's thread, outside any transaction, because it is the costly part: the schema, the key, the labels
-//! and the way in are functions of the payload and the pipeline alone.
+//! Runs outside any transaction, because it is the costly part: the schema, the key, the labels and the way in are
+//! functions of the payload and the pipeline alone. The schema takes as long as its fuel lasts.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::owed::DELIVERY;
 use crate::pipeline::{Edge, Pipeline};
 use crate::refusal::{Code, Refusal};
 use crate::role::Role;
-use crate::schema::Violation;
+use crate::schema::{Fuel, Misfit};
 use crate::submission::{Seat, SubmissionId};
 use crate::time::Time;
 use crate::token::Bits;
@@ -181,8 +181,20 @@ impl Admission {
     }
 }
 
-/// Checks an application against a pipeline. Messages to the outside are the engine's own: nobody submits one.
-pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
+/// The proof that an application has been checked: `enter` takes it in.
+#[derive(Debug)]
+pub struct Checked(());
+
+/// Checks an application against a pipeline, and takes it in. Messages to the outside are the engine's own: nobody
+/// submits one.
+pub fn admit(pipeline: &Pipeline, application: Application, fuel: &mut Fuel) -> Result<Admission, Refusal> {
+    let checked = check(pipeline, &application, fuel)?;
+    enter(pipeline, application, checked)
+}
+
+/// Checks all of an application that takes the longer the larger it is. Where the fuel is not enough, the refusal's
+/// code is `too-complex`.
+pub fn check(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) -> Result<Checked, Refusal> {
     if &*pipeline.name == DELIVERY {
         let message = format!(
             "nobody submits to `{DELIVERY}`; a pipeline that declares `notify` has messages sent, and \
@@ -190,18 +202,34 @@ pub fn admit(pipeline: &Pipeline, application: Application) -> Result<Admission,
         );
         return Err(Refusal::new(Code::Reserved, message));
     }
-    admit_any(pipeline, application)
+    check_any(pipeline, application, fuel)
 }
 
 /// Checks an application that may be a message to the outside: one of the engine's own, or one that is sent again.
-pub fn admit_any(pipeline: &Pipeline, application: Application) -> Result<Admission, Refusal> {
-    check_bounds(&application)?;
-    check_priority(pipeline, &application)?;
+pub fn admit_any(
+    pipeline: &Pipeline,
+    application: Application,
+    fuel: &mut Fuel,
+) -> Result<Admission, Refusal> {
+    let checked = check_any(pipeline, &application, fuel)?;
+    enter(pipeline, application, checked)
+}
+
+fn check_any(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) -> Result<Checked, Refusal> {
+    check_bounds(application)?;
+    check_priority(pipeline, application)?;
     if let Some(schema) = &pipeline.payload {
-        schema
-            .check(&application.payload)
-            .map_err(|violations| schema_refusal("the payload", &violations))?;
+        schema.check(&application.payload, fuel).map_err(|misfit| schema_refusal("the payload", &misfit))?;
     }
+    Ok(Checked(()))
+}
+
+/// Takes in an application that was checked against this pipeline.
+pub fn enter(
+    pipeline: &Pipeline,
+    application: Application,
+    Checked(()): Checked,
+) -> Result<Admission, Refusal> {
     let text = application.payload.clone();
     let payload = LazyCell::new(|| text.value());
     let mut door = Door { pipeline, payload: &|| &payload, labels: Value::Object(BTreeMap::new()) };
@@ -280,7 +308,14 @@ fn check_word(what: &str, word: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(crate) fn schema_refusal(what: &str, violations: &[Violation]) -> Refusal {
+pub(crate) fn schema_refusal(what: &str, misfit: &Misfit) -> Refusal {
+    let Misfit::Violations(violations) = misfit else {
+        let message = format!(
+            "{what} takes too long to check against its schema; send less at a time, or have the schema \
+             combine fewer parts by `anyOf`, `oneOf` and `$ref`"
+        );
+        return Refusal::new(Code::TooComplex, message);
+    };
     let list: Vec<_> = violations.iter().map(|v| json!({ "path": v.path, "message": v.message })).collect();
     let first = violations.first().map_or(String::new(), |v| {
         if v.path.is_empty() {

@@ -63,6 +63,7 @@ codes! {
     InvalidJson = "invalid-json", Invalid, "the body is not strict JSON";
     InvalidDefinition = "invalid-definition", Unprocessable, "the pipeline file has problems";
     SchemaViolation = "schema-violation", Unprocessable, "a document does not fit its JSON Schema";
+    TooComplex = "too-complex", Unprocessable, "a document takes too long to check against its JSON Schema";
     NotAdmitted = "not-admitted", Unprocessable, "no way into the pipeline fits the submission";
     GuardError = "guard-error", Unprocessable, "an expression of the pipeline could not be evaluated";
     KeyMismatch = "key-mismatch", Unprocessable, "the given key is not the one the pipeline derives";

@@ -7,6 +7,7 @@ mod support;
 use model::admit::admit;
 use model::command::{Redrive, Renew};
 use model::owed::{Debtor, Effect};
+use model::schema::Fuel;
 use model::submission::Wait;
 use model::{Code, Command, Status, SubmissionId};
 use support::{Story, admin, pipeline};
@@ -145,7 +146,7 @@ fn an_amendment_that_restarts_takes_the_lease_back() {
 /// One whose key another submission has.
 fn in_line() -> Story {
     let mut story = driving();
-    let admission = admit(&story.pipeline, Story::application(admin(), PAYLOAD)).unwrap();
+    let admission = admit(&story.pipeline, Story::application(admin(), PAYLOAD), &mut Fuel::whole()).unwrap();
     let decision = story.decide(&Command::Submit(admission.into())).unwrap();
     story.row = Some(decision.row);
     assert_eq!(story.row().wait, Wait::Key);

@@ -6,6 +6,7 @@ mod support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::{Application, admit};
+use model::schema::Fuel;
 use model::submission::{Status, Wait};
 use model::token::Bits;
 use model::{Caller, Code, Command, Digest, Json, Role, Time};
@@ -51,7 +52,7 @@ fn a_payload_that_nothing_asks_about_is_not_read() {
         // Reading this would panic.
         let payload = Json::from_stored("{");
         let application = Application { payload, ..Story::application(support::admin(), "{}") };
-        catch_unwind(AssertUnwindSafe(|| admit(&machine, application).is_ok()))
+        catch_unwind(AssertUnwindSafe(|| admit(&machine, application, &mut Fuel::whole()).is_ok()))
     };
     assert!(admitted(r#""SORT""#).unwrap());
     assert!(admitted(r#"[{ to = "SORT", when = "payload.n > 1" }, "SORT"]"#).is_err(), "here something asks");
@@ -64,7 +65,8 @@ fn a_payload_is_in_the_log_alike_wherever_it_was_digested() {
     let machine = route(sort);
     let mut salts = Vec::new();
     for at_the_door in [None, Some(Bits([7; 16]))] {
-        let admission = admit(&machine, Story::application(support::admin(), "{\"n\":1}")).unwrap();
+        let admission =
+            admit(&machine, Story::application(support::admin(), "{\"n\":1}"), &mut Fuel::whole()).unwrap();
         let admission = at_the_door.map_or(admission.clone(), |salt| admission.sealed(salt));
         let mut story = Story::of(machine.clone());
         story.tell(&Command::Submit(admission.into())).unwrap();
@@ -228,7 +230,7 @@ fn a_submission_not_before_a_time_stands_at_the_door_until_then() {
     let mut story = Story::of(route(WORK));
     let mut application = Story::application(support::admin(), "{}");
     application.not_before = Some(story.now.plus(model::Millis::from_secs(60)));
-    let admission = model::admit::admit(&story.pipeline, application).unwrap();
+    let admission = model::admit::admit(&story.pipeline, application, &mut Fuel::whole()).unwrap();
     story.tell(&Command::Submit(admission.into())).unwrap();
     assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
     story.pass("60s");
@@ -370,7 +372,7 @@ fn a_key_is_derived_and_a_given_one_must_agree() {
     let admit = |key: Option<&str>, payload: &str| {
         let mut application = Story::application(support::admin(), payload);
         application.key = key.map(str::to_owned);
-        model::admit::admit(&machine, application)
+        model::admit::admit(&machine, application, &mut Fuel::whole())
     };
     assert_eq!(&**admit(None, r#"{"id":"a"}"#).unwrap().key().unwrap(), "a");
     assert_eq!(&**admit(Some("a"), r#"{"id":"a"}"#).unwrap().key().unwrap(), "a");
@@ -385,7 +387,7 @@ fn neighbours_of_two_to_the_53_have_different_keys() {
     let machine = keyed("string(payload.id)");
     let key = |id: &str| {
         let application = Story::application(support::admin(), &format!(r#"{{"id":{id}}}"#));
-        model::admit::admit(&machine, application).unwrap().key().unwrap().to_string()
+        model::admit::admit(&machine, application, &mut Fuel::whole()).unwrap().key().unwrap().to_string()
     };
     assert_eq!(key("9007199254740992"), "9007199254740992");
     assert_eq!(key("9007199254740993"), "9007199254740993");
@@ -417,7 +419,7 @@ fn a_time_to_live_of_a_state_does_not_run_before_the_submission_may_start() {
     let mut story = Story::of(machine);
     let mut application = Story::application(support::admin(), "{}");
     application.not_before = Some(story.now.plus(model::Millis::from_secs(7_200)));
-    let admission = model::admit::admit(&story.pipeline, application).unwrap();
+    let admission = model::admit::admit(&story.pipeline, application, &mut Fuel::whole()).unwrap();
     story.tell(&Command::Submit(admission.into())).unwrap();
     story.pass("2h");
     story.wake();
@@ -461,6 +463,9 @@ fn a_priority_beyond_its_bounds_is_refused() {
     for priority in [i64::MIN, i64::MAX, 1_000_001] {
         let mut application = Story::application(support::admin(), r#"{"id":"a"}"#);
         application.priority = Some(priority);
-        assert_eq!(model::admit::admit(&machine, application).unwrap_err().code, Code::InvalidRequest);
+        assert_eq!(
+            model::admit::admit(&machine, application, &mut Fuel::whole()).unwrap_err().code,
+            Code::InvalidRequest
+        );
     }
 }

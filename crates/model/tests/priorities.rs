@@ -5,6 +5,7 @@ mod support;
 
 use model::admit::admit;
 use model::pipeline::Ageing;
+use model::schema::Fuel;
 use model::submission::Wait;
 use model::{Caller, Code, Command, Pipeline, Role};
 use support::{Story, migrate, pipeline};
@@ -36,7 +37,7 @@ fn work(with: &str) -> Pipeline {
 fn set(machine: Pipeline, role: Role, priority: i64) -> Result<Story, model::Refusal> {
     let mut application = Story::application(Caller::new("ada", role), "{}");
     application.priority = Some(priority);
-    let admission = admit(&machine, application)?;
+    let admission = admit(&machine, application, &mut Fuel::whole())?;
     let mut story = Story::of(machine);
     story.tell(&Command::Submit(admission.into()))?;
     Ok(story)

@@ -179,8 +179,11 @@ impl Game {
     fn command(&mut self, kind: u8, one: usize, two: usize) -> Option<Command> {
         if self.story.row.is_none() {
             let payload = PAYLOADS[one % PAYLOADS.len()];
-            let admission =
-                model::admit::admit_any(&self.story.pipeline, Story::application(caller(two), payload));
+            let admission = model::admit::admit_any(
+                &self.story.pipeline,
+                Story::application(caller(two), payload),
+                &mut model::schema::Fuel::whole(),
+            );
             return Some(Command::Submit(admission.ok()?.into()));
         }
         let age = if one.is_multiple_of(4) { 1 + one % 3 } else { 1 };

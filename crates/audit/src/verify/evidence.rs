@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use model::json::Json;
+use model::schema::{Fuel, Misfit};
 use model::{Digest, SubmissionId};
 
 use super::chain::{Judge, Tip, follow};
@@ -254,7 +255,10 @@ impl<'a> Verifier<'a> {
         let shown = self.shown(leaf, event)?;
         let rules = &self.judges[judge].rules;
         if let (Some(schema), Some(payload)) = (&rules.pipeline.payload, &event.documents.payload) {
-            let fits = Json::parse(&payload.text).is_ok_and(|payload| schema.check(&payload).is_ok());
+            // What cannot be told in time is no finding.
+            let fits = Json::parse(&payload.text).is_ok_and(|payload| {
+                !matches!(schema.check(&payload, &mut Fuel::whole()), Err(Misfit::Violations(_)))
+            });
             if !fits {
                 return Err(Finding::new(
                     Fault::Document,

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::{Admission, Application, admit, admit_any};
 use model::decide::{Fate, Unborn, unborn};
+use model::schema::Fuel;
 use model::{Caller, Code, Json, Name, Refusal, Role, Submission, SubmissionId};
 use store::{Arrival, LaneKey, OpenKey, Received};
 
@@ -101,7 +102,7 @@ fn admitted(versions: &Versions, received: &Received) -> Result<Admission, Refus
         parent: None,
     };
     let by_engine = *received.submitter == *NOTIFIER;
-    let admission = if by_engine { admit_any } else { admit }(pipeline, application)?;
+    let admission = if by_engine { admit_any } else { admit }(pipeline, application, &mut Fuel::of_many())?;
     Ok(admission.promised(received.id))
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::admit::{Application, admit};
 use model::pipeline::Schedule;
+use model::schema::Fuel;
 use model::{Caller, Pipeline, Role};
 
 use super::{Duty, Look, Pass};
@@ -68,7 +69,7 @@ fn due(
         reason: None,
         parent: None,
     };
-    match admit(pipeline, application) {
+    match admit(pipeline, application, &mut Fuel::shared()) {
         Ok(admission) => Some(tick(at, Due::Submit(admission.by_clock().into()))),
         Err(refusal) => {
             tracing::warn!(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::admit::{Admission, Application, admit};
 use model::decide::CHILDREN_MAX;
 use model::pipeline::{Kind, OnDuplicate};
+use model::schema::Fuel;
 use model::token::Bits;
 use model::{
     Caller, Code, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time, Token, Trace,
@@ -60,7 +61,7 @@ impl Engine {
         };
         let pipeline = self.joined(&row, made.map(|(row, _)| row))?;
         let worker = row.lease().map_or("worker".into(), |lease| lease.worker.clone());
-        let caller = Caller { name: worker, role: Role::Worker };
+        let caller = Caller { name: worker.clone(), role: Role::Worker };
         let mut admitted = Admitted {
             pipeline,
             person: row.person().clone(),
@@ -68,21 +69,25 @@ impl Engine {
             names: HashSet::new(),
             keys: HashSet::new(),
             list: Vec::new(),
+            fuel: Fuel::whole(),
         };
-        for (index, child) in children.into_iter().enumerate() {
-            let name = child.name(index);
-            let application = Application {
-                caller: caller.clone(),
-                payload: child.payload,
-                key: child.key,
-                priority: child.priority,
-                not_before: child.not_before,
-                reason: None,
-                parent: Some((parent, name.clone())),
-            };
-            admitted.add(application, name).map_err(|refusal| blame(index, refusal))?;
-        }
-        Ok(admitted.list)
+        let admit = move || {
+            for (index, child) in children.into_iter().enumerate() {
+                let name = child.name(index);
+                let application = Application {
+                    caller: caller.clone(),
+                    payload: child.payload,
+                    key: child.key,
+                    priority: child.priority,
+                    not_before: child.not_before,
+                    reason: None,
+                    parent: Some((parent, name.clone())),
+                };
+                admitted.add(application, name).map_err(|refusal| blame(index, refusal))?;
+            }
+            Ok(admitted.list)
+        };
+        self.aside(&worker, admit).await?
     }
 
     /// The pipeline whose submissions a state makes. A repeat may come when its submission has left the state: then it
@@ -117,12 +122,14 @@ struct Admitted {
     names: HashSet<Name>,
     keys: HashSet<Name>,
     list: Vec<Admission>,
+    /// For all of them together.
+    fuel: Fuel,
 }
 
 impl Admitted {
     fn add(&mut self, application: Application, name: Name) -> Result<(), Refusal> {
         let salt = Bits(clock::entropy());
-        let admission = admit(&self.pipeline, application)?;
+        let admission = admit(&self.pipeline, application, &mut self.fuel)?;
         let admission = admission.on_behalf_of(self.person.clone()).traced(self.trace.clone()).sealed(salt);
         if !self.names.insert(name) {
             return Err(Refusal::new(Code::InvalidRequest, "an earlier child of the call has the same name"));

@@ -9,6 +9,7 @@ use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 
+use super::aside::Aside;
 use super::duties::Duties;
 use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
@@ -69,6 +70,7 @@ pub struct Engine {
     pub(super) hints: Arc<Hints>,
     pub(super) duties: Arc<Duties>,
     pub(super) claim_sweep: Duration,
+    pub(super) aside: Arc<Aside>,
     /// The audit log, where it is published.
     pub(super) log: Option<Arc<LogState>>,
     received: Arc<Mutex<Tally>>,
@@ -125,6 +127,7 @@ impl Engine {
             hints: hints.clone(),
             duties: Arc::default(),
             claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
+            aside: Arc::default(),
             log,
             received: Arc::default(),
             metrics: Arc::default(),

@@ -1,17 +1,24 @@
-//! Submitting: checked on the caller's thread, then asked of the core; many of one call together.
+//! Submitting: checked by whoever brings it, or aside where that takes longer; then asked of the core, many of one call
+//! together.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use model::admit::{Admission, Application, admit, admit_any};
+use model::admit::{Admission, Application, admit, admit_any, check, enter};
 use model::owed::DELIVERY;
+use model::schema::Fuel;
 use model::token::Bits;
-use model::{Code, Name, Refusal};
+use model::{Code, Name, Pipeline, Refusal};
 use tokio::sync::oneshot;
 
 use super::handle::{Engine, Within, heard, submission};
 use super::queue::Job;
 use crate::clock;
 use crate::core::{Answered, Ask, Input, Once, Outcome};
+
+/// A call's payloads up to here are checked by the thread that answers it: larger ones take longer than a hop to
+/// another thread.
+const PAYLOADS_BYTES_MAX: usize = 32 << 10;
 
 impl Engine {
     /// Submits to the newest version of a pipeline.
@@ -22,13 +29,15 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
         let pipeline = self.in_force(pipeline)?;
-        let admission = self.at_the_door(admit(&pipeline, application))?;
+        let mut admissions = self.admissions(&pipeline, vec![application]).await;
+        let admission = admissions.pop().expect("one application, one answer")?;
         submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
     }
 
     /// Submits a message to the outside that was made before.
     pub(super) async fn deliver_again(&self, application: Application) -> Result<Answered, Refusal> {
-        let admission = self.at_the_door(admit_any(&*self.in_force(DELIVERY)?, application))?;
+        let admission =
+            self.at_the_door(admit_any(&*self.in_force(DELIVERY)?, application, &mut Fuel::shared()))?;
         submission(self.ask(Ask::Submit(admission.into()).into()).await?)
     }
 
@@ -46,10 +55,12 @@ impl Engine {
             Ok(pipeline) => pipeline,
             Err(refusal) => return applications.iter().map(|_| Err(refusal.clone())).collect(),
         };
-        let mut answers: Vec<Option<Result<Answered, Refusal>>> = Vec::with_capacity(applications.len());
-        let mut admitted = Vec::with_capacity(applications.len());
-        for (index, (application, once)) in applications.into_iter().enumerate() {
-            let admission = self.at_the_door(admit(&pipeline, application)).and_then(|admission| {
+        let (applications, onces): (Vec<_>, Vec<_>) = applications.into_iter().unzip();
+        let admissions = self.admissions(&pipeline, applications).await;
+        let mut answers: Vec<Option<Result<Answered, Refusal>>> = Vec::with_capacity(admissions.len());
+        let mut admitted = Vec::with_capacity(admissions.len());
+        for (index, (admission, once)) in admissions.into_iter().zip(onces).enumerate() {
+            let admission = admission.and_then(|admission| {
                 let inside = (within.covers)(admission.labels());
                 if inside { Ok(admission.traced(within.trace.cloned())) } else { Err((within.outside)()) }
             });
@@ -105,6 +116,52 @@ impl Engine {
         outcomes
     }
 
+    /// Admits what a call brings, each in its place: small ones here, the others aside.
+    async fn admissions(
+        &self,
+        pipeline: &Arc<Pipeline>,
+        applications: Vec<Application>,
+    ) -> Vec<Result<Admission, Refusal>> {
+        let (mut fuel, mut room) = (Fuel::little(), PAYLOADS_BYTES_MAX);
+        let mut admissions = Vec::with_capacity(applications.len());
+        let mut aside = Vec::new();
+        for (index, application) in applications.into_iter().enumerate() {
+            let bytes = application.payload.as_str().len();
+            let checked = (bytes <= room).then(|| check(pipeline, &application, &mut fuel));
+            room = room.saturating_sub(bytes);
+            match checked {
+                Some(Ok(checked)) => {
+                    admissions.push(self.at_the_door(enter(pipeline, application, checked)));
+                }
+                Some(Err(refusal)) if refusal.code != Code::TooComplex => {
+                    admissions.push(self.at_the_door(Err(refusal)));
+                }
+                _ => {
+                    admissions.push(Err(not_looked_at()));
+                    aside.push((index, application));
+                }
+            }
+        }
+        if let Some((_, first)) = aside.first() {
+            let caller = first.caller.name.clone();
+            let places: Vec<usize> = aside.iter().map(|(index, _)| *index).collect();
+            let (engine, pipeline) = (self.clone(), pipeline.clone());
+            let work = move || {
+                let mut fuel = Fuel::whole();
+                let admit = |(_, application)| engine.at_the_door(admit(&pipeline, application, &mut fuel));
+                aside.into_iter().map(admit).collect::<Vec<_>>()
+            };
+            match self.aside(&caller, work).await {
+                Ok(done) => places.into_iter().zip(done).for_each(|(place, one)| admissions[place] = one),
+                Err(refusal) => {
+                    self.metrics.refused(refusal.code);
+                    places.into_iter().for_each(|place| admissions[place] = Err(refusal.clone()));
+                }
+            }
+        }
+        admissions
+    }
+
     /// Counts a refusal at the door like one of the core, and makes what was admitted ready for the log.
     fn at_the_door(&self, admission: Result<Admission, Refusal>) -> Result<Admission, Refusal> {
         let admission = admission.inspect_err(|refusal| self.metrics.refused(refusal.code))?;
@@ -132,6 +189,10 @@ fn in_turn<T>(admitted: Vec<(usize, Admission, T)>) -> Vec<(usize, Admission, T)
     let mut placed: Vec<_> = target.into_iter().zip(admitted).collect();
     placed.sort_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, one)| one).collect()
+}
+
+fn not_looked_at() -> Refusal {
+    Refusal::new(Code::Internal, "this was not looked at; nothing was submitted")
 }
 
 fn taken_elsewhere() -> Refusal {

@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::event::Change;
 use crate::pipeline::{Choice, Edge, LaneRule, Pipeline, State};
 use crate::refusal::{Code, Refusal};
+use crate::schema::Fuel;
 use crate::submission::{Request, Submission};
 
 pub(super) fn decide(
@@ -174,7 +175,9 @@ fn check_data(edge: &Edge, act: &Act) -> Result<(), Refusal> {
         };
     };
     let data = act.data.clone().unwrap_or_default();
-    schema.check(&data).map_err(|violations| crate::admit::schema_refusal("the action's data", &violations))
+    schema
+        .check(&data, &mut Fuel::shared())
+        .map_err(|misfit| crate::admit::schema_refusal("the action's data", &misfit))
 }
 
 /// Picks the state the submission goes to: the one state, the one picked, or where it failed.

@@ -14,6 +14,7 @@ use crate::event::{Amended, Change, NewDocuments};
 use crate::json::{Json, Value};
 use crate::pipeline::{self, AmendLease, Pipeline};
 use crate::refusal::{Code, Refusal};
+use crate::schema::Fuel;
 use crate::submission::{Submission, Wait};
 
 pub(super) fn decide(
@@ -37,7 +38,9 @@ pub(super) fn decide(
         ));
     }
     if let Some(schema) = &pipeline.payload {
-        schema.check(&payload).map_err(|violations| schema_refusal("the amended payload", &violations))?;
+        schema
+            .check(&payload, &mut Fuel::shared())
+            .map_err(|misfit| schema_refusal("the amended payload", &misfit))?;
     }
     let labels = same_identity(pipeline, row, &value, Code::NotAmendable)?;
 

@@ -16,6 +16,7 @@ use crate::digest::Digest;
 use crate::event::{Change, NewDocuments};
 use crate::pipeline::{Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
+use crate::schema::Fuel;
 use crate::submission::{Kept, Request};
 
 pub(super) fn decide(
@@ -113,10 +114,10 @@ fn refuse_output(walk: &mut Walk<'_>, settlement: &Settlement, message: &str) {
 fn misfit(walk: &Walk<'_>, finish: &Finish) -> Option<String> {
     let schema = walk.state().output.get(&finish.outcome)?;
     let checked = match &finish.output {
-        Some(output) => schema.check(output),
-        None => schema.check(&crate::Json::default()),
+        Some(output) => schema.check(output, &mut Fuel::shared()),
+        None => schema.check(&crate::Json::default(), &mut Fuel::shared()),
     };
-    checked.err().map(|violations| schema_refusal("the output", &violations).message)
+    checked.err().map(|misfit| schema_refusal("the output", &misfit).message)
 }
 
 /// The move an action promised, in the name and by the right of whoever was granted it.

@@ -10,6 +10,7 @@ use model::command::{Act, Amend, Claim, Fail, Finish, GiveBack, Migrate, Renew, 
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
 use model::pipeline::{Source, attachments, load};
+use model::schema::Fuel;
 use model::submission::Failure;
 use model::{
     Caller, Command, Context, Debtor, Documents, Event, Json, Millis, Owed, Pipeline, Refusal, Role,
@@ -159,7 +160,7 @@ impl Story {
     }
 
     pub(crate) fn submit(&mut self, caller: Caller, payload: &str) -> Result<Answer, Refusal> {
-        let admission = admit_any(&self.pipeline, Story::application(caller, payload))?;
+        let admission = admit_any(&self.pipeline, Story::application(caller, payload), &mut Fuel::whole())?;
         self.tell(&Command::Submit(admission.into()))
     }
 
@@ -233,7 +234,7 @@ impl Story {
         let mut story = Story::of(pipeline);
         let mut application = Story::application(admin(), payload);
         application.not_before = Some(story.now.plus(span.parse().unwrap()));
-        let admission = admit_any(&story.pipeline, application).unwrap();
+        let admission = admit_any(&story.pipeline, application, &mut Fuel::whole()).unwrap();
         story.tell(&Command::Submit(admission.into())).unwrap();
         story
     }

@@ -6,6 +6,7 @@ mod actions;
 mod acts;
 mod amend;
 mod bad_input;
+mod bombs;
 mod children;
 mod dead;
 mod deliveries;

@@ -1,13 +1,22 @@
 //! JSON Schemas: what a payload or an action's data must look like.
 
+mod fuel;
+mod metered;
+mod prepare;
+
 use std::fmt;
 use std::sync::Arc;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 
+use self::fuel::{Empty, Weights, burn};
+use self::metered::{Metered, Seen};
+
 use crate::digest::Digest;
 use crate::json::Json;
 use crate::shared::Shared;
+
+pub use self::fuel::Fuel;
 
 /// A compiled schema. Cheap to clone.
 #[derive(Clone)]
@@ -15,11 +24,21 @@ pub struct Schema(Arc<Compiled>);
 
 struct Compiled {
     source: String,
-    validator: Validator,
+    validator: Validator<Metered>,
+    weights: Weights,
 }
 
 /// Compiled schemas, by their text: the same one is used by many states and by version after version.
 static SCHEMAS: Shared<Digest, Compiled> = Shared::new();
+
+/// The reason why a document was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// It does not fit, in these ways.
+    Violations(Vec<Violation>),
+    /// It takes longer to tell than anybody may take.
+    TooComplex,
+}
 
 /// One way in which a document does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,35 +72,88 @@ impl Schema {
         &self.0.source
     }
 
-    pub fn check(&self, document: &Json) -> Result<(), Vec<Violation>> {
+    /// Checks a document, for as long as there is fuel.
+    pub fn check(&self, document: &Json, fuel: &mut Fuel) -> Result<(), Misfit> {
         let value = document.to_serde();
         let validator = &self.0.validator;
-        if validator.is_valid(&value) {
-            return Ok(());
+        match self.burn(fuel, || validator.is_valid(Seen(&value))) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let all = document.as_str().len() <= Self::DOCUMENT_BYTES_MAX;
+                self.violations(Seen(&value), all, fuel).map_err(|Empty| Misfit::TooComplex).and_then(Err)
+            }
+            Err(Empty) => Err(Misfit::TooComplex),
         }
-        let most = if document.as_str().len() > Self::DOCUMENT_BYTES_MAX { 1 } else { Self::VIOLATIONS_MAX };
-        let violations: Vec<Violation> = match validator.validate(&value) {
-            Err(first) if most == 1 => vec![Violation::of(&first)],
-            _ => validator.iter_errors(&value).take(most).map(|error| Violation::of(&error)).collect(),
-        };
-        Err(violations)
+    }
+
+    /// Finds out what is wrong with a document that does not fit: all of it, or where that takes too long the first.
+    fn violations(&self, value: Seen<'_>, all: bool, fuel: &mut Fuel) -> Result<Misfit, Empty> {
+        let validator = &self.0.validator;
+        // Whoever has little fuel is asked again with more.
+        let is_short = *fuel < Fuel::TELLING;
+        if all {
+            let mut share = Fuel::TELLING.min(*fuel);
+            let collected = self.burn(&mut share, || {
+                let errors = validator.iter_errors(value).take(Self::VIOLATIONS_MAX);
+                errors.map(|error| Violation::of(&error)).collect()
+            });
+            match collected {
+                Ok(violations) => return Ok(Misfit::Violations(violations)),
+                Err(Empty) if is_short => return Err(Empty),
+                Err(Empty) => {}
+            }
+        }
+        let mut share = Fuel::TELLING.min(*fuel);
+        match self.burn(&mut share, || validator.validate(value).err().map(|error| Violation::of(&error))) {
+            Err(Empty) if is_short => Err(Empty),
+            first => {
+                let first = first.ok().flatten().unwrap_or_else(Violation::untold);
+                Ok(Misfit::Violations(vec![first]))
+            }
+        }
+    }
+
+    fn burn<T>(&self, fuel: &mut Fuel, check: impl FnOnce() -> T) -> Result<T, Empty> {
+        burn(fuel, self.0.weights, check)
     }
 }
 
 impl Compiled {
     fn of(text: &str) -> Result<Self, String> {
         let json = Json::parse(text).map_err(|error| error.to_string())?;
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex().size_limit(1024 * 1024))
-            .should_validate_formats(true)
-            .build(&json.to_serde())
-            .map_err(|error| message(&error))?;
-        Ok(Compiled { source: text.to_owned(), validator })
+        let mut schema = json.to_serde();
+        let weights = prepare::prepare(&mut schema)?;
+        let build = |bytes: usize| {
+            jsonschema::options_for::<Metered>()
+                .offline()
+                .with_pattern_options(PatternOptions::regex().size_limit(bytes))
+                .should_validate_formats(true)
+                .build(&schema)
+        };
+        let mut largest = Self::PATTERN_BYTES[0];
+        let mut built = build(largest);
+        for bytes in &Self::PATTERN_BYTES[1..] {
+            if built.is_err() {
+                (built, largest) = (build(*bytes), *bytes);
+            }
+        }
+        let validator = built.map_err(|error| message(&error))?;
+        let text_weight = (largest / Self::PATTERN_BYTES[0]) as u64;
+        Ok(Compiled { source: text.to_owned(), validator, weights: Weights { text: text_weight, ..weights } })
     }
+
+    /// Bounds of a compiled pattern: the smallest that holds says how long a match can take.
+    const PATTERN_BYTES: [usize; 3] = [32 << 10, 256 << 10, 1 << 20];
 }
 
 impl Violation {
+    /// What is said where finding the place takes too long.
+    fn untold() -> Self {
+        let message =
+            "it fits none of the ways the schema allows; there are too many to tell which is nearest";
+        Violation { path: String::new(), message: message.to_owned() }
+    }
+
     fn of(error: &ValidationError<'_>) -> Self {
         Violation { path: cut(error.instance_path().as_str()), message: message(error) }
     }
@@ -107,7 +179,7 @@ impl fmt::Debug for Schema {
 }
 
 fn message(error: &ValidationError<'_>) -> String {
-    let text = error.masked().to_string();
+    let text = prepare::unprepared(error.masked().to_string());
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_ascii_lowercase());
     cut(&first.into_iter().chain(chars).collect::<String>())
@@ -123,6 +195,9 @@ fn cut(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod bombs;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -132,7 +207,10 @@ mod tests {
 
     fn violations(text: &str, document: &str) -> Vec<Violation> {
         let document = Json::parse(document).expect("the test's JSON is well formed");
-        schema(text).check(&document).expect_err("the document does not fit")
+        match schema(text).check(&document, &mut Fuel::whole()) {
+            Err(Misfit::Violations(violations)) => violations,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
@@ -145,7 +223,7 @@ mod tests {
     fn fitting_documents_pass() {
         let text = r#"{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}}"#;
         let schema = schema(text);
-        assert_eq!(schema.check(&Json::parse(r#"{"url":"x"}"#).unwrap()), Ok(()));
+        assert_eq!(schema.check(&Json::parse(r#"{"url":"x"}"#).unwrap(), &mut Fuel::little()), Ok(()));
         assert_eq!(schema.source(), text);
     }
 
@@ -191,7 +269,7 @@ mod tests {
     #[test]
     fn schemas_reach_nothing_outside_themselves() {
         let inside = r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}"##;
-        assert!(schema(inside).check(&Json::parse("1").unwrap()).is_err());
+        assert!(schema(inside).check(&Json::parse("1").unwrap(), &mut Fuel::little()).is_err());
         for outside in ["https://example.com/a.json", "http://127.0.0.1/", "file:///etc/passwd", "other.json"]
         {
             assert!(Schema::compile(&format!(r#"{{"$ref":"{outside}"}}"#)).is_err(), "{outside}");
@@ -212,7 +290,7 @@ mod tests {
     fn schemas_that_lead_in_a_circle_end() {
         let compiled = Schema::compile(r##"{"$ref":"#"}"##);
         if let Ok(schema) = compiled {
-            let _ = schema.check(&Json::null());
+            let _ = schema.check(&Json::null(), &mut Fuel::little());
         }
     }
 
