@@ -1,14 +1,18 @@
-//! The answers that are kept to be given again, counted by the subject they are kept for.
+//! The answers that are kept to be given again to the same `Idempotency-Key`, and how many each subject has.
 //!
-//! Counted in memory, by the hour, by each server for itself and since it started: the store would have to be searched.
+//! They are counted in memory, by the hour, by each server for itself and since it started: the store would have to be searched.
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Code, Millis, Name, Refusal, Time};
+use model::{Code, Json, Millis, Name, Refusal, Time};
+use store::changes::AnswerChange;
 
-use super::Once;
-use super::batch::{Batch, ONCE_FOR};
+use super::batch::Batch;
+use super::input::Receipt;
+use super::{Answered, Once, Outcome};
 
+/// The time for which a repeat of a request is recognised.
+const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
 const HOUR: Millis = Millis::from_secs(3_600);
 
 /// The numbers of answers of each subject, by the hour in which they were kept.
@@ -58,6 +62,29 @@ fn lasts(hour: i64, now: Time) -> bool {
 }
 
 impl Batch<'_> {
+    /// Returns the answer that was given to this very request before.
+    pub(super) fn repeated(&self, once: &Once) -> Option<Outcome> {
+        let kept = self.taken.answers.get(&once.key)?;
+        Some(match serde_json::from_str::<Receipt>(kept.as_str()) {
+            Ok(receipt) => receipt.answer(once),
+            Err(_) => {
+                Err(Refusal::new(Code::Internal, "the answer kept for this Idempotency-Key cannot be read"))
+            }
+        })
+    }
+
+    /// Keeps an answer to be given again.
+    pub(super) fn keep(&mut self, once: &Once, answered: &Answered) {
+        let text =
+            serde_json::to_string(&Receipt::new(once, answered)).expect("a receipt has only string keys");
+        let body = Json::parse(&text).expect("serde writes strict JSON");
+        // Seen by a repeat later in the same batch.
+        self.taken.answers.insert(once.key.clone(), body.clone());
+        *self.kept.entry(once.key.subject.clone()).or_default() += 1;
+        let expires_at = self.now.plus(ONCE_FOR);
+        self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
+    }
+
     /// Checks that one more answer may be kept.
     pub(super) fn check_answers(&self, once: &Once) -> Result<(), Refusal> {
         let Some(most) = once.most else { return Ok(()) };

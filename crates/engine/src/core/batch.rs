@@ -12,24 +12,16 @@ use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::submission::Wait;
 use model::{
-    Caller, Code, Command, Documents, Json, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
+    Caller, Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
 };
-use store::changes::AnswerChange;
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::answers::{Kept, KeptAnswers};
-use super::input::Receipt;
-use super::{Answered, Ask, Decide, Input, Once, Outcome, Output, Tally, Trust, open_key};
+use super::{Answered, Ask, Decide, Input, Outcome, Output, Tally, Trust, open_key};
 use crate::bounds::{self, Bound, Part};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
-
-/// The time for which a repeat of a request is recognised.
-pub(super) const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
-
-/// The time for which a row that cannot be woken is left alone.
-const POSTPONED: Millis = Millis::from_secs(60);
 
 /// Between looks at what has ended: clearing up a million rows leaves room for everything else.
 const IDLE_PAUSE: Millis = Millis::new(20);
@@ -65,7 +57,7 @@ pub(super) struct Batch<'a> {
     pub(super) arrivals: u32,
     pub(super) ready: Vec<VecDeque<SubmissionId>>,
     /// Rows as they were taken, for those that changed.
-    before: IdMap<Option<Arc<Submission>>>,
+    pub(super) before: IdMap<Option<Arc<Submission>>>,
     pub(super) changed: Vec<SubmissionId>,
     pub(super) changes: Changes,
     pub(super) tally: Tally,
@@ -216,46 +208,6 @@ impl<'a> Batch<'a> {
         bound.check(count(&caller.name), part)
     }
 
-    /// Does what is due in the rows that were taken for it.
-    pub(super) fn wake_due(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
-        for id in std::mem::take(&mut self.taken.due) {
-            // A settlement earlier in the batch may have moved the timer on, or ended it: then it is nobody's hurry.
-            let row = self.taken.rows.get(&id).map(|stored| &stored.row);
-            let due =
-                row.is_some_and(|row| !row.status.is_final() && row.timer.is_some_and(|at| at <= self.now));
-            if due && let Err(refusal) = self.tell(id, &Command::Wake, seed()) {
-                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
-                self.postpone(id);
-            }
-        }
-    }
-
-    /// Erases and forgets what has ended. One that changed in this batch is left for the next.
-    pub(super) fn wake_idle(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
-        for id in std::mem::take(&mut self.taken.idle) {
-            if self.before.contains_key(&id) {
-                continue;
-            }
-            if let Err(refusal) = self.command(id, &Command::Wake, seed()) {
-                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
-                self.postpone(id);
-            }
-        }
-    }
-
-    /// Looks at a row again later that cannot be woken now: a few of these must not hide all timers after them.
-    fn postpone(&mut self, id: SubmissionId) {
-        let Some(stored) = self.taken.rows.get_mut(&id) else { return };
-        let mut row = Submission::clone(&stored.row);
-        row.timer = Some(self.now.plus(POSTPONED));
-        if let Entry::Vacant(before) = self.before.entry(id) {
-            row.row_version += 1;
-            before.insert(Some(stored.row.clone()));
-            self.changed.push(id);
-        }
-        stored.row = Arc::new(row);
-    }
-
     pub(super) fn finish(mut self) -> (Changes, News) {
         let mut ready: BTreeMap<Name, usize> = BTreeMap::new();
         let mut next_timer = self.taken.next_timer;
@@ -327,27 +279,6 @@ impl<'a> Batch<'a> {
         self.rules.secret
     }
 
-    fn repeated(&self, once: &Once) -> Option<Outcome> {
-        let kept = self.taken.answers.get(&once.key)?;
-        Some(match serde_json::from_str::<Receipt>(kept.as_str()) {
-            Ok(receipt) => receipt.answer(once),
-            Err(_) => {
-                Err(Refusal::new(Code::Internal, "the answer kept for this Idempotency-Key cannot be read"))
-            }
-        })
-    }
-
-    fn keep(&mut self, once: &Once, answered: &Answered) {
-        let text =
-            serde_json::to_string(&Receipt::new(once, answered)).expect("a receipt has only string keys");
-        let body = Json::parse(&text).expect("serde writes strict JSON");
-        // Seen by a repeat later in the same batch.
-        self.taken.answers.insert(once.key.clone(), body.clone());
-        *self.kept.entry(once.key.subject.clone()).or_default() += 1;
-        let expires_at = self.now.plus(ONCE_FOR);
-        self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
-    }
-
     pub(super) fn submit(&mut self, admission: &Arc<Admission>, seed: [u8; 32]) -> Outcome {
         let holder = open_key(admission).and_then(|key| self.taken.holders.get(&key).copied());
         let command = Command::Submit(admission.clone());
@@ -365,7 +296,7 @@ impl<'a> Batch<'a> {
         Ok(Output::Submission(Box::new(Answered { row, duplicate })))
     }
 
-    fn tell(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Outcome {
+    pub(super) fn tell(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Outcome {
         let answer = self.command(id, command, seed)?;
         let row = &self.taken.rows[&id].row;
         Ok(match answer {

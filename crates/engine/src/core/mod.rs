@@ -20,6 +20,7 @@ mod schedules;
 mod surroundings;
 mod tokens;
 mod trust;
+mod waking;
 
 pub use administered::{ACTORS, administered_count, administered_series};
 pub use cursors::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
