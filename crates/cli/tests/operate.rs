@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use common::{Said, Server, milepost, run};
-use model::api::{ClaimBody, ErrorBody, FailBody, FinishBody};
+use model::api::{ClaimBody, CursorBody, ErrorBody, FailBody, FinishBody};
 use serde_json::{Value, json};
 
 const LOTS: &str = r#"
@@ -98,6 +98,21 @@ fn holds_are_placed_listed_and_released() {
         "{}",
         gone.stderr
     );
+}
+
+#[tokio::test]
+async fn cursors_are_listed_and_deleted() {
+    let server = Server::start(&[("lots.toml", LOTS)]);
+    let none = server.run(&["cursors", "list"]).ends(0);
+    assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "there is no cursor yet\n"));
+    server.client().move_cursor("mailer", CursorBody { position: 7, rewind: false }).await.expect("it moves");
+    let listed = server.run(&["cursors", "list"]).ends(0).stdout;
+    assert!(listed.contains("mailer") && listed.contains('7'), "{listed}");
+    assert_eq!(server.run(&["cursors", "list", "-o", "json"]).ends(0).json()["cursors"][0]["position"], 7);
+    let gone = server.run(&["cursors", "delete", "mailer"]).ends(0).stdout;
+    assert!(gone.contains("mailer"), "{gone}");
+    let again = server.run(&["cursors", "delete", "mailer"]).ends(3);
+    assert!(again.stderr.contains("unknown-cursor"), "{}", again.stderr);
 }
 
 #[tokio::test]

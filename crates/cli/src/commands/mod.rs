@@ -10,6 +10,7 @@ mod check;
 mod clock;
 mod completions;
 mod config;
+mod cursors;
 mod dead;
 mod deliveries;
 mod demo;
@@ -103,6 +104,7 @@ pub(crate) enum Command {
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
     Endpoints(endpoints::Endpoints),
+    Cursors(cursors::Cursors),
 }
 
 impl Command {
@@ -154,6 +156,7 @@ impl Command {
             Command::Worker(worker) => worker.run(),
             Command::Tokens(tokens) => tokens.run(format),
             Command::Endpoints(endpoints) => endpoints.run(format),
+            Command::Cursors(cursors) => cursors.run(format),
         }
     }
 }
