@@ -4,6 +4,7 @@
 //! history in production, in a simulation and in a verifier.
 
 pub mod actor;
+pub mod address;
 pub mod admit;
 pub mod api;
 pub mod command;

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::address;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Status, Submission, SubmissionId};
 use crate::{Digest, Json, Name, Time};
@@ -64,6 +65,19 @@ pub const DELIVERY: &str = "delivery";
 #[must_use]
 pub fn is_delivery_task(name: &str) -> bool {
     name.split_once('.').is_some_and(|(family, _)| family == DELIVERY)
+}
+
+/// Shows the payload of a message without what may be a secret in its address. The message itself stays as it is.
+#[must_use]
+pub fn shown(payload: &Json) -> Json {
+    let Ok(serde_json::Value::Object(mut message)) = serde_json::from_str(payload.as_str()) else {
+        return payload.clone();
+    };
+    match message.get_mut("to") {
+        Some(serde_json::Value::String(to)) => *to = address::shown(to),
+        _ => return payload.clone(),
+    }
+    Json::from(serde_json::Value::Object(message))
 }
 
 /// A message to the outside, as the built-in pipeline takes it: this is its payload.

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::Uri;
-use model::SubmissionId;
 use model::api::{DeliveryPage, DeliveryView, RedriveBody};
 use model::owed::{Channel, DELIVERY};
+use model::{SubmissionId, address};
 use store::Query;
 
 use super::actions::check_sees;
@@ -32,7 +32,12 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     ];
     query.labels = labels.into_iter().filter_map(|(label, value)| Some((label.into(), value?))).collect();
     asking.narrow_labels(&mut query.labels)?;
-    let (deliveries, more) = app.engine.deliveries(query).await?;
+    let (mut deliveries, more) = app.engine.deliveries(query).await?;
+    if !asking.delivers() {
+        for to in deliveries.iter_mut().filter_map(|delivery| delivery.to.as_mut()) {
+            *to = address::shown(to);
+        }
+    }
     let next = deliveries.last().filter(|_| more).map(|last| last.id);
     Ok(Json(DeliveryPage { deliveries, next }))
 }

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
+use model::owed::DELIVERY;
 use model::{Code, Refusal, SubmissionId};
 
 use super::{Asking, At, id, no_submission};
@@ -34,7 +35,9 @@ pub(crate) async fn show(
     let known = params.parse("known")?;
     let id = id(&text)?;
     let found = app.engine.read(move |store| store.submission(id)).await?;
-    found.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
+    let (row, _) = found.filter(|(row, _)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
+    // A document is proven whole or not at all, and this one has the address to send to in it.
+    let reveal = reveal && (&*row.pipeline != DELIVERY || asking.delivers());
     match app.engine.proven(id, PROOF_WITHIN).await {
         // What was proven before is still good.
         Err(refusal) if refusal.code != Code::NotProven => return Err(refusal.into()),

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
 use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
 use model::event::Change;
+use model::owed::{self, DELIVERY};
 use model::{Code, Documents, Event, InvestigationStatus, Refusal, Status, Submission, SubmissionId};
 use serde_json::json;
 use store::{Query, Store};
@@ -35,7 +36,10 @@ pub(crate) async fn show(
         });
         return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(&text)).into());
     };
-    let view = view(&app, &row).with_documents(documents).standing_for(id);
+    let mut view = view(&app, &row).with_documents(documents).standing_for(id);
+    if &*row.pipeline == DELIVERY && !asking.delivers() {
+        view.payload = view.payload.map(|payload| owed::shown(&payload));
+    }
     let path = format!("/v1/submissions/{}", row.id);
     let path = HeaderValue::try_from(path).expect("an id is plain ASCII");
     Ok(([etag(row.revision), (header::CONTENT_LOCATION, path)], Json(view)).into_response())

@@ -153,7 +153,7 @@ async fn a_pipeline_that_notifies_is_refused_where_nothing_carries_it() {
     assert!(problem["detail"].as_str().unwrap().contains("apply it first"), "{problem}");
 }
 
-fn grants() -> [Grant; 4] {
+fn grants() -> [Grant; 6] {
     let right = |token, role: &str, pipelines: Option<&str>| {
         let mut rights = json!({ "subject": format!("a-{token}"), "role": role });
         if let Some(pipeline) = pipelines {
@@ -166,6 +166,8 @@ fn grants() -> [Grant; 4] {
         right("submitter", "submitter", None),
         right("worker", "worker", None),
         right("sender", "worker", Some("delivery")),
+        right("viewer", "viewer", None),
+        right("onlooker", "viewer", Some("delivery")),
     ]
 }
 
@@ -204,4 +206,56 @@ async fn messages_are_sent_by_whoever_has_a_token_for_that() {
         let answer = claim(token, task).await;
         assert_eq!(answer.status, 200, "{token}: {}", answer.text);
     }
+}
+
+#[tokio::test]
+async fn the_secrets_of_an_address_are_shown_to_those_who_send_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = crate::server::memory(&grants());
+    let server = Server::over(store, &crate::server::log_options(folder.path()), |_| {}).await;
+    server.engine.apply_delivery().await.unwrap();
+    server.engine.apply(&model::pipeline::Source::new("loud.toml", LOUD)).await.unwrap();
+    let get = async |token: &str, path: &str| {
+        let answer = Answer::of(server.request("GET", path).bearer_auth(token)).await;
+        assert_eq!(answer.status, 200, "{token} {path}: {}", answer.text);
+        answer.text
+    };
+    let hook = "https://hooks.example/1?token=hunter2";
+    let payload = json!({ "payload": { "mail": null, "hook": hook } });
+    post_as(&server, "submitter", "/v1/pipelines/loud/submissions", payload).await;
+    let claim = json!({ "worker": "w", "tasks": ["loud.work"] });
+    let granted = post_as(&server, "worker", "/v1/tasks:claim", claim).await.json();
+    let finish = json!({ "tasks": [{ "token": granted["tasks"][0]["token"], "outcome": "done" }] });
+    post_as(&server, "worker", "/v1/tasks:finish", finish).await;
+    let id = async {
+        loop {
+            let page: Value = serde_json::from_str(&get("admin", "/v1/deliveries").await).unwrap();
+            if let Some(id) = page["deliveries"][0]["id"].as_str() {
+                return id.to_owned();
+            }
+        }
+    }
+    .await;
+    let (one, events) = (format!("/v1/submissions/{id}"), format!("/v1/submissions/{id}/events"));
+    let evidence = format!("/v1/submissions/{id}/evidence");
+    for token in ["viewer", "submitter", "worker", "onlooker"] {
+        let feed = if token == "onlooker" { "/v1/feed?pipeline=delivery" } else { "/v1/feed" };
+        for path in ["/v1/deliveries", &*one, &*events, &*evidence, feed] {
+            let text = get(token, path).await;
+            assert!(!text.contains("hunter2"), "{token} {path}: {text}");
+        }
+        for path in ["/v1/deliveries", &*one] {
+            let text = get(token, path).await;
+            assert!(text.contains("https://hooks.example/1?***"), "{token} {path}: {text}");
+        }
+    }
+    for token in ["admin", "sender"] {
+        for path in ["/v1/deliveries", &*one, &*evidence] {
+            let text = get(token, path).await;
+            assert!(text.contains("hunter2"), "{token} {path}: {text}");
+        }
+    }
+    let claim = json!({ "worker": "w", "tasks": ["delivery.post"] });
+    let granted = post_as(&server, "sender", "/v1/tasks:claim", claim).await.json();
+    assert_eq!(granted["tasks"][0]["payload"]["to"], hook);
 }

@@ -135,15 +135,12 @@ impl Server {
     }
 
     pub(crate) async fn with(grants: &[Grant], set: impl FnOnce(&mut server::Options)) -> Server {
-        let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
-        register(&*store, grants);
-        Server::over(store, &engine::Options::default(), set).await
+        Server::over(memory(grants), &engine::Options::default(), set).await
     }
 
     /// One that publishes an audit log, with its key in a folder.
     pub(crate) async fn logged(folder: &Path) -> Server {
-        let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
-        Server::over(store, &log_options(folder), |_| {}).await
+        Server::over(memory(&[]), &log_options(folder), |_| {}).await
     }
 
     pub(crate) async fn over(
@@ -216,6 +213,13 @@ impl Server {
         assert_eq!(self.finish(&task["token"], "good", json!({ "score": 1 })).await["state"], "REVIEW");
         id
     }
+}
+
+/// A store that has these tokens and nothing else.
+pub(crate) fn memory(grants: &[Grant]) -> Arc<MemoryStore> {
+    let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
+    register(&*store, grants);
+    store
 }
 
 pub(crate) fn log_options(folder: &Path) -> engine::Options {
