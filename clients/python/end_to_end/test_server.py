@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import threading
 import unittest
@@ -159,6 +160,40 @@ class Server(unittest.TestCase):
         asyncio.run(stops())
         self.assertEqual(self.client.get(id)["waits_for"], "worker")
         self.assertEqual([event["kind"] for event in self.client.events(id)], ["submitted"])
+
+    def test_a_worker_that_is_cancelled_gives_back_what_has_not_ended(self) -> None:
+        async def cancelled() -> None:
+            async with AsyncClient(self.url) as client:
+                worker, begun = AsyncWorker(client, "a", grace="1h"), asyncio.Event()
+
+                async def work(task: AsyncTask) -> Outcome:
+                    begun.set()
+                    await asyncio.Event().wait()
+                    return Outcome("done")
+
+                worker.handle(f"{self.pipeline}.work", work)
+                running = asyncio.create_task(worker.run())
+                await asyncio.wait_for(begun.wait(), 60)
+                running.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await running
+
+        id = self.submit()
+        asyncio.run(cancelled())
+        given_back = self.client.get(id)
+        self.assertEqual((given_back["waits_for"], given_back["attempt"]), ("worker", 1))
+
+    def test_a_misspelt_task_is_told_at_once(self) -> None:
+        self.worker.handle(f"{self.pipeline}.wrok", lambda task: Outcome("done"))
+        told = threading.Event()
+        with self.assertLogs("milepost.worker", "WARNING") as logs:
+            handler = logging.Handler(logging.WARNING)
+            handler.emit = lambda record: told.set()  # type: ignore[method-assign]
+            logging.getLogger("milepost.worker").addHandler(handler)
+            self.addCleanup(logging.getLogger("milepost.worker").removeHandler, handler)
+            with working(self.worker):
+                self.assertTrue(told.wait(60))
+        self.assertIn(f"no pipeline has a task {self.pipeline}.wrok", logs.output[0])
 
     def test_failures_snoozes_and_dead_letters(self) -> None:
         runs: list[int] = []
