@@ -10,6 +10,7 @@ use model::{Json, Millis, Status, SubmissionId};
 
 use crate::exit::{Exit, Stop};
 use crate::output::say;
+use crate::settings::Given;
 
 pub(crate) const SERVER: &str = "http://127.0.0.1:8080";
 pub(crate) const TOKEN_VARIABLE: &str = "MILEPOST_TOKEN";
@@ -21,6 +22,14 @@ pub(crate) struct ServerArgs {
     #[arg(long, env = "MILEPOST_SERVER", hide_env_values = true, default_value = SERVER, value_name = "URL")]
     server: String,
 
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+/// The credentials that a server is shown, and those it has to show.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Server")]
+pub(crate) struct AccessArgs {
     /// The token that says who you are
     #[arg(long, env = TOKEN_VARIABLE, hide_env_values = true)]
     token: Option<String>,
@@ -34,18 +43,41 @@ pub(crate) struct ServerArgs {
     ca: Option<PathBuf>,
 }
 
-impl ServerArgs {
-    pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        let token = match self.token.clone().filter(|token| !token.is_empty()) {
-            Some(token) => Some(token),
-            None => self.token_file.as_deref().map(token_of).transpose()?,
-        };
+impl AccessArgs {
+    /// A flag counts more than a variable, and the token more than its file.
+    fn token(&self) -> Result<Option<String>, Stop> {
+        let given = Given::new(std::env::args_os());
+        let is_file_given = given.has("token-file") && !given.has("token");
+        match self.token.clone().filter(|token| !token.is_empty() && !is_file_given) {
+            Some(token) => Ok(Some(token)),
+            None => self.token_file.as_deref().map(token_of).transpose(),
+        }
+    }
+
+    fn client(&self, url: &str, token: Option<String>) -> anyhow::Result<Client> {
         let read = |path: &PathBuf| {
             std::fs::read(path)
                 .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))
         };
         let ca = self.ca.as_ref().map(read).transpose()?;
-        Ok(Client::trusting(&self.server, token, ca.as_deref())?)
+        Ok(Client::trusting(url, token, ca.as_deref())?)
+    }
+
+    /// A client for a log that anybody may look at. A token of the environment is not shown to it if the environment says that
+    /// it is another server's.
+    pub(crate) fn client_of_log(&self, url: &str) -> anyhow::Result<Client> {
+        let given = Given::new(std::env::args_os());
+        let is_given = given.has("token") || given.has("token-file");
+        let server = std::env::var("MILEPOST_SERVER").ok().filter(|server| !server.is_empty());
+        let is_same = server.is_none_or(|server| server.trim_end_matches('/') == url.trim_end_matches('/'));
+        let token = if is_given || is_same { self.token()? } else { None };
+        self.client(url, token)
+    }
+}
+
+impl ServerArgs {
+    pub(crate) fn client(&self) -> anyhow::Result<Client> {
+        self.access.client(&self.server, self.access.token()?)
     }
 
     /// Returns the option to append to a command so that it asks the same server.
@@ -61,17 +93,6 @@ fn token_of(file: &Path) -> Result<String, Stop> {
         "" => Err(Stop::usage(format!("{} holds no token", file.display()))),
         token => Ok(token.to_owned()),
     }
-}
-
-/// The token to show to an address: the one that was given for it, or the one from the environment if that is for the
-/// same server. A token is not shown to whoever's log is looked at.
-pub(crate) fn token_for(url: &str, given: Option<&str>) -> Option<String> {
-    let of_environment = || {
-        let server = std::env::var("MILEPOST_SERVER").unwrap_or_else(|_| SERVER.to_owned());
-        let is_same = server.trim_end_matches('/') == url.trim_end_matches('/');
-        is_same.then(|| std::env::var("MILEPOST_TOKEN").ok()).flatten()
-    };
-    given.map(str::to_owned).or_else(of_environment).filter(|token| !token.is_empty())
 }
 
 /// The option that leads to a server, empty for the one that is asked anyway.
@@ -108,15 +129,21 @@ pub(crate) fn document(text: Option<&str>, file: Option<&Path>) -> anyhow::Resul
         (Some(text), _) => ("--data".to_owned(), text.as_bytes().to_vec()),
         (None, Some(path)) if path == Path::new("-") => ("stdin".to_owned(), read_stdin()?),
         (None, Some(path)) => {
-            let bytes = std::fs::read(path)
-                .map_err(|error| Stop::usage(format!("cannot read {}: {error}", path.display())))?;
+            let bytes = std::fs::read(path).map_err(|error| {
+                let stop = Stop::usage(format!("cannot read {}: {error}", path.display()));
+                if looks_like_json(path) { stop.next("did you mean --data JSON?") } else { stop }
+            })?;
             (path.display().to_string(), bytes)
         }
         (None, None) => return Ok(None),
     };
     let json =
-        Json::parse_bytes(&bytes).map_err(|error| Stop::usage(format!("{from} is no JSON: {error}")))?;
+        Json::parse_bytes(&bytes).map_err(|error| Stop::usage(format!("{from} is not JSON: {error}")))?;
     Ok(Some(json))
+}
+
+fn looks_like_json(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.trim_start().starts_with(['{', '[', '"']))
 }
 
 fn read_stdin() -> anyhow::Result<Vec<u8>> {

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::audit::{KeyArgs, Served};
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, plain, say};
-use crate::remote::token_for;
+use crate::remote::AccessArgs;
 use crate::signals::Signals;
 
 /// Keep an eye on a log: remember its last checkpoint, and shout if the next one does not follow from it
@@ -23,7 +23,8 @@ Examples:
 
 Exits with 1 as soon as the log is not what it was: its past was rewritten, its tail is gone, or it showed somebody a
 second face. Both signed checkpoints are printed: whoever holds them can show it to anyone.
-A log that cannot be reached is asked again; with --once, that exits with 6.")]
+A log that cannot be reached is asked again; with --once, that exits with 6.
+A token of the environment is not shown to the address if MILEPOST_SERVER names another one.")]
 pub(crate) struct Monitor {
     /// The address of the log
     #[arg(value_name = "URL")]
@@ -44,9 +45,8 @@ pub(crate) struct Monitor {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// The token to show to the address
-    #[arg(long, help_heading = "Server")]
-    token: Option<String>,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// The result of a look that is no alarm.
@@ -62,7 +62,7 @@ impl Monitor {
             return Err(Stop::usage("--every 0s would never rest; give it a second at least").into());
         }
         let eye = Eye {
-            client: Client::new(&self.url, token_for(&self.url, self.token.as_deref()))?,
+            client: self.access.client_of_log(&self.url)?,
             memory: (self.state.clone(), self.keys.trust()?),
         };
         if self.once {

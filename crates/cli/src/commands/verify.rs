@@ -8,13 +8,12 @@ use audit::verify::{
     Definitions, EvidenceOptions, Finding, LogOptions, LogReport, verify_evidence, verify_log,
 };
 use clap::Args;
-use client::Client;
 use model::SubmissionId;
 
 use crate::audit::{KeyArgs, Served, Told, Watched};
 use crate::exit::{Exit, Stop};
 use crate::output::Format;
-use crate::remote::{read_id, token_for};
+use crate::remote::{AccessArgs, read_id};
 
 /// Check a history without believing whoever hands it out
 #[derive(Debug, Args)]
@@ -27,6 +26,7 @@ Examples:
 
 Checked are signatures, places, chains, completeness, and that every move was legal under the definition it names.
 The first thing wrong is named, with its place in the log. Exits with 1 if there is one.
+A token of the environment is not shown to the address if MILEPOST_SERVER names another one.
 What is and what is not proven: docs/audit.md.")]
 pub(crate) struct Verify {
     /// Evidence (a file, or - for stdin), a log's folder, or the address of a log
@@ -44,9 +44,8 @@ pub(crate) struct Verify {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// The token to show to the address
-    #[arg(long, help_heading = "Server")]
-    token: Option<String>,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 impl Verify {
@@ -100,8 +99,7 @@ impl Verify {
     }
 
     fn served(&self, trust: &Trust, known: Option<&str>) -> anyhow::Result<Result<LogReport, Finding>> {
-        let token = token_for(&self.source, self.token.as_deref());
-        let mut served = Served::new(Client::new(&self.source, token)?)?;
+        let mut served = Served::new(self.access.client_of_log(&self.source)?)?;
         let checkpoint = served.checkpoint()?;
         served.read_ahead(size_of(&checkpoint).unwrap_or(0));
         let result = self.log(&served, &checkpoint, trust, known);

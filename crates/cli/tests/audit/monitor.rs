@@ -94,3 +94,17 @@ fn a_monitor_that_runs_goes_on_until_something_is_wrong() {
     assert_eq!(next()["ok"], false);
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
+
+#[test]
+fn a_monitor_takes_its_token_from_the_environment_and_trusts_whom_it_is_told_to() {
+    let logged = Logged::new();
+    let state = logged.deployment.folder.path().join("seen");
+    let site = Site::start(logged.folder());
+    let mut command =
+        milepost(&["monitor", &site.url, "--key", &log_key(), "--state", state.to_str().unwrap(), "--once"]);
+    Said::from(command.env("MILEPOST_TOKEN", "of-the-environment").output().unwrap()).ends(0);
+    assert_eq!(site.asked().last().unwrap().token.as_deref(), Some("Bearer of-the-environment"));
+    let no_certificate = logged.file("none.pem", "nothing");
+    let said = look(&site, &state, &["--ca", no_certificate.to_str().unwrap()]).ends(2);
+    assert!(said.stderr.contains("there is no certificate"), "{}", said.stderr);
+}

@@ -44,6 +44,10 @@ fn a_prefix_of_the_address_is_kept_and_only_a_token_for_it_is_shown() {
         site.asked().last().unwrap().token.clone()
     };
     assert_eq!(verify(&[], "https://other.example"), None, "another server's token is not shown");
+    assert_eq!(verify(&[], ""), Some("Bearer of-the-environment".to_owned()), "it is nobody else's");
+    let file = logged.file("token", "of-a-file\n");
+    let from_file = ["--token-file", file.to_str().unwrap()];
+    assert_eq!(verify(&from_file, "https://other.example"), Some("Bearer of-a-file".to_owned()));
     assert_eq!(verify(&[], url.trim_end_matches('/')), Some("Bearer of-the-environment".to_owned()));
     assert_eq!(verify(&["--token", "mine"], "https://other.example"), Some("Bearer mine".to_owned()));
 }
