@@ -54,6 +54,10 @@ fn a_file_with_faults_is_refused_with_line_and_hint() {
     let file = folder.path().join("bad.toml");
     std::fs::write(&file, "# settings\nlissten = \"127.0.0.1:1\"\nconnections = \"many\"\n").unwrap();
     let path = file.display().to_string();
+    let odd = folder.path().join("odd.toml");
+    std::fs::write(&odd, "log-format = \"xml\"\n").unwrap();
+    let said = run(&["config", "check", odd.to_str().unwrap()]).ends(1);
+    assert!(said.stdout.contains("'xml' for 'log-format <FORMAT>'; one of text, json"), "{said:?}");
     let said = run(&["config", "check", &path]).ends(1);
     assert!(
         said.stdout.contains("bad.toml:2: there is no setting `lissten`; did you mean `listen`?"),
@@ -191,4 +195,27 @@ fn a_server_and_its_commands_are_set_up_by_a_file() {
     child.kill().and_then(|()| child.wait()).unwrap();
     assert_eq!(listed.code, 0, "{listed:?}");
     assert!(folder.path().join("data/milepost.db").exists());
+}
+
+#[test]
+fn a_backup_finds_the_data_where_the_settings_say() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = format!("data = {:?}\naudit-key = {:?}\n", at("data"), at("log.key"));
+    std::fs::write(at("milepost.toml"), text).unwrap();
+    let mut serve = milepost(&["serve", "--listen", "127.0.0.1:0", "--config"]);
+    serve.arg(at("milepost.toml"));
+    let (mut child, _) = common::listening(serve, &std::sync::Arc::default());
+    let backup = |name: &str, variables: &[(&str, &std::path::Path)]| {
+        let mut command = milepost(&["backup", "-o", "json"]);
+        command.arg(at(name)).current_dir(folder.path()).env("MILEPOST_CONFIG", at("milepost.toml"));
+        command.envs(variables.iter().copied());
+        common::Said::from(command.output().unwrap())
+    };
+    let made = backup("copy", &[]).ends(0).json();
+    assert_eq!(made["with_key"], true, "{made}");
+    // A variable counts more than the file.
+    let said = backup("other", &[("MILEPOST_DATA", &at("elsewhere"))]).ends(1);
+    assert!(said.stderr.contains("elsewhere"), "{said:?}");
+    child.kill().and_then(|()| child.wait()).unwrap();
 }

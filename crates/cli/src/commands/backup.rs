@@ -11,15 +11,22 @@ use crate::place::Place;
 /// Copy everything a server keeps, while it runs
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
+Examples:
   milepost backup --data /var/lib/milepost /mnt/backups/2026-11-16
+  milepost backup --config /etc/milepost/milepost.toml /mnt/backups/2026-11-16
 
 Run it on the server's machine, as its user. The copy is of one moment, and nobody waits for it. It has every submission,
 token and secret in it, and the key that signs the audit log: keep it as you keep the data. What the signer remembers
 (log.guard) is left out, because it must not go back in time.
 
+Where the data and the key are is read from the settings of `serve`, too: the environment, and the file of --config.
+
 A PostgreSQL store is backed up with PostgreSQL's own tools.")]
 pub(crate) struct Backup {
+    /// The server's file of settings (TOML)
+    #[arg(long, env = "MILEPOST_CONFIG", hide_env_values = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     /// The folder to make; it must not be there, or be empty
     #[arg(value_name = "FOLDER")]
     target: PathBuf,

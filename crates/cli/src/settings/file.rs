@@ -199,7 +199,9 @@ impl Reader<'_> {
                 let told = error.to_string();
                 let first = told.lines().next().unwrap_or_default();
                 let first = first.strip_prefix("error: ").unwrap_or(first);
-                Err(first.replace(&format!("'--{name}"), &format!("'{name}")))
+                let first = first.replace(&format!("'--{name}"), &format!("'{name}"));
+                let legal = told.split_once("[possible values: ").and_then(|(_, rest)| rest.split_once(']'));
+                Err(legal.map_or(first.clone(), |(legal, _)| format!("{first}; one of {legal}")))
             }
             // What else may be missing beside it is no matter of this value.
             _ => Ok(()),

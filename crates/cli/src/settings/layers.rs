@@ -57,7 +57,10 @@ pub(crate) fn layered(given: &Given, file: Option<&ConfigFile>) -> Command {
     let file = file.unwrap_or(&none);
     let layers = Layers { given, file };
     let command = Cli::command().mut_subcommands(|command| layers.asking(command));
-    command.mut_subcommand("serve", |command| layers.serving(command))
+    // A backup is of what a server with the same settings keeps.
+    ["serve", "backup"]
+        .into_iter()
+        .fold(command, |command, name| command.mut_subcommand(name, |command| layers.serving(command)))
 }
 
 /// Returns the command `serve`, with its layers.
