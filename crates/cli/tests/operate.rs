@@ -129,6 +129,11 @@ async fn dead_letters_are_listed_and_redriven() {
         let listed = server.run(args).ends(0).stdout;
         assert!(listed.contains(&id) && listed.contains("the belt stopped"), "{listed}");
     }
+    for args in [&["show", &id][..], &["tail"]] {
+        let said = server.run(args).ends(0).stdout;
+        let event = said.lines().find(|line| line.contains("died")).unwrap_or_default();
+        assert!(event.contains("the belt stopped (jam)"), "{said}");
+    }
     let redriven = server.run(&["dead", "redrive", &id, "--reason", "it runs", "-o", "json"]).ends(0).json();
     assert_eq!(redriven["status"], "open");
     let again = server.run(&["dead", "redrive", &id]).ends(4);
@@ -177,6 +182,35 @@ fn the_feed_is_shown_and_followed() {
     let third = lot(&server, "c", false);
     let event: Value = serde_json::from_str(&events.next().expect("a line").expect("text")).expect("JSON");
     assert_eq!((&event["seq"], &event["submission"]), (&json!(6), &json!(third)));
+    following.kill().and_then(|()| following.wait()).expect("it ends");
+}
+
+#[test]
+fn a_feed_that_is_followed_goes_on_after_a_restart() {
+    let mut server = Server::start(&[("lots.toml", LOTS)]);
+    let follow = ["tail", "--follow", "--last", "0", "-o", "json", "--server", &server.url];
+    let mut command = milepost(&follow);
+    let mut following =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    let mut events = BufReader::new(following.stdout.take().expect("it is piped")).lines();
+    let mut said = BufReader::new(following.stderr.take().expect("it is piped")).lines();
+    let mut next = || {
+        let line = events.next().expect("it goes on").expect("text");
+        serde_json::from_str::<Value>(&line).expect("JSON")
+    };
+    // It may begin after the first; one of them it sees.
+    let (first, second) = (lot(&server, "a", false), lot(&server, "b", false));
+    let seen = next()["submission"].clone();
+    assert!([&first, &second].contains(&&text(&seen).to_owned()), "{seen}");
+    server.child.kill().and_then(|()| server.child.wait()).expect("it ends");
+    let away = said.next().expect("it says so").expect("text");
+    assert!(away.contains("cannot be reached") && away.contains("goes on after position"), "{away}");
+    server.restart();
+    let third = lot(&server, "c", false);
+    let last = std::iter::repeat_with(next).find(|event| text(&event["submission"]) != second);
+    assert_eq!(last.expect("it goes on")["submission"], json!(third), "nothing twice, nothing left out");
+    let back = said.next().expect("it says so").expect("text");
+    assert!(back.contains("is back"), "{back}");
     following.kill().and_then(|()| following.wait()).expect("it ends");
 }
 

@@ -23,7 +23,8 @@ impl Default for Retries {
 impl Retries {
     /// The pause before another try, after `failed` failed ones: between half and all of it, so that many clients
     /// that failed together do not come back together.
-    pub(crate) fn pause_after(&self, failed: u32) -> Duration {
+    #[must_use]
+    pub fn pause_after(&self, failed: u32) -> Duration {
         let grown =
             self.pause.saturating_mul(1_u32.checked_shl(failed.saturating_sub(1)).unwrap_or(u32::MAX));
         let whole = grown.min(self.pause_max);

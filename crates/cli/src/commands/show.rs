@@ -148,7 +148,7 @@ fn children(children: Children) -> String {
 }
 
 fn timeline(events: &[EventView]) -> String {
-    let mut table = Table::new(["AT", "EVENT", "FROM", "TO", "TRIGGER", "BY", "METADATA"]);
+    let mut table = Table::new(["AT", "EVENT", "FROM", "TO", "TRIGGER", "BY", "ERROR", "METADATA"]);
     for event in events {
         let (kind, name) = (event.actor.kind.as_str(), &*event.actor.name);
         table.row([
@@ -158,6 +158,11 @@ fn timeline(events: &[EventView]) -> String {
             event.to.to_string(),
             event.trigger.to_string(),
             if kind == name { kind.to_owned() } else { format!("{kind} {name}") },
+            event
+                .error
+                .as_ref()
+                .map(|error| format!("{} ({})", error.message, error.code))
+                .unwrap_or_default(),
             event.metadata.as_ref().map(|json| json.canonical()).unwrap_or_default(),
         ]);
     }

@@ -2,16 +2,20 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, FeedFilter, Position};
+use client::{Client, FeedFilter, Position, Retries};
 use model::api::EventView;
 
 use super::list::read_label;
 use crate::exit::Exit;
-use crate::output::{Format, plain};
+use crate::output::{Format, plain, say};
 use crate::remote::{ServerArgs, block_on};
 
 /// The time one question waits for something to happen.
 const WAIT: Duration = Duration::from_secs(20);
+
+/// Between looks for a server that is away.
+const OUTAGE: Retries =
+    Retries { times: u32::MAX, pause: Duration::from_millis(200), pause_max: Duration::from_secs(5) };
 
 /// Print what happened last, and what happens
 #[derive(Debug, Args)]
@@ -21,7 +25,8 @@ Examples:
   milepost tail --pipeline skill-review --state PUBLISHED --follow
   milepost tail --after 0 -o json
 
-With -o json, every event is one line.")]
+With -o json, every event is one line. With --follow, a server that is away is waited for: it goes on with what happened
+meanwhile.")]
 pub(crate) struct Tail {
     /// Of submissions of this pipeline
     #[arg(long, value_name = "NAME")]
@@ -65,9 +70,27 @@ impl Tail {
             limit: Some(1_000),
         };
         let (mut position, end) = self.begin(client, &filter).await?;
+        let mut failed = 0;
         loop {
             let wait = if self.follow { WAIT } else { Duration::ZERO };
-            let page = client.feed(&filter, position, wait).await?;
+            let page = match client.feed(&filter, position, wait).await {
+                Err(error) if self.follow && error.is_passing() => {
+                    failed += 1;
+                    if failed == 1 {
+                        say!(
+                            "{}; it goes on {} when the server is back",
+                            plain(&error.to_string()),
+                            told(position)
+                        );
+                    }
+                    tokio::time::sleep(OUTAGE.pause_after(failed)).await;
+                    continue;
+                }
+                page => page?,
+            };
+            if std::mem::take(&mut failed) > 0 {
+                say!("the server at {} is back", client.server());
+            }
             for event in &page.events {
                 if !print(event, format)? {
                     return Ok(Exit::Fine);
@@ -98,12 +121,19 @@ impl Tail {
     }
 }
 
+fn told(position: Position) -> String {
+    match position {
+        Position::After(position) => format!("after position {position}"),
+        Position::Oldest | Position::End => "where it was".to_owned(),
+    }
+}
+
 /// False: nobody reads any more.
 fn print(event: &EventView, format: Format) -> anyhow::Result<bool> {
     let line = match format {
         Format::Json => serde_json::to_string(event)?,
         Format::Table => plain(&format!(
-            "{} {} {} {} {} -> {} ({}) by {}",
+            "{} {} {} {} {} -> {} ({}) by {}{}",
             event.seq,
             event.at,
             event.submission,
@@ -111,7 +141,12 @@ fn print(event: &EventView, format: Format) -> anyhow::Result<bool> {
             event.from.as_deref().unwrap_or("-"),
             event.to,
             event.trigger,
-            event.actor.name
+            event.actor.name,
+            event
+                .error
+                .as_ref()
+                .map(|error| format!(": {} ({})", error.message, error.code))
+                .unwrap_or_default()
         )),
     };
     let mut stdout = io::stdout().lock();
