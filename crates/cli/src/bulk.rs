@@ -71,16 +71,28 @@ pub(crate) struct Deed<'a> {
 }
 
 impl BulkArgs {
-    /// The same for those of one status, where nothing else makes sense.
-    pub(crate) fn only(&self, status: Status) -> Result<BulkArgs, Stop> {
-        match self.status.filter(|given| *given != status) {
-            None => Ok(BulkArgs { status: Some(status), ..self.clone() }),
+    /// The given one of some statuses, or all of them, where no other makes sense.
+    pub(crate) fn among(&self, wanted: &[Status]) -> Result<Vec<Status>, Stop> {
+        match self.status {
+            None => Ok(wanted.to_vec()),
+            Some(given) if wanted.contains(&given) => Ok(vec![given]),
             Some(given) => {
-                let (given, wanted) = (given.as_str(), status.as_str());
-                Err(Stop::usage(format!("this is for those that are {wanted}, not {given}"))
-                    .next("leave out --status"))
+                let wanted: Vec<&str> = wanted.iter().map(|status| status.as_str()).collect();
+                let message =
+                    format!("this is for those that are {}, not {}", wanted.join(" or "), given.as_str());
+                Err(Stop::usage(message).next("leave out --status"))
             }
         }
+    }
+
+    /// The same for those of one status.
+    fn of(&self, status: Status) -> BulkArgs {
+        BulkArgs { status: Some(status), ..self.clone() }
+    }
+
+    /// The same for those of one status, where nothing else makes sense.
+    pub(crate) fn only(&self, status: Status) -> Result<BulkArgs, Stop> {
+        self.among(&[status]).map(|_| self.of(status))
     }
 
     /// The same for ends whose investigation has come so far.
@@ -105,6 +117,19 @@ impl BulkArgs {
         }
     }
 
+    fn body(&self, pipeline: &str, deed: &Deed<'_>) -> OperationBody {
+        OperationBody {
+            filter: self.filter(pipeline),
+            action: deed.action.into(),
+            reason: deed.reason.map(str::to_owned),
+            data: deed.data.clone(),
+            to: deed.to.map(Into::into),
+            version: None,
+            map: Default::default(),
+            dry_run: self.dry_run,
+        }
+    }
+
     /// Does it, unless whoever asks thinks better of it.
     pub(crate) async fn run(
         &self,
@@ -113,29 +138,37 @@ impl BulkArgs {
         server: &ServerArgs,
         format: Format,
     ) -> anyhow::Result<Exit> {
-        let mut body = OperationBody {
-            filter: self.filter(pipeline),
-            action: deed.action.into(),
-            reason: deed.reason.map(str::to_owned),
-            data: deed.data,
-            to: deed.to.map(Into::into),
-            version: None,
-            map: Default::default(),
-            dry_run: self.dry_run,
-        };
+        self.perform(vec![self.body(pipeline, &deed)], server, format).await
+    }
+
+    /// The same for several statuses, one after the other.
+    pub(crate) async fn run_each(
+        &self,
+        statuses: &[Status],
+        deed: Deed<'_>,
+        server: &ServerArgs,
+        format: Format,
+    ) -> anyhow::Result<Exit> {
+        let pipeline = self.pipeline.as_deref().unwrap_or_default();
+        let bodies = statuses.iter().map(|status| self.of(*status).body(pipeline, &deed)).collect();
+        self.perform(bodies, server, format).await
+    }
+
+    async fn perform(
+        &self,
+        bodies: Vec<OperationBody>,
+        server: &ServerArgs,
+        format: Format,
+    ) -> anyhow::Result<Exit> {
         let bulk = Bulk { client: server.client()?, server };
-        if !self.dry_run && !self.yes {
-            body.dry_run = true;
-            if !bulk.is_meant(&body).await? {
-                return Ok(Exit::Negative);
-            }
-            body.dry_run = false;
+        let Some(operations) = bulk.perform_all(&bodies, self.yes).await? else {
+            return Ok(Exit::Negative);
+        };
+        match (format, operations.as_slice()) {
+            (Format::Json, [one]) => output::print_json(one)?,
+            (Format::Json, all) => output::print_json(&all)?,
+            (Format::Table, all) => output::print(&bulk.told(&all.iter().collect::<Vec<_>>()).await?)?,
         }
-        let operation = bulk.perform(&body).await?;
-        match format {
-            Format::Json => output::print_json(&operation)?,
-            Format::Table => output::print(&bulk.told(&[&operation]).await?)?,
-        }
-        Ok(exit([&operation]))
+        Ok(exit(&operations))
     }
 }

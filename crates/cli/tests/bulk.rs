@@ -117,10 +117,17 @@ async fn what_failed_and_what_died_goes_on_together() {
     assert!(other.stdout.contains("redrive"), "{}", other.stdout);
     server.run(&["dead", "redrive", "--pipeline", "cards", "--status", "open", "--yes"]).ends(2);
 
-    let resumed = server.run(&["resume", "--pipeline", "cards", "--status", "failed", "--yes"]).ends(0);
-    assert!(resumed.stdout.contains("resume"), "{}", resumed.stdout);
-    let resumed = server.run(&["resume", "--pipeline", "cards", "--status", "dead", "--yes", "-o", "json"]);
-    assert_eq!(resumed.ends(0).json()["done"], 1, "a dead letter is redriven");
+    let failed = ["resume", "--pipeline", "cards", "--status", "failed", "--dry-run", "-o", "json"];
+    assert_eq!(server.run(&failed).ends(0).json()["done"], 1);
+    let odd = server.run(&["resume", "--pipeline", "cards", "--status", "open", "--yes"]).ends(2);
+    assert!(odd.stderr.contains("this is for those that are failed or dead, not open"), "{}", odd.stderr);
+    let asked = server.run(&["resume", "--pipeline", "cards"]).ends(2);
+    assert!(asked.stderr.contains("--dry-run") && asked.stderr.contains("--yes"), "{}", asked.stderr);
+    // The open ones are none of its business, so it ends well.
+    let resumed = server.run(&["resume", "--pipeline", "cards", "--yes", "-o", "json"]).ends(0).json();
+    let done = |number: usize| (&resumed[number]["filter"]["status"], &resumed[number]["done"]);
+    assert_eq!(done(0), (&json!("failed"), &json!(1)), "{resumed}");
+    assert_eq!(done(1), (&json!("dead"), &json!(1)), "a dead letter is redriven: {resumed}");
     let states: BTreeSet<String> = {
         let list = server.run(&["list", "-o", "json"]).ends(0).json();
         let list = list["submissions"].as_array().expect("a list").clone();
@@ -147,6 +154,9 @@ async fn submissions_are_migrated_to_another_version() {
     assert!(dry.stdout.contains("has no state `NEW`"), "the first refusals: {}", dry.stdout);
     assert!(dry.stderr.contains("1 could follow version 2"), "{}", dry.stderr);
     let args = ["migrate", "cards", "--to", "2", "--map", "NEW=FRESH", "--reason", "it is new", "-o", "json"];
+    let asked = server.run(&args).ends(2);
+    assert!(asked.stderr.contains("--dry-run") && asked.stderr.contains("--yes"), "{}", asked.stderr);
+    let args = [&args[..], &["--yes"]].concat();
     let done = server.run(&args).ends(0).json();
     assert_eq!(
         (&done[0]["done"], &done[1]["done"]),
@@ -162,7 +172,7 @@ async fn submissions_are_migrated_to_another_version() {
     let ended = server.run(&["show", &ids[1].to_string(), "-o", "json"]).ends(0).json();
     assert_eq!(ended["submission"]["version"], 1, "what has ended stays");
 
-    server.run(&["migrate", "cards", "--to", "3", "--from", "2"]).ends(3);
+    server.run(&["migrate", "cards", "--to", "3", "--from", "2", "--yes"]).ends(3);
     server.run(&["migrate", "cards", "--to", "2", "--map", "NEW"]).ends(2);
     server.run(&["migrate", "card", "--to", "2"]).ends(3);
 }

@@ -30,7 +30,7 @@ pub(crate) struct Bulk<'a> {
 
 impl Bulk<'_> {
     /// Starts an operation and waits for its end.
-    pub(crate) async fn perform(&self, body: &OperationBody) -> anyhow::Result<Operation> {
+    async fn perform(&self, body: &OperationBody) -> anyhow::Result<Operation> {
         // Heard from before it starts: whoever gives up then is told what goes on.
         let signals = Signals::listen()?;
         let started = self.client.start_operation(body).await?;
@@ -65,19 +65,40 @@ impl Bulk<'_> {
         }
     }
 
-    /// Says what would come of it, and asks.
-    pub(super) async fn is_meant(&self, dry: &OperationBody) -> anyhow::Result<bool> {
+    /// Does one operation after the other and waits for each. None: whoever was asked thought better of it.
+    pub(crate) async fn perform_all(
+        &self,
+        bodies: &[OperationBody],
+        yes: bool,
+    ) -> anyhow::Result<Option<Vec<Operation>>> {
+        let is_dry = bodies.iter().all(|body| body.dry_run);
+        if !is_dry && !yes && !self.are_meant(bodies).await? {
+            return Ok(None);
+        }
+        let mut operations = Vec::new();
+        for body in bodies {
+            operations.push(self.perform(body).await?);
+        }
+        Ok(Some(operations))
+    }
+
+    /// Says what would come of them, and asks.
+    async fn are_meant(&self, bodies: &[OperationBody]) -> anyhow::Result<bool> {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             let stop = Stop::usage("this is for every submission that fits, and there is nobody to ask");
             return Err(stop.next("look what would come of it with --dry-run, then give --yes").into());
         }
-        let operation = self.perform(dry).await?;
-        say!("{}", self.told(&[&operation]).await?.trim_end());
-        if operation.done == 0 {
+        let mut operations = Vec::new();
+        for body in bodies {
+            operations.push(self.perform(&OperationBody { dry_run: true, ..body.clone() }).await?);
+        }
+        say!("{}", self.told(&operations.iter().collect::<Vec<_>>()).await?.trim_end());
+        let done: u64 = operations.iter().map(|operation| operation.done).sum();
+        let Some(first) = bodies.first().filter(|_| done > 0) else {
             say!("there is nothing to do");
             return Ok(false);
-        }
-        let _ = write!(std::io::stderr(), "{} these {}? [y/N] ", dry.action, operation.done);
+        };
+        let _ = write!(std::io::stderr(), "{} these {done}? [y/N] ", first.action);
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

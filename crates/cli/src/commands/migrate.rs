@@ -1,7 +1,7 @@
 use clap::Args;
 use model::Status;
 use model::api::{OperationBody, PipelineView};
-use model::operation::{Filter, Operation};
+use model::operation::Filter;
 
 use super::read_label;
 use crate::bulk::{self, Bulk};
@@ -14,7 +14,7 @@ use crate::remote::{ServerArgs, block_on};
 #[command(after_help = "\
 Examples:
   milepost migrate skill-review --to 2 --dry-run
-  milepost migrate skill-review --to 2 --reason 'scores are stricter now'
+  milepost migrate skill-review --to 2 --reason 'scores are stricter now' --yes
   milepost migrate skill-review --to 3 --from 1 --map NEEDS_REVIEW=REVIEW --map OLD_SCAN=TIER1_SCANNING
 
 Submissions stay with the version they were made under until somebody migrates them. Each is decided alone, and leaves
@@ -42,6 +42,10 @@ pub(crate) struct Migrate {
     #[arg(long)]
     dry_run: bool,
 
+    /// Do not ask whether it is meant
+    #[arg(long)]
+    yes: bool,
+
     /// Why, for the record
     #[arg(long)]
     reason: Option<String>,
@@ -59,13 +63,13 @@ impl Migrate {
         let bulk = Bulk { client: self.server.client()?, server: &self.server };
         let view = bulk.client.pipeline(&self.pipeline).await?;
         let from = self.from(&view)?;
-        let mut operations: Vec<Operation> = Vec::new();
-        for status in [Status::Open, Status::Dead] {
-            // With nobody there, one operation says so.
-            if status == Status::Open || count(&view, status) > 0 {
-                operations.push(bulk.perform(&self.body(from, status)).await?);
-            }
-        }
+        // With nobody there, one operation says so.
+        let statuses = [Status::Open, Status::Dead].into_iter();
+        let statuses = statuses.filter(|status| *status == Status::Open || count(&view, *status) > 0);
+        let bodies: Vec<OperationBody> = statuses.map(|status| self.body(from, status)).collect();
+        let Some(operations) = bulk.perform_all(&bodies, self.yes).await? else {
+            return Ok(Exit::Negative);
+        };
         match format {
             Format::Json => output::print_json(&operations)?,
             Format::Table => {

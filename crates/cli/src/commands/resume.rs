@@ -1,7 +1,7 @@
 use clap::Args;
 use client::ActOptions;
-use model::SubmissionId;
 use model::api::ActBody;
+use model::{Status, SubmissionId};
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};
@@ -19,7 +19,8 @@ Examples:
   milepost resume --pipeline ingest-job --label owner=northwind --reason 'there is room again' --yes
 
 Without --to it goes on in the state it failed in. A dead letter is redriven instead: `milepost dead redrive ID`. With
---pipeline both are done to all that fit, as an operation of the server: `milepost operations` shows it.")]
+--pipeline both are done, to all that failed and then to all that are dead (--status picks one of them), each as an operation of
+the server: `milepost operations` shows them. With -o json both are a list.")]
 pub(crate) struct Resume {
     /// The submission's id
     #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
@@ -43,10 +44,10 @@ pub(crate) struct Resume {
 impl Resume {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
-            let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
             let (reason, to) = (self.reason.as_deref(), self.to.as_deref());
             let deed = Deed { action: "resume", reason, to, data: None };
-            return block_on(self.bulk.run(pipeline, deed, &self.server, format));
+            let statuses = self.bulk.among(&[Status::Failed, Status::Dead])?;
+            return block_on(self.bulk.run_each(&statuses, deed, &self.server, format));
         };
         let body =
             ActBody { reason: self.reason.clone(), data: None, to: self.to.as_deref().map(Into::into) };
