@@ -241,6 +241,7 @@ fn a_store_that_was_set_back_signs_nothing_until_it_is_forked() {
     publisher.advance(&more[..1]).unwrap();
     let report = audit(&deployment).unwrap();
     assert_eq!(report.acts, [(size as u64, Act::Forked(act))]);
+    assert_eq!(report.forks_kept, [0; 0], "what was given up is not there");
 }
 
 #[test]

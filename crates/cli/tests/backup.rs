@@ -129,6 +129,15 @@ fn check(data: &Path, pipelines: &Path, ids: &[String], forks: usize) {
     child.kill().and_then(|()| child.wait()).unwrap();
 }
 
+/// The acts of a log, as people are told of them.
+fn acts(data: &Path, pipelines: &Path) -> Vec<String> {
+    let (mut child, url) = serve(data, pipelines);
+    let key = format!("@{}", data.with_extension("vkey").display());
+    let told = run(&["verify", &url, "--key", &key]).ends(0).stdout;
+    child.kill().and_then(|()| child.wait()).unwrap();
+    told.lines().filter(|line| line.trim_start().starts_with("act ")).map(str::to_owned).collect()
+}
+
 #[test]
 fn what_was_acknowledged_before_a_backup_is_there_after_a_restore() {
     let mut server = Server::start(&[("notes.toml", NOTES)]);
@@ -170,6 +179,9 @@ fn what_was_acknowledged_before_a_backup_is_there_after_a_restore() {
         said(milepost(&["restore", "-o", "json", "--data"]).arg(at("two")).arg(at("backup"))).ends(0).json();
     assert!(told["given_up"].as_u64().unwrap() <= backed_up, "{told}");
     check(&at("two"), server.folder.path(), &before, 1);
+    assert!(acts(&at("one"), server.folder.path())[0].contains("gave up a signed state of"));
+    let kept = acts(&at("two"), server.folder.path());
+    assert!(kept[0].contains("which it still has") && !kept[0].contains("gave up"), "{kept:?}");
     said(milepost(&["restore", "--data"]).arg(at("two")).arg(at("backup"))).ends(4);
     said(milepost(&["backup", "--data"]).arg(&data).arg(at("backup"))).ends(4);
 }

@@ -40,6 +40,8 @@ pub struct LogReport {
     pub pruned_below: u64,
     /// Acts that a reader of the report should know of: forks and keys, with their index.
     pub acts: Vec<(u64, Act)>,
+    /// The indexes of those forks that gave up nothing the log had named: it still begins with the leaves of that checkpoint.
+    pub forks_kept: Vec<u64>,
     /// How often somebody who looks after the server did something that is no event of a submission.
     pub administered: u64,
     pub tips: Vec<TipReport>,
@@ -87,7 +89,16 @@ pub fn verify_log<S: TileSource + Definitions>(
         let message = format!("entries 0 to {} are gone and no act in the log allows that", gone - 1);
         return Err(Finding::new(Fault::Pruned, message).at(Place::index(0)));
     }
-    Ok(audit.report(opened.clone(), options))
+    let mut report = audit.report(opened.clone(), options);
+    for (index, act) in &report.acts {
+        if let Act::Forked(fork) = act
+            && fork.size <= size
+            && subtree_hash(&tiles, 0..fork.size).map_err(|error| tile_fault(&error))? == fork.root
+        {
+            report.forks_kept.push(*index);
+        }
+    }
+    Ok(report)
 }
 
 fn tile_fault(error: &TileError) -> Finding {
@@ -298,6 +309,7 @@ impl<'a> Audit<'a> {
             pruned_below: self.gone,
             tips: options.watch.iter().filter_map(tip).collect(),
             acts: self.acts,
+            forks_kept: Vec::new(),
             administered: self.administered.0,
         }
     }

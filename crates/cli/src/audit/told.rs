@@ -1,6 +1,6 @@
 //! The results of a verification, for people and for programs.
 
-use audit::leaf::Act;
+use audit::leaf::{Act, Forked};
 use audit::note::Opened;
 use audit::verify::{EvidenceReport, Fault, Finding, LogReport};
 use model::{SubmissionId, Time};
@@ -81,7 +81,8 @@ impl Told<'_> {
             lines.row(["administered".to_owned(), format!("{}, none left out", report.administered)]);
         }
         for (index, act) in &report.acts {
-            lines.row(["act".to_owned(), format!("{} (log index {index})", told_act(act))]);
+            let told = told_act(*index, act, report.forks_kept.contains(index));
+            lines.row(["act".to_owned(), format!("{told} (log index {index})")]);
         }
         for tip in &report.tips {
             let end = format!("{} at revision {}, in {}", tip.submission, tip.revision, tip.state);
@@ -155,6 +156,7 @@ impl Told<'_> {
         told["administered"] = json!(report.administered);
         let acts = report.acts.iter().map(|(index, act)| json!({ "index": index, "act": act }));
         told["acts"] = acts.collect();
+        told["forks_kept"] = json!(report.forks_kept);
         let tips = report.tips.iter().map(|tip| {
             json!({
                 "submission": tip.submission,
@@ -212,10 +214,17 @@ fn guards(checked: u64, unknown: u64) -> String {
     }
 }
 
-fn told_act(act: &Act) -> String {
+/// `is_kept`: of a fork that gave up nothing it names.
+fn told_act(index: u64, act: &Act, is_kept: bool) -> String {
     match act {
-        Act::Forked(fork) => {
-            format!("{}: the log gave up {} leaves it had signed: {}", fork.at, fork.size, fork.reason)
+        Act::Forked(Forked { size, at, reason, .. }) if is_kept => format!(
+            "{at}: the log went on from a state that others may have seen more of; the last checkpoint it knew had \
+             {size} leaves, which it still has: {reason}"
+        ),
+        Act::Forked(Forked { size, at, reason, .. }) => {
+            format!(
+                "{at}: the log gave up a signed state of {size} leaves and went on from {index}: {reason}"
+            )
         }
         Act::KeyAdded(change) => format!("{}: a key was added: {}", change.at, change.key),
         Act::KeyRetired(change) => format!("{}: a key was retired: {}", change.at, change.key),

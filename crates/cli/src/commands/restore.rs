@@ -76,10 +76,14 @@ impl Restore {
             ))?,
         }
         match forked {
-            Some(checkpoint) => say!(
-                "the audit log says from here on that what was signed beyond this backup is given up, and names the \
-                 checkpoint of {} leaves; monitors and witnesses will object until somebody has looked",
-                checkpoint.size
+            Some(Checkpoint { size, .. }) if size > look.last => say!(
+                "what was signed beyond this backup, up to {size} leaves, is given up, and the audit log says so from \
+                 here on; monitors and witnesses will object until somebody has looked"
+            ),
+            Some(Checkpoint { size, .. }) => say!(
+                "the {size} leaves that were signed as far as this backup knows are all there; what was signed after \
+                 it, if anything, is given up, and the audit log says so from here on. Monitors and witnesses that saw more \
+                 will object until somebody has looked; --guard says whether there was more"
             ),
             None if self.guard.is_some() => {
                 say!("nothing that was signed is missing: the audit log goes on as it was")
