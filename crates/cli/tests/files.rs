@@ -50,17 +50,35 @@ fn mistakes_are_told_as_json() {
     assert_eq!(report[0]["problems"][0]["line"], 3);
     assert_eq!(report[0]["problems"][0]["code"], "unknown-state");
     assert_eq!(report[1]["problems"].as_array().map(Vec::len), Some(0));
-    assert_eq!((&report[1]["states"], &report[1]["moves"]), (&10.into(), &13.into()));
+    assert_eq!((&report[1]["states"], &report[1]["moves"]), (&10.into(), &17.into()));
+}
+
+#[test]
+fn check_and_test_count_the_same_moves() {
+    let checked = run(&["check", "-o", "json", &own()]).ends(0).json();
+    let tested = run(&["test", "-o", "json", &own()]).ends(0).json();
+    assert_eq!(checked[0]["moves"], tested["files"][0]["coverage"]["moves"]);
+}
+
+#[test]
+fn a_service_level_that_would_tell_somebody_is_told_who_can() {
+    let text = "name = \"s\"\nversion = 1\nstart = \"A\"\n[states.A]\nreview = \"admin\"\nactions.go = \"B\"\n\
+        sla = { target = \"1h\", notify = \"boss\" }\n[states.B]\nfinal = \"success\"\n\
+        [sla.leg]\nto = \"B\"\ntarget = \"1h\"\nnotify = \"boss\"\n[notify.boss]\nmail = \"'a@b.example'\"\n";
+    let (_folder, path) = written(text);
+    let report = run(&["check", "-o", "json", &path]).ends(1).json();
+    let problems = report[0]["problems"].as_array().expect("a list");
+    let told = |problem: &serde_json::Value| {
+        let help = problem["help"].as_str().unwrap_or_default().to_owned();
+        problem["message"] == "a service level tells nobody" && help.contains("an edge or a state")
+    };
+    assert!(problems.len() == 2 && problems.iter().all(told), "{problems:#?}");
 }
 
 #[test]
 fn good_files_pass() {
     let said = run(&["check", &own()]).ends(0);
-    assert!(
-        said.stdout.contains("fine: skill-review, version 1, 10 states, 13 legal moves"),
-        "{}",
-        said.stdout
-    );
+    assert!(said.stdout.contains("fine: skill-review, version 1, 10 states, 17 moves"), "{}", said.stdout);
 }
 
 #[test]

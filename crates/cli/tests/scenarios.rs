@@ -656,3 +656,13 @@ fn examples_of_the_documentation_are_true() {
         }
     }
 }
+
+#[test]
+fn a_sample_that_is_missing_is_told_with_those_there_are() {
+    let steps =
+        "pipeline = \"../hello.toml\"\n[[scenario]]\nname = \"x\"\nsteps = [{ submit = \"large\" }]\n";
+    let said = tested(steps, &[]).ends(2);
+    assert!(said.stderr.contains("there are no samples: write `[samples.large]`"), "{}", said.stderr);
+    let said = tested(&format!("{steps}[samples.small]\nn = 1\n"), &[]).ends(2);
+    assert!(said.stderr.contains("`[samples]` has small"), "{}", said.stderr);
+}

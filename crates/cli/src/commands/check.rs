@@ -57,7 +57,7 @@ fn good(source: &Source, pipeline: &Pipeline) -> String {
         "{}: fine: {name}, version {version}, {}, {}{}\n",
         source.file,
         count(states.len(), "state"),
-        count(ways(pipeline), "legal move"),
+        count(pipeline.distinct_moves().len(), "move"),
         dead_letters(pipeline)
     )
 }
@@ -74,13 +74,6 @@ fn dead_letters(pipeline: &Pipeline) -> String {
     }
 }
 
-/// Pairs of states that some edge connects; the way in is not one.
-fn ways(pipeline: &Pipeline) -> usize {
-    let moves = pipeline.moves().into_iter().filter(|legal| legal.from.is_some());
-    let pairs: std::collections::BTreeSet<_> = moves.map(|legal| (legal.from, legal.to)).collect();
-    pairs.len()
-}
-
 fn good_json(source: &Source, pipeline: &Pipeline) -> Value {
     let dead: std::collections::BTreeMap<&str, Vec<&str>> = pipeline
         .dead_letters()
@@ -92,7 +85,7 @@ fn good_json(source: &Source, pipeline: &Pipeline) -> Value {
         "name": *pipeline.name,
         "version": pipeline.version,
         "states": pipeline.states.len(),
-        "moves": ways(pipeline),
+        "moves": pipeline.distinct_moves().len(),
         "dead_letters": dead,
         "problems": [],
     })

@@ -13,10 +13,8 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     pub(super) fn of(pipeline: &Pipeline) -> Coverage {
-        let mut moves = pipeline.moves();
-        let mut seen = std::collections::BTreeSet::new();
-        moves.retain(|one| seen.insert(one.clone()));
-        Coverage { definition: pipeline.digest, moves: moves.into_iter().map(|one| (one, false)).collect() }
+        let moves = pipeline.distinct_moves().into_iter().map(|one| (one, false));
+        Coverage { definition: pipeline.digest, moves: moves.collect() }
     }
 
     pub(super) fn learn(&mut self, events: &[Recorded]) {

@@ -113,7 +113,10 @@ fn payload(fields: &mut Fields<'_>, key: &str, samples: &Samples, problems: &mut
         let Some(sample) = samples.get(name) else {
             let known: Vec<&str> = samples.keys().map(String::as_str).collect();
             let mut found = problem("bad-value", field.at(), format!("there is no sample `{name}`"));
-            found.help = Some(format!("`[samples]` has {}", known.join(", ")));
+            found.help = Some(match known.is_empty() {
+                true => format!("there are no samples: write `[samples.{name}]`, or the payload itself"),
+                false => format!("`[samples]` has {}", known.join(", ")),
+            });
             problems.push(found);
             return None;
         };

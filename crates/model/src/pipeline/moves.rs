@@ -161,6 +161,15 @@ impl Pipeline {
         moves
     }
 
+    /// Every legal move once: two edges with different guards may be one move.
+    #[must_use]
+    pub fn distinct_moves(&self) -> Vec<Move> {
+        let mut moves = self.moves();
+        let mut seen = std::collections::BTreeSet::new();
+        moves.retain(|one| seen.insert(one.clone()));
+        moves
+    }
+
     /// Tells whether some edge leads from one state to the other (`None`: into the pipeline).
     #[must_use]
     pub fn allows(&self, from: Option<&str>, to: &str) -> bool {

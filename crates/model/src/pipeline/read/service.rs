@@ -57,6 +57,13 @@ impl Reader<'_> {
         if target.is_none() && p95.is_none() {
             self.missing(&entry.at, "a service level needs `target` or `p95`");
         }
+        if let Some(notify) = fields.refuse("notify") {
+            let problem = Problem::new("key-not-here", notify.at.clone(), "a service level tells nobody");
+            self.problems.push(problem.help(
+                "being late moves nothing, and `notify` belongs to an edge or a state: read events of kind `late` from the \
+                 feed, or leave the state by its `ttl` and tell of that",
+            ));
+        }
         let calendar = fields.node("calendar").and_then(|node| self.calendar(node));
         let target = target.and_then(|node| self.sla_span(node));
         let p95 = p95.and_then(|node| self.sla_span(node));
