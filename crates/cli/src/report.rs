@@ -2,6 +2,7 @@
 
 use client::Error;
 use model::api::Problem;
+use model::schema::Schema;
 use serde_json::Value;
 
 use crate::exit::{Exit, Stop};
@@ -21,6 +22,11 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
         Some(error @ Error::Unreachable { .. }) => {
             say_error(&error.to_string());
             say_next(Some("start a server with `milepost serve`, or say where it is with --server"));
+            Exit::Unreachable
+        }
+        Some(error @ Error::Scheme { .. }) => {
+            say_error(&error.to_string());
+            say_next(Some("say so with --server or MILEPOST_SERVER"));
             Exit::Unreachable
         }
         Some(error @ (Error::Protocol(_) | Error::TooLarge { .. })) => {
@@ -75,6 +81,10 @@ fn refused(problem: &Problem) -> Exit {
         let (message, path) = (text("message"), text("path"));
         let at = if path.is_empty() { String::new() } else { format!(" at `{path}`") };
         say!("  also: {message}{at}");
+    }
+    let violations = problem.more.get("violations").and_then(Value::as_array).map_or(0, Vec::len);
+    if violations >= Schema::VIOLATIONS_MAX {
+        say!("  only the first {violations} are told; there may be more");
     }
     say_next(next(problem).as_deref());
     exit(problem)

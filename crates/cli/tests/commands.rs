@@ -122,6 +122,47 @@ fn refusals_say_why_and_end_with_their_code() {
 }
 
 #[test]
+fn every_violation_of_a_schema_is_told() {
+    let server = Server::with_own_pipelines();
+    let data = r#"{"repo_url": 1, "colour": "red"}"#;
+    let said = server.run(&["submit", "skill-review", "--data", data]).ends(4).stderr;
+    for part in ["skill_name", "colour", "/repo_url"] {
+        assert_eq!(said.matches(part).count(), 1, "{part}: {said}");
+    }
+    let file = "name = \"list\"\nversion = 1\npayload = \"list.json\"\nstart = \"DONE\"\n[states.DONE]\nfinal = \"success\"\n";
+    let schema = r#"{"items": {"type": "null"}}"#;
+    let server = Server::start_with(&[("list.toml", file), ("list.json", schema)], &[], &[]);
+    let many = |count: usize| serde_json::to_string(&vec![1; count]).expect("numbers are JSON");
+    let told = |count: usize| server.run(&["submit", "list", "--data", &many(count)]).ends(4).stderr;
+    let (few, lots) = (told(3), told(100));
+    assert_eq!((few.matches("`/").count(), few.contains("more")), (3, false), "{few}");
+    assert!(lots.contains("only the first 20 are told; there may be more"), "{lots}");
+}
+
+#[test]
+fn documents_that_are_none_are_told_with_what_was_meant() {
+    let said = run(&["submit", "skill-review", "{\"repo_url\": \"x\"}"]).ends(2).stderr;
+    assert!(said.contains("did you mean --data"), "{said}");
+    let said = run(&["submit", "skill-review", "no-such-file.json"]).ends(2).stderr;
+    assert!(said.contains("cannot read no-such-file.json") && !said.contains("--data"), "{said}");
+    let said = run(&["submit", "skill-review", "--data", "nope"]).ends(2).stderr;
+    assert!(said.contains("--data is not JSON: expected a value at line 1 column 1"), "{said}");
+}
+
+#[test]
+fn the_first_of_two_approvals_says_who_has_agreed_and_who_is_missing() {
+    let file = "name = \"gate\"\nversion = 1\nstart = \"GATE\"\n[states.GATE]\nreview = \"admin\"\n\
+        actions.open = { to = \"OPEN\", approvals = 2 }\n[states.OPEN]\nfinal = \"success\"\n";
+    let server = Server::start(&[("gate.toml", file)]);
+    let id = server.run(&["submit", "gate", "--data", "{}", "-o", "json"]).ends(0).json()["id"].clone();
+    let first = server.run(&["act", id.as_str().expect("an id"), "open"]).ends(0);
+    assert!(first.stdout.contains("GATE"), "{first:?}");
+    assert!(first.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{first:?}");
+    let again = server.run(&["act", id.as_str().expect("an id"), "open", "--wait"]).ends(0);
+    assert!(again.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{again:?}");
+}
+
+#[test]
 fn tokens_open_the_door_as_far_as_their_role_goes() {
     let server = Server::with_token("secret", "submitter");
     let unknown = server.run(&["list"]).ends(5);

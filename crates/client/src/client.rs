@@ -167,7 +167,12 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Unanswered {
-        let error = Error::Unreachable { server: self.server().to_owned(), reason: chain(error) };
+        let server = self.server().to_owned();
+        if is_other_scheme(error, &self.base) {
+            let talks_tls = self.base.scheme() == "http";
+            return Unanswered { error: Error::Scheme { server, talks_tls }, passing: false, wish: None };
+        }
+        let error = Error::Unreachable { server, reason: chain(error) };
         Unanswered { error, passing: true, wish: None }
     }
 }
@@ -188,7 +193,8 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_slice(&self.body).map_err(|error| Error::Protocol(error.to_string()))
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Error::Protocol(Json::fault_of(&self.body, &error)))
     }
 
     /// What came, unless the answer was that there is nothing.
@@ -248,6 +254,16 @@ fn headers(token: Option<&str>) -> Result<HeaderMap, Error> {
         headers.insert(AUTHORIZATION, value);
     }
     Ok(headers)
+}
+
+/// Tells whether an answer came that is none because one side talks TLS and the other does not: bytes of HTTP are no record
+/// of TLS, and TLS refuses HTTP with a record that is no HTTP.
+fn is_other_scheme(error: &reqwest::Error, base: &Url) -> bool {
+    let reason = chain(error);
+    match base.scheme() {
+        "https" => reason.contains("InvalidContentType"),
+        _ => reason == "invalid HTTP version parsed",
+    }
 }
 
 /// The innermost reason: what the operating system said, without the layers it came through.

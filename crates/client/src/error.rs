@@ -10,6 +10,9 @@ pub enum Error {
     /// No answer came. Whether the server did what it was asked is not known unless the connection was refused.
     #[error("the server at {server} cannot be reached: {reason}")]
     Unreachable { server: String, reason: String },
+    /// The server does not talk TLS and was asked to, or the other way around.
+    #[error("the server at {server} {}", if *.talks_tls { "talks TLS: use https://" } else { "does not talk TLS: use http://" })]
+    Scheme { server: String, talks_tls: bool },
     /// An answer came that is not one of Milepost's.
     #[error("the server's answer cannot be understood: {0}")]
     Protocol(String),
@@ -37,7 +40,7 @@ impl Error {
         match self {
             Error::Problem(problem) => problem.status >= 500 || problem.status == 429,
             Error::Unreachable { .. } | Error::Protocol(_) => true,
-            Error::TooLarge { .. } | Error::Setup(_) => false,
+            Error::Scheme { .. } | Error::TooLarge { .. } | Error::Setup(_) => false,
         }
     }
 }

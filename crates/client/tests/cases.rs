@@ -57,7 +57,7 @@ fn told(error: &Error) -> Value {
             "kind": "problem", "code": problem.code, "status": problem.status, "detail": problem.detail,
             "members": problem.more,
         }),
-        Error::Unreachable { .. } => json!({ "kind": "unreachable" }),
+        Error::Unreachable { .. } | Error::Scheme { .. } => json!({ "kind": "unreachable" }),
         Error::Protocol(_) | Error::TooLarge { .. } => json!({ "kind": "protocol" }),
         Error::Setup(_) => json!({ "kind": "setup" }),
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use model::token::Bits;
-use model::{Digest, Name, SubmissionId};
+use model::{Digest, Json, Name, SubmissionId};
 
 /// The version of the document. Every version ever written stays readable.
 pub const FORMAT: u32 = 1;
@@ -115,8 +115,8 @@ impl Evidence {
         if bytes.len() > BYTES_MAX {
             return Err(EvidenceError::TooLarge);
         }
-        let evidence: Evidence =
-            serde_json::from_slice(bytes).map_err(|error| EvidenceError::Malformed(error.to_string()))?;
+        let evidence: Evidence = serde_json::from_slice(bytes)
+            .map_err(|error| EvidenceError::Malformed(Json::fault_of(bytes, &error)))?;
         if evidence.format == FORMAT { Ok(evidence) } else { Err(EvidenceError::Format(evidence.format)) }
     }
 

@@ -47,8 +47,11 @@ pub(crate) fn read_keys(given: &[String]) -> anyhow::Result<Vec<VerifierKey>> {
         };
         let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         for line in lines {
-            let key: VerifierKey =
-                line.parse().map_err(|error| Stop::usage(format!("`{line}` is no key: {error}")))?;
+            let key: VerifierKey = line.parse().map_err(|error| {
+                let stop = Stop::usage(format!("`{line}` is no key: {error}"));
+                let is_file = Path::new(line).is_file();
+                if is_file { stop.next(format!("`{line}` is a file: write `@{line}`")) } else { stop }
+            })?;
             keys.push(key);
         }
     }

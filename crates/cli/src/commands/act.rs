@@ -1,5 +1,5 @@
 use clap::Args;
-use client::ActOptions;
+use client::{ActOptions, Client, Rest};
 use model::SubmissionId;
 use model::api::{ActBody, SubmissionView};
 use model::event::Kind;
@@ -7,7 +7,7 @@ use model::event::Kind;
 use super::list::table;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::{Exit, Stop};
-use crate::output::{self, Format, say};
+use crate::output::{self, Format, plain, say};
 use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, read_id, rested};
 
 /// Make a move that people make, for one submission or all that fit: approve, reject, escalate, ...
@@ -89,15 +89,42 @@ impl Act {
         if !self.wait.wait {
             print(&submission, format)?;
             let last = client.events(id, submission.revision.saturating_sub(1)).await?;
-            if last.events.first().is_some_and(|event| event.kind == Kind::Requested) {
-                say!("granted; the move is made when its task is done (--wait waits for it)");
+            match last.events.first().map(|event| event.kind) {
+                Some(Kind::Requested) => {
+                    say!("granted; the move is made when its task is done (--wait waits for it)");
+                }
+                // Also where this one had agreed before: then the last event is that.
+                Some(Kind::Approved) => say_who_agreed(&client, &submission, action).await?,
+                _ => {}
             }
             return Ok(Exit::Fine);
         }
         let waited = self.wait.wait(&client, id).await?;
         print(&waited.submission, format)?;
+        if waited.rest == Rest::Person && waited.submission.approvals.iter().any(|yes| &*yes.action == action)
+        {
+            say_who_agreed(&client, &waited.submission, action).await?;
+        }
         Ok(rested(&waited, &self.server))
     }
+}
+
+/// Says how many have agreed to an action that needs several, and how many are missing.
+async fn say_who_agreed(client: &Client, submission: &SubmissionView, action: &str) -> anyhow::Result<()> {
+    let agreed: Vec<&str> =
+        submission.approvals.iter().filter(|yes| &*yes.action == action).map(|yes| &*yes.by).collect();
+    let why = client.why(submission.id).await?;
+    let actions = why.reasons.iter().filter_map(|reason| reason.details.get("actions")?.as_array()).flatten();
+    let needed = actions.filter(|one| one["name"] == action).find_map(|one| one["approvals"].as_u64());
+    let (count, names) = (agreed.len(), plain(&agreed.join(", ")));
+    match needed.and_then(|needed| Some((needed, usize::try_from(needed).ok()?.checked_sub(count)?))) {
+        Some((needed, 1)) => say!("{count} of {needed} have agreed ({names}); one more is needed"),
+        Some((needed, missing)) => {
+            say!("{count} of {needed} have agreed ({names}); {missing} more are needed");
+        }
+        None => say!("{count} have agreed ({names}); more are needed"),
+    }
+    Ok(())
 }
 
 pub(crate) fn print(submission: &SubmissionView, format: Format) -> anyhow::Result<()> {

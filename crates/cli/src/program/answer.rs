@@ -23,7 +23,7 @@ pub(super) struct Said {
 
 impl Said {
     pub(super) fn read(bytes: &[u8]) -> Result<Said, String> {
-        let said: Said = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let said: Said = serde_json::from_slice(bytes).map_err(|error| Json::fault_of(bytes, &error))?;
         let Said { outcome, error, snooze, output, result, children, .. } = &said;
         let answers = [outcome.is_some(), error.is_some(), snooze.is_some()];
         if answers.iter().filter(|answers| **answers).count() != 1 {
@@ -112,6 +112,8 @@ mod tests {
         ] {
             assert!(Said::read(bad.as_bytes()).is_err(), "{bad}");
         }
+        let told = Said::read(b"nope").unwrap_err();
+        assert_eq!(told, "it is not JSON: expected a value at line 1 column 1");
     }
 
     #[test]

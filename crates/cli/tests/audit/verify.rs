@@ -56,6 +56,9 @@ fn evidence_under_another_key_or_about_another_submission_is_refused() {
     common::run(&["verify", file]).ends(2);
     common::run(&["verify", file, "--key", "nonsense"]).ends(2);
     common::run(&["verify", "no-such-file", "--key", &other]).ends(2);
+    let none = logged.file("none.json", "nope");
+    let said = common::run(&["verify", none.to_str().unwrap(), "--key", &other]).ends(1);
+    assert!(said.stdout.contains("not evidence: it is not JSON: expected a value"), "{}", said.stdout);
 }
 
 #[test]
@@ -66,6 +69,9 @@ fn keys_come_from_files_and_old_ones_stay_good_beside_new_ones() {
     let keys = logged.file("keys", format!("# the new one first\n{new}\n\n{}\n", crate::log_key()));
     let keys = format!("@{}", keys.display());
     common::run(&["verify", file.to_str().unwrap(), "--key", &keys]).ends(0);
+    let bare = keys.trim_start_matches('@');
+    let said = common::run(&["verify", file.to_str().unwrap(), "--key", bare]).ends(2);
+    assert!(said.stderr.contains(&format!("next: `{bare}` is a file: write `@{bare}`")), "{}", said.stderr);
     let witness = deployment::witness_key("witness.example/w1", 5).verifier().to_string();
     let said = common::run(&["verify", file.to_str().unwrap(), "--key", &witness]).ends(2);
     assert!(said.stderr.contains("the key of a witness"), "{}", said.stderr);

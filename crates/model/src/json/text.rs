@@ -39,6 +39,15 @@ impl Json {
         Self::check(utf8(bytes)?)
     }
 
+    /// Says why bytes could not be read as some type: that they are not JSON, in words for people, or what `serde` says.
+    #[must_use]
+    pub fn fault_of(bytes: &[u8], error: &serde_json::Error) -> String {
+        match Self::check_bytes(bytes) {
+            Err(fault) => format!("it is not JSON: {fault}"),
+            Ok(_) => error.to_string(),
+        }
+    }
+
     /// Text that was a `Json` before it was stored. It is not read again: documents that nobody looks into cost nothing.
     #[must_use]
     pub fn from_stored(text: &str) -> Self {
