@@ -12,7 +12,8 @@ fn pages() -> Vec<String> {
     let mut names: Vec<String> = names.map(|name| name.expect("names are plain")).collect();
     names.retain(|name| name.ends_with(".md"));
     names.sort();
-    let others = ["README.md", "clients/python/README.md"].map(str::to_owned);
+    let others =
+        ["README.md", "ARCHITECTURE.md", "SECURITY.md", "clients/python/README.md"].map(str::to_owned);
     others.into_iter().chain(names.into_iter().map(|name| format!("docs/{name}"))).collect()
 }
 

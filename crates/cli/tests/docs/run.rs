@@ -15,6 +15,10 @@ use tempfile::TempDir;
 
 use crate::page::Page;
 
+/// The databases that pages name.
+const DATABASES: [&str; 2] =
+    ["postgres://milepost:secret@db/milepost", "postgres://milepost@db.example/milepost"];
+
 /// Runs a page with these files beside its own. The error says in which line it failed and what was said there.
 pub(crate) fn run(page: &Page, files: &[(String, String)]) -> Result<(), String> {
     let folder = TempDir::new().expect("a temporary folder");
@@ -89,6 +93,11 @@ impl Place {
         for folder in ["/etc/milepost", "/mnt/", "/var/lib/"] {
             text = text.replace(folder, &format!("{}{folder}", self.root.display()));
         }
+        for (index, address) in DATABASES.into_iter().enumerate() {
+            if text.contains(address) {
+                text = text.replace(address, &database(index));
+            }
+        }
         text
     }
 
@@ -110,6 +119,13 @@ impl Place {
             ("MILEPOST_SERVER", format!("http://127.0.0.1:{}", self.server)),
         ]
     }
+}
+
+/// A schema of the server that `cargo xtask test` starts, which no other test has.
+fn database(index: usize) -> String {
+    let url = std::env::var("MILEPOST_TEST_POSTGRES")
+        .expect("MILEPOST_TEST_POSTGRES names a PostgreSQL server: run the tests through `cargo xtask test`");
+    format!("{url}?schema=docs_{}_{index}&readers=2&writers=2", std::process::id())
 }
 
 pub(crate) fn repository() -> PathBuf {
