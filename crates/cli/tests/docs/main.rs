@@ -5,6 +5,9 @@ mod commands;
 mod page;
 mod run;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use model::pipeline::{CODES, Source, attachments, load};
 use run::repository;
 
@@ -79,4 +82,37 @@ fn every_route_has_its_heading_and_an_example() {
         let shows = |line: &str| line.contains("curl ") && line.contains(&format!("$M{begins}"));
         assert!(section.lines().any(shows), "docs/api.md shows no curl line under `{}`", heading.trim_end());
     }
+}
+
+/// A page that says what is so names the test that would notice if it were not.
+#[test]
+fn tests_that_pages_name_are_there() {
+    let known = functions_of(&repository());
+    for page in ["docs/security.md", "docs/testing.md"] {
+        for (index, line) in read(page).lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
+            let is_test = |word: &&str| {
+                word.matches('_').count() > 2 && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+            };
+            for name in line.split('`').skip(1).step_by(2).filter(is_test) {
+                assert!(known.contains(name), "{page}, line {}: there is no test `{name}`", index + 1);
+            }
+        }
+    }
+}
+
+/// The names of all functions below a folder, tests among them.
+fn functions_of(folder: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("the folder can be read").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && !name.starts_with('.') && name != "target" {
+            names.append(&mut functions_of(&path));
+        } else if name.ends_with(".rs") {
+            let text = std::fs::read_to_string(&path).expect("the file can be read");
+            let functions = text.split("fn ").skip(1).filter_map(|rest| rest.split_once('('));
+            names.extend(functions.map(|(name, _)| name.to_owned()));
+        }
+    }
+    names
 }
