@@ -1,50 +1,47 @@
-//! Counts the connections of each address.
+//! Counts what each of many has at a time, such as a token its connections.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::rates::caller;
-
 #[derive(Debug, Clone)]
-pub(crate) struct Crowd {
+pub(crate) struct Crowd<K> {
     max: usize,
-    /// Those that have any: no more than there are connections.
-    here: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    /// Those that have any.
+    here: Arc<Mutex<HashMap<K, usize>>>,
 }
 
-/// One connection's place; given back when it is dropped.
+/// One place; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    crowd: Crowd,
-    address: IpAddr,
+pub(crate) struct Place<K: Hash + Eq> {
+    crowd: Crowd<K>,
+    whose: K,
 }
 
-impl Crowd {
+impl<K: Hash + Eq + Clone> Crowd<K> {
     pub(crate) fn new(max: usize) -> Self {
         Crowd { max, here: Arc::default() }
     }
 
-    /// None: this address has enough.
-    pub(crate) fn enter(&self, address: IpAddr) -> Option<Place> {
-        let address = caller(address);
+    /// Takes one more place; `None`: this one has enough.
+    pub(crate) fn enter(&self, whose: K) -> Option<Place<K>> {
         let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = here.entry(address).or_default();
-        if *count >= self.max {
+        let count = here.get(&whose).copied().unwrap_or(0);
+        if count >= self.max {
             return None;
         }
-        *count += 1;
-        Some(Place { crowd: self.clone(), address })
+        here.insert(whose.clone(), count + 1);
+        Some(Place { crowd: self.clone(), whose })
     }
 }
 
-impl Drop for Place {
+impl<K: Hash + Eq> Drop for Place<K> {
     fn drop(&mut self) {
         let mut here = self.crowd.here.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = here.get_mut(&self.address) {
+        if let Some(count) = here.get_mut(&self.whose) {
             *count -= 1;
             if *count == 0 {
-                here.remove(&self.address);
+                here.remove(&self.whose);
             }
         }
     }
@@ -55,9 +52,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_so_many_places_and_gives_them_back() {
+    fn each_has_so_many_places_and_gives_them_back() {
         let crowd = Crowd::new(2);
-        let (one, other) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let (one, other) = ("one", "other");
         let places = [crowd.enter(one).unwrap(), crowd.enter(one).unwrap()];
         assert!(crowd.enter(one).is_none());
         assert!(crowd.enter(other).is_some());

@@ -16,7 +16,8 @@ Every answer that is not a success is a problem of RFC 9457, `application/proble
 
 `code` is stable: decide by it. `detail` is for people and may change. Some problems have further members that help
 to do better, such as the legal `actions`. A 429 and a 503 carry `Retry-After`. In answers to calls that take many, each entry
-that failed has its own problem and status.
+that failed has its own problem and status. A request that is refused before it is read has the status HTTP has for that: `too-large`
+then is 414 or 431, `invalid-request` 501 or 505.
 
 | code | status | meaning |
 |---|---|---|

@@ -16,6 +16,7 @@ use crate::access::{Visitor, no_token};
 use crate::app::App;
 use crate::body;
 use crate::charged::charged;
+use crate::connection::Line;
 use crate::metrics;
 use crate::problem::Refused;
 use crate::rates;
@@ -56,7 +57,7 @@ fn span(app: &App, request: &Request, route: &str) -> Span {
 
 /// Sets what browsers are told about every answer: it is what it says it is, loads nothing, is shown in no frame, and
 /// tells nobody where its reader came from.
-fn protect(headers: &mut HeaderMap) {
+pub(crate) fn protect(headers: &mut HeaderMap) {
     // Answers hold lease tokens and other people's documents.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -106,6 +107,7 @@ impl Door {
         let visitor = self.app.access.admit(self.need, asked, request.headers()).await?;
         if let Some(visitor) = &visitor {
             self.token_rate(visitor)?;
+            connection(&request, visitor)?;
             who.token = visitor.token.clone();
             who.owner = visitor.caller.role == Role::Admin && visitor.is_unlimited();
             request.extensions_mut().insert(visitor.clone());
@@ -189,6 +191,14 @@ impl Door {
                 self.app.metrics.http.limited_by_share.add(1);
             }
         })
+    }
+}
+
+/// Counts the connection as its token's while the request is under way.
+fn connection(request: &Request, visitor: &Visitor) -> Result<(), Refusal> {
+    match (request.extensions().get::<Line>(), &visitor.token) {
+        (Some(line), Some(token)) => line.belongs_to(token),
+        _ => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ mod app;
 mod body;
 mod charged;
 mod conditions;
+mod connection;
 mod crowd;
 mod errors_doc;
 mod frame;

@@ -10,10 +10,12 @@ pub struct Options {
     pub listen: SocketAddr,
     /// The certificate to show; `None`: no TLS.
     pub tls: Option<Tls>,
-    /// Connections at a time; more wait in the system's backlog.
+    /// Connections at a time. One more takes the place of one that has been quiet longest, of the address with most.
     pub connections_max: usize,
-    /// The connections at a time from one address; more are closed at once.
+    /// The connections at a time from one address. One more takes the place of the address's quietest.
     pub connections_per_address_max: usize,
+    /// The connections at a time on which a token's requests are worked on or answered; more requests are refused.
+    pub connections_per_token_max: usize,
     /// Requests a second by one token; `None`: as many as it likes.
     pub rate_per_token: Option<u32>,
     /// Requests a second from one address. Behind a proxy all come from one.
@@ -37,6 +39,9 @@ pub struct Options {
     pub body_within: Duration,
     /// The time for which a list waits until the caller's lists before it have left.
     pub page_within: Duration,
+    /// The time for which an answer may wait for its reader to take more of it. In all it may wait so long and a second
+    /// for every 16 KB that were taken, unless it is a stream of events.
+    pub write_within: Duration,
     /// Above the longest wait somebody may ask for.
     pub answer_within: Duration,
     /// The interval at which somebody who waits for events looks for some that nobody announced.
@@ -55,6 +60,7 @@ impl Options {
             tls: None,
             connections_max: 10_000,
             connections_per_address_max: 4_096,
+            connections_per_token_max: 4_096,
             rate_per_token: None,
             rate_per_address: None,
             requests_max: 1_024,
@@ -66,6 +72,7 @@ impl Options {
             headers_within: Duration::from_secs(100),
             body_within: Duration::from_secs(30),
             page_within: Duration::from_secs(10),
+            write_within: Duration::from_secs(30),
             answer_within: Duration::from_secs(75),
             wait_piece: Duration::from_secs(5),
             grace: Duration::from_secs(10),

@@ -21,7 +21,15 @@ impl From<Refusal> for Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let problem = Problem::from(&self.0);
+        let number = Problem::from(&self.0).status;
+        self.with_status(number)
+    }
+}
+
+impl Refused {
+    /// Returns the answer with this status, where HTTP has a closer one than the code's own.
+    pub(crate) fn with_status(self, number: u16) -> Response {
+        let problem = Problem { status: number, ..Problem::from(&self.0) };
         let body = serde_json::to_vec(&problem).expect("a problem has only string keys");
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status(problem.status);

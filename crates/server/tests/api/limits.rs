@@ -1,10 +1,12 @@
-use std::io::{Read, Write};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use serde_json::json;
+use tokio::io::AsyncReadExt as _;
 
+use crate::raw::connect;
 use crate::server::{Answer, Grant, Server};
 use crate::tasks::waiting_claim;
 
@@ -56,16 +58,11 @@ async fn a_body_that_does_not_end_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn connections_over_the_bound_wait_for_their_turn() {
-    let server = Server::with(&[], |options| {
-        options.connections_max = 1;
-        // Enough for the good one, on a busy machine, too.
-        options.headers_within = Duration::from_secs(2);
-    })
-    .await;
-    let address = server.url.trim_start_matches("http://").to_owned();
-    let _idle = TcpStream::connect(address).unwrap();
-    assert_eq!(server.get("/readyz").await.status, 200, "served once the idle one is dropped");
+async fn connections_over_the_bound_take_the_place_of_an_idle_one() {
+    let server = Server::with(&[], |options| options.connections_max = 1).await;
+    let mut idle = connect(&server).await;
+    assert_eq!(server.get("/readyz").await.status, 200, "served at once");
+    assert!(idle.read_u8().await.is_err(), "the idle one has gone");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
