@@ -40,13 +40,17 @@ impl TlsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct Limits {
-    /// Connections at a time; more wait until one ends
+    /// Connections at a time; one more takes the place of the quietest of the address that has most
     #[arg(long, default_value_t = 10_000, value_name = "NUMBER")]
     connections: usize,
 
-    /// Of these, from one address; more are closed at once
+    /// Of these, from one address; one more takes the place of its quietest
     #[arg(long, default_value_t = 4_096, value_name = "NUMBER")]
     connections_per_address: usize,
+
+    /// Of these, on which requests of one token are under way; more requests are refused
+    #[arg(long, default_value_t = 4_096, value_name = "NUMBER")]
+    connections_per_token: usize,
 
     /// Requests a second by one token, with five seconds' worth at once; without it, as many as it likes
     #[arg(long, value_name = "NUMBER")]
@@ -60,12 +64,14 @@ pub(crate) struct Limits {
 impl Limits {
     pub(crate) fn options(&self, listen: SocketAddr) -> Result<server::Options, Stop> {
         let rates = [self.rate_per_token, self.rate_per_address];
-        if rates.contains(&Some(0)) || self.connections == 0 || self.connections_per_address == 0 {
+        let connections = [self.connections, self.connections_per_address, self.connections_per_token];
+        if rates.contains(&Some(0)) || connections.contains(&0) {
             return Err(Stop::usage("a limit of 0 would let nobody in; leave it out for no limit"));
         }
         let mut options = server::Options::new(listen);
         options.connections_max = self.connections;
         options.connections_per_address_max = self.connections_per_address;
+        options.connections_per_token_max = self.connections_per_token;
         options.rate_per_token = self.rate_per_token;
         options.rate_per_address = self.rate_per_address;
         Ok(options)
