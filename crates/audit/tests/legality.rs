@@ -217,7 +217,8 @@ impl Game {
         if self.story.row.is_none() {
             let payload = self.payloads.get(one % self.payloads.len().max(1))?;
             let application = Story::application(Caller::new("someone", Role::Admin), payload.as_str());
-            let admission = model::admit::admit_any(&self.story.pipeline, application);
+            let admission =
+                model::admit::admit_any(&self.story.pipeline, application, &mut model::schema::Fuel::whole());
             return Some(Command::Submit(admission.ok()?.into()));
         }
         let token = self.tokens.last().copied();
@@ -290,9 +291,10 @@ fn every_shipped_pipeline_is_played() {
         let pipeline = shipped_once(&name);
         let application =
             |payload: &Json| Story::application(Caller::new("ada", Role::Admin), payload.as_str());
-        let fits = payloads(&name)
-            .iter()
-            .any(|payload| model::admit::admit_any(&pipeline, application(payload)).is_ok());
+        let fits = payloads(&name).iter().any(|payload| {
+            model::admit::admit_any(&pipeline, application(payload), &mut model::schema::Fuel::whole())
+                .is_ok()
+        });
         assert!(fits, "no payload at hand fits {name}");
     }
 }

@@ -119,7 +119,8 @@ fn the_machine_itself_submits_only_what_a_schedule_asks_for() {
     for (toml, legal) in [(scheduled.as_str(), true), (DESK, false)] {
         let mut story = Story::of(pipeline(toml));
         let application = Story::application(admin(), "{}");
-        let admission = admit(&story.pipeline, application).unwrap().by_clock();
+        let admission =
+            admit(&story.pipeline, application, &mut model::schema::Fuel::whole()).unwrap().by_clock();
         story.tell(&Command::Submit(admission.into())).unwrap();
         let mut deployment = Deployment::new();
         deployment.apply(&story.pipeline);

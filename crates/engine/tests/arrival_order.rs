@@ -76,7 +76,7 @@ fn payload(service: &str, nonce: &str) -> Application {
 }
 
 fn admission(service: &str, nonce: &str) -> Admission {
-    admit(&loaded(LEDGER), payload(service, nonce)).unwrap()
+    admit(&loaded(LEDGER), payload(service, nonce), &mut model::schema::Fuel::whole()).unwrap()
 }
 
 /// Submits these to one lane in one step.
@@ -160,7 +160,12 @@ fn children_by_tie(open: Open<'_>) {
     let token = bench.machine.claim_task("batch.fill")[0].token;
     let child = |nonce: &str| {
         let parent = Some((parent, format!("n{nonce}").into()));
-        admit(&loaded(LEDGER), Application { parent, ..payload("s", nonce) }).unwrap()
+        admit(
+            &loaded(LEDGER),
+            Application { parent, ..payload("s", nonce) },
+            &mut model::schema::Fuel::whole(),
+        )
+        .unwrap()
     };
     let children = ["3", "20", "1"].map(child).into();
     let finish = Finish { token, outcome: "sealed".into(), output: None, result: None, children };

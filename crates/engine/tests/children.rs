@@ -84,7 +84,7 @@ fn children(bench: &Bench, parent: SubmissionId, names: &[&str]) -> Vec<Admissio
         let mut application = support::application("");
         application.payload = Json::parse(&format!(r#"{{"n":"{name}"}}"#)).unwrap();
         application.parent = Some((parent, (*name).into()));
-        model::admit::admit(&child, application).unwrap()
+        model::admit::admit(&child, application, &mut model::schema::Fuel::whole()).unwrap()
     });
     children.collect()
 }

@@ -241,7 +241,13 @@ final = "success"
     pipelines.insert(pipeline.clone());
     let mut machine = Machine::over(store.clone());
     machine.core = engine::core::Core::new(store, pipelines, engine::Holds::default(), [0; 32]);
-    let submit = || Ask::Submit(model::admit::admit(&pipeline, support::application("a")).unwrap().into());
+    let submit = || {
+        Ask::Submit(
+            model::admit::admit(&pipeline, support::application("a"), &mut model::schema::Fuel::whole())
+                .unwrap()
+                .into(),
+        )
+    };
     let id = id_of(&machine.one(submit()));
     let deepest = format!("{}1{}", "[".repeat(64), "]".repeat(64));
     let act = model::command::Act {

@@ -59,7 +59,7 @@ fn submit(bench: &Bench, pipeline: &str, payload: &str) -> Input {
     let pipeline = bench.machine.pipelines.current().in_force(pipeline).unwrap().clone();
     let mut application = application("");
     application.payload = Json::parse(payload).unwrap();
-    Ask::Submit(admit(&pipeline, application).unwrap().into()).into()
+    Ask::Submit(admit(&pipeline, application, &mut model::schema::Fuel::whole()).unwrap().into()).into()
 }
 
 fn act(id: SubmissionId, action: &str) -> Input {

@@ -163,7 +163,10 @@ fn a_lane_goes_to_whoever_joins_and_is_first(bench: Open<'_>) {
     let pipeline = bench.machine.pipelines.current().in_force("lanes").unwrap().clone();
     let mut application = support::application("");
     application.payload = Json::parse(&lane("a", "0")).unwrap();
-    let joins = Ask::Submit(model::admit::admit(&pipeline, application).unwrap().into()).into();
+    let joins = Ask::Submit(
+        model::admit::admit(&pipeline, application, &mut model::schema::Fuel::whole()).unwrap().into(),
+    )
+    .into();
     let step = bench.machine.step(&[done, joins]);
     let joined = support::id_of(&step.outcomes[1]);
     assert_eq!((holder(&bench), owes(&bench)), (Some(joined), 0), "the smaller tie of the same moment");

@@ -223,7 +223,11 @@ async fn a_pipeline_has_no_more_versions_than_may_be_kept() {
 fn admitted(machine: &Machine, id: &str) -> Ask {
     let pipeline = machine.pipelines.current().in_force("door").unwrap().clone();
     let payload = Json::parse(&format!(r#"{{"id":"{id}"}}"#)).unwrap();
-    Ask::Submit(admit(&pipeline, Application { payload, ..application(id) }).unwrap().into())
+    Ask::Submit(
+        admit(&pipeline, Application { payload, ..application(id) }, &mut model::schema::Fuel::whole())
+            .unwrap()
+            .into(),
+    )
 }
 
 /// The versions that were retired.

@@ -147,7 +147,7 @@ impl Ring {
             reason: None,
             parent: None,
         };
-        admit(&self.pipeline, application).unwrap()
+        admit(&self.pipeline, application, &mut model::schema::Fuel::whole()).unwrap()
     }
 
     /// Finishes what was claimed and claims the next. How many moves that made.

@@ -59,7 +59,11 @@ impl Queues {
             let (caller, key, priority) = (Caller::new("scale", Role::Submitter), None, None);
             let (not_before, reason, parent) = (None, None, None);
             let application = Application { caller, payload, key, priority, not_before, reason, parent };
-            Input::from(Ask::Submit(admit(&pipeline, application).expect("payloads fit").into()))
+            Input::from(Ask::Submit(
+                admit(&pipeline, application, &mut model::schema::Fuel::whole())
+                    .expect("payloads fit")
+                    .into(),
+            ))
         };
         for first in (0..size).step_by(BATCH) {
             let batch: Vec<Input> = (first..size.min(first + BATCH)).map(submit).collect();

@@ -59,7 +59,7 @@ pub(crate) fn application(id: &str) -> Application {
 }
 
 pub(crate) fn admission(id: &str) -> Arc<Admission> {
-    admit(&work(), application(id)).unwrap().into()
+    admit(&work(), application(id), &mut model::schema::Fuel::whole()).unwrap().into()
 }
 
 pub(crate) fn submit(id: &str) -> Input {
@@ -119,7 +119,13 @@ impl Machine {
         let pipeline = self.pipelines.current().in_force(pipeline).unwrap().clone();
         let mut application = application("");
         application.payload = Json::parse(payload).unwrap();
-        id_of(&self.one(Ask::Submit(model::admit::admit_any(&pipeline, application).unwrap().into())))
+        id_of(
+            &self.one(Ask::Submit(
+                model::admit::admit_any(&pipeline, application, &mut model::schema::Fuel::whole())
+                    .unwrap()
+                    .into(),
+            )),
+        )
     }
 
     /// Steps until nothing is owed.

@@ -38,7 +38,7 @@ impl Submitter {
         let pipeline = versions.in_force(pipeline)?;
         let application = self.application(&pipeline.name, view);
         let body = format!("{} {application:?}", pipeline.name);
-        match admit(pipeline, application) {
+        match admit(pipeline, application, &mut model::schema::Fuel::whole()) {
             Ok(admission) => {
                 // As the engine's callers do, and as what comes another way does not.
                 let seals = view.chance.percent(50);

@@ -234,7 +234,7 @@ pub(crate) fn children(token: Token, view: &mut View<'_>) -> Vec<Admission> {
             parent: Some((token.submission, format!("c{name}").into())),
         };
         // The door lets no key in twice.
-        let admission = admit(part, application).ok();
+        let admission = admit(part, application, &mut model::schema::Fuel::whole()).ok();
         let known = |admission: &Admission| {
             let same = |other: &Admission| other.key() == admission.key();
             admission.key().is_some() && made.iter().any(same)
