@@ -180,7 +180,9 @@ impl Places {
             |going: &Going| going.way.submitter == way.submitter && going.standing(now) >= standing;
         let of_all = |going: &Going| going.standing(now) >= standing;
         let usual = self.hosts.get(&way.host).map_or(USUAL, |host| host.usual);
-        let lines: [(&dyn Fn(&Going) -> bool, usize, &dyn Fn() -> Line); 4] = [
+        type Belongs<'a> = &'a dyn Fn(&Going) -> bool;
+        type MakeLine<'a> = &'a dyn Fn() -> Line;
+        let lines: [(Belongs<'_>, usize, MakeLine<'_>); 4] = [
             (&same_host, of_host.all, &|| Line::Host(way.host.clone())),
             (&same_way, of_host.submitter, &|| Line::AtHost(way.clone())),
             (&of_submitter, share.submitter, &|| Line::Submitter(way.submitter.clone(), standing)),
