@@ -151,11 +151,9 @@ fn check_reopening(
         return Err(Refusal::new(Code::Erased, "its documents were erased; submit it anew"));
     }
     if let Some(holder) = context.key_holder {
-        return Err(Refusal::new(
-            Code::DuplicateKey,
-            format!("submission {holder} has its key and is still open"),
-        )
-        .with("submission", holder.to_string()));
+        // Named apart from the sentence: not everybody who acts may know of the other.
+        let message = "another submission has its key and is still open; wait until that has ended";
+        return Err(Refusal::new(Code::DuplicateKey, message).with("submission", holder.to_string()));
     }
     let needs_lane = !target.is_final() && target.lane != LaneRule::Free;
     if row.seat.is_some() && needs_lane && !context.lane_free {

@@ -36,10 +36,24 @@ pub(crate) async fn act(
         if_match: conditions::if_match(&headers)?,
     };
     check_sees(&app, &asking, id).await?;
-    let answered = app.engine.act(id, act, once).await?;
+    let answered = match app.engine.act(id, act, once).await {
+        Ok(answered) => answered,
+        Err(refusal) => return Err(unnamed(&app, &asking, refusal).await.into()),
+    };
     evidence::proven(&app, proof, id).await?;
     let view = view(&app, &answered.row);
     Ok(([etag(view.revision)], Json(view)).into_response())
+}
+
+/// A refusal without the id of another submission that the visitor may not see.
+async fn unnamed(app: &App, visitor: &Visitor, mut refusal: Refusal) -> Refusal {
+    let named = refusal.details.get("submission").and_then(serde_json::Value::as_str);
+    if let Some(other) = named.and_then(|text| text.parse().ok())
+        && check_sees(app, visitor, other).await.is_err()
+    {
+        refusal.details.remove("submission");
+    }
+    refusal
 }
 
 /// A submission never changes its pipeline, and its labels only by an amendment that its pipeline allows: who may see it

@@ -165,6 +165,34 @@ async fn why_does_not_say_who_of_others_is_in_the_way() {
 }
 
 #[tokio::test]
+async fn going_on_is_refused_without_saying_who_has_the_key() {
+    let file = "name = 'again'\nversion = 1\nkey = 'payload.ref'\nlabels = { owner = 'payload.owner' }\nstart = 'OPEN'\n\
+                [states.OPEN]\nactions.end = 'DONE'\n[states.DONE]\nfinal = 'failure'\nactions.resume = 'OPEN'\n";
+    let server = scene(&[file]).await;
+    let submit = async |owner: &str| {
+        let body = json!({ "payload": { "ref": "a", "owner": owner } });
+        let made = post(&server, "root", "/v1/pipelines/again/submissions", body).await.json();
+        made["id"].as_str().unwrap().to_owned()
+    };
+    let own = submit("bob").await;
+    let act = async |token: &str, action: &str| {
+        post(&server, token, &format!("/v1/submissions/{own}/actions/{action}"), json!({})).await
+    };
+    assert_eq!(act("bobs", "end").await.status, 200);
+    let theirs = submit("ada").await;
+    let refused = act("bobs", "resume").await;
+    refused.problem(409, "duplicate-key");
+    assert!(!refused.text.contains(&theirs), "{}", refused.text);
+    assert_eq!(act("root", "resume").await.problem(409, "duplicate-key")["submission"], theirs.as_str());
+    let wish = json!({ "filter": { "pipeline": "again", "status": "failed" }, "action": "resume" });
+    let operation = post(&server, "bobs", "/v1/operations", wish).await.json()["id"].clone();
+    let path = format!("/v1/operations/{}", operation.as_str().unwrap());
+    while get(&server, "bobs", &path).await.json()["status"] == "running" {}
+    let results = get(&server, "bobs", &format!("{path}/results")).await;
+    assert!(results.text.contains("duplicate-key") && !results.text.contains(&theirs), "{}", results.text);
+}
+
+#[tokio::test]
 async fn a_hold_on_another_submission_is_not_listed() {
     let server = scene(&[]).await;
     let theirs = submit(&server, "ada", "a").await;
@@ -208,7 +236,7 @@ async fn pages_of_what_is_late_go_on_without_saying_what_was_passed_over() {
     }
     assert_eq!(ids(&page("root", "").await)[0], theirs);
     let first = page("bobs", "").await;
-    assert_eq!(ids(&first), [own.clone()]);
+    assert_eq!(ids(&first), [own]);
     let next = first["next"].as_str().unwrap();
     assert!(!next.contains('/') && !next.contains('-'), "{next} tells a time or an id");
     let second = page("bobs", &format!("&after={next}")).await;
