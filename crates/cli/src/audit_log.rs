@@ -91,10 +91,10 @@ impl Post for Http {
         let url = format!("{}/add-checkpoint", url.trim_end_matches('/'));
         let asked = self.client.post(url).body(body.to_owned());
         self.runtime.block_on(async {
-            let mut response = asked.send().await.map_err(|error| error.to_string())?;
+            let mut response = asked.send().await.map_err(|error| error.without_url().to_string())?;
             let status = response.status().as_u16();
             let mut bytes = Vec::new();
-            while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
+            while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
                 bytes.extend_from_slice(&chunk);
                 if bytes.len() > ANSWER_BYTES_MAX {
                     return Err("its answer is too long".to_owned());

@@ -75,9 +75,27 @@ fn main() -> ExitCode {
 fn run() -> anyhow::Result<Exit> {
     let given = settings::Given::new(std::env::args_os());
     let file = settings::file(&given)?;
-    let matches = settings::layered(&given, file.as_ref()).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = settings::layered(&given, file.as_ref()).try_get_matches();
+    let matches = matches.unwrap_or_else(|error| misused(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| misused(&error));
     cli.command.run(file.as_ref(), cli.output)
+}
+
+/// Ends with what is wrong with the command line. It repeats words of it, and an address among them may have a password in
+/// it, which does not belong into a log.
+fn misused(error: &clap::Error) -> ! {
+    let (told, mut cleared) = (error.to_string(), error.to_string());
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    for word in words.filter(|word| word.contains('@') || word.contains('?')) {
+        let value =
+            word.strip_prefix("--").and_then(|flag| flag.split_once('=')).map_or(&*word, |(_, value)| value);
+        cleared = cleared.replace(value, &model::address::shown(value));
+    }
+    if cleared == told {
+        error.exit();
+    }
+    output::say!("{}", cleared.trim_end());
+    std::process::exit(error.exit_code());
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ fn token_of(file: &Path) -> Result<String, Stop> {
 pub(crate) fn server_option(server: &str) -> String {
     match server.trim_end_matches('/') {
         SERVER => String::new(),
-        other => format!(" --server {other}"),
+        other => format!(" --server {}", model::address::shown(other)),
     }
 }
 

@@ -37,7 +37,7 @@ fn a_flag_counts_more_than_a_variable_and_that_more_than_the_file() {
     assert_eq!(setting(&settings, "connections"), ("9", "--connections"));
     assert_eq!(setting(&settings, "connections-per-address"), ("4096", "default"));
     assert_eq!(setting(&settings, "name"), ("(a name it makes up)", "default"));
-    assert_eq!(setting(&settings, "store"), ("postgres://ada:***@db/m", &*line(4)));
+    assert_eq!(setting(&settings, "store"), ("postgres://***@db/m", &*line(4)));
     assert_eq!(setting(&settings, "client.server"), ("http://m.example", &*line(7)));
     assert!(!settings.to_string().contains("hunter2"));
     // What excludes what the file says takes its place.

@@ -1,9 +1,10 @@
 //! One way to the server and back for every call.
 
+use std::fmt;
 use std::time::Duration;
 
 use model::api::Problem;
-use model::{Json, Trace};
+use model::{Json, Trace, address};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde::de::DeserializeOwned;
@@ -19,7 +20,7 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(5);
 
 /// A client of one server. Cheap to clone; clones share their connections.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
     base: Url,
@@ -86,10 +87,10 @@ impl Client {
         Ok(self)
     }
 
-    /// The server's address.
+    /// The server's address, for people: without a user name and a password.
     #[must_use]
-    pub fn server(&self) -> &str {
-        self.base.as_str().trim_end_matches('/')
+    pub fn server(&self) -> String {
+        address::shown(self.base.as_str().trim_end_matches('/'))
     }
 
     /// The address of a path whose parts may hold any character.
@@ -167,13 +168,20 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Unanswered {
-        let server = self.server().to_owned();
+        let server = self.server();
         if is_other_scheme(error, &self.base) {
             let talks_tls = self.base.scheme() == "http";
             return Unanswered { error: Error::Scheme { server, talks_tls }, passing: false, wish: None };
         }
         let error = Error::Unreachable { server, reason: chain(error) };
         Unanswered { error, passing: true, wish: None }
+    }
+}
+
+impl fmt::Debug for Client {
+    /// The address may have a password in it, and the HTTP client has the token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("server", &self.server()).finish_non_exhaustive()
     }
 }
 
@@ -225,7 +233,8 @@ fn is_passing(status: StatusCode) -> bool {
 }
 
 fn base(text: &str) -> Result<Url, Error> {
-    let wrong = |why: String| Error::Setup(format!("`{text}` is no server's address: {why}"));
+    let wrong =
+        |why: String| Error::Setup(format!("`{}` is no server's address: {why}", address::shown(text)));
     let url =
         Url::parse(text).map_err(|error| wrong(format!("{error}; write it like http://127.0.0.1:8080")))?;
     match url.scheme() {

@@ -24,7 +24,7 @@ impl Status {
         let stats = block_on(async { Ok(client.stats().await?) })?;
         match format {
             Format::Json => output::print_json(&stats)?,
-            Format::Table => output::print(&told(client.server(), &stats))?,
+            Format::Table => output::print(&told(&client.server(), &stats))?,
         }
         let well = stats.condition == "running" && stats.duties.iter().all(|duty| !duty.overdue);
         Ok(if well { Exit::Fine } else { Exit::Negative })

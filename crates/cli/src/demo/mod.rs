@@ -88,11 +88,11 @@ impl Demo {
             let submissions: Vec<_> = rested.iter().map(|walked| &walked.submission).collect();
             return output::print_json(&submissions);
         }
-        let mut text = story::opening(client.server());
+        let mut text = story::opening(&client.server());
         text.push_str(&story::skills(rested));
         text.push_str(&story::everything(pipelines));
         if !self.once {
-            text.push_str(&story::what_to_try(client.server(), rested));
+            text.push_str(&story::what_to_try(&client.server(), rested));
         }
         Ok(output::print(&text)?)
     }

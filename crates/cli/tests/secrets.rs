@@ -1,0 +1,88 @@
+//! Passwords in addresses.
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod common;
+
+use common::{Said, Server, milepost, run};
+use tempfile::TempDir;
+
+const SECRET: &str = "hunter2";
+
+/// A command's words, and variables of its environment.
+struct Case<'a> {
+    words: &'a [&'a str],
+    envs: &'a [(&'a str, &'a str)],
+}
+
+fn told(case: &Case<'_>) -> Said {
+    let folder = TempDir::new().unwrap();
+    let mut command = milepost(case.words);
+    command.current_dir(folder.path()).envs(case.envs.iter().copied()).env("MILEPOST_LOG", "trace");
+    command.output().unwrap().into()
+}
+
+#[test]
+fn no_password_of_an_address_is_repeated() {
+    let unreachable = "http://ada:hunter2@127.0.0.1:1";
+    let id = "019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57";
+    let key = "milepost.example/log+2d0d4f57+AT4bDH5QnVcfQWR2IkXwSCQzHk2e2IWXGS4VRA4Dgbsu";
+    let cases: &[Case<'_>] = &[
+        Case { words: &["list", "--server", unreachable], envs: &[] },
+        Case { words: &["status"], envs: &[("MILEPOST_SERVER", unreachable)] },
+        Case { words: &["show", id], envs: &[("MILEPOST_SERVER", "http://ada:hun/ter2hunter2@127.0.0.1:1")] },
+        Case { words: &["list", "--server", "http://ada:hunter2@127.0.0.1:1?a"], envs: &[] },
+        Case { words: &["list", "--server", "http://ada:hunter2@"], envs: &[] },
+        Case { words: &["list", "--server", "ada:hunter2@127.0.0.1:1"], envs: &[] },
+        Case { words: &["list", unreachable], envs: &[] },
+        Case { words: &["list", "--sever=http://ada:hunter2@127.0.0.1:1"], envs: &[] },
+        Case { words: &["doctor", "--server", unreachable], envs: &[] },
+        Case {
+            words: &["worker", "run", "--task", "a.b", "--server", "http://ada:hunter2@", "--", "true"],
+            envs: &[],
+        },
+        Case { words: &["verify", unreachable, "--key", key], envs: &[] },
+        Case { words: &["monitor", unreachable, "--key", key, "--state", "seen", "--once"], envs: &[] },
+        Case { words: &["serve", "postgres://ada:hunter2@127.0.0.1:1/db"], envs: &[] },
+        Case { words: &["serve", "--store", "postgres://ada:hunter2@127.0.0.1:1/db"], envs: &[] },
+        Case { words: &["serve"], envs: &[("MILEPOST_STORE", "postgres://ada:hunter2@127.0.0.1:1/db")] },
+        Case {
+            words: &["serve", "--store", "postgres://127.0.0.1:1/db?user=ada&password=hunter2"],
+            envs: &[],
+        },
+        Case { words: &["serve", "--store", "postgres://ada:hunter2@127.0.0.1:x/db"], envs: &[] },
+        Case { words: &["serve", "--store", "postgres:ada:hunter2@127.0.0.1:1/db"], envs: &[] },
+        Case {
+            words: &["serve", "--smtp", "smtp://ada:hunter2@mail.example", "--mail-from", "a@b.example"],
+            envs: &[],
+        },
+        Case {
+            words: &["serve", "--smtp", "http://ada:hunter2@mail.example", "--mail-from", "a@b.example"],
+            envs: &[],
+        },
+        Case { words: &["backup", "copy", "--store", "postgres://ada:hunter2@127.0.0.1:1/db"], envs: &[] },
+        Case { words: &["config", "show", "--", "--smtp", "smtp://ada:hunter2@mail.example"], envs: &[] },
+        Case {
+            words: &["config", "show", "--origin"],
+            envs: &[
+                ("MILEPOST_STORE", "postgres://ada:hunter2@db/a?password=hunter2"),
+                ("MILEPOST_SERVER", unreachable),
+            ],
+        },
+    ];
+    for case in cases {
+        let said = told(case);
+        let text = format!("{}{}", said.stdout, said.stderr);
+        assert!(!text.contains(SECRET), "{:?} {:?} says: {text}", case.words, case.envs);
+        assert!(!text.is_empty(), "{:?} says nothing", case.words);
+    }
+}
+
+#[test]
+fn a_server_that_asks_to_be_known_by_a_password_is_asked_without_showing_it() {
+    let server = Server::start(&[]);
+    let address = server.url.replace("http://", "http://ada:hunter2@");
+    let status = run(&["status", "--server", &address]).ends(0);
+    let doctor = run(&["doctor", "--server", &address]);
+    let told = format!("{}{}{}{}", status.stdout, status.stderr, doctor.stdout, doctor.stderr);
+    assert!(!told.contains(SECRET) && told.contains("127.0.0.1"), "{told}");
+}
