@@ -1,7 +1,7 @@
 //! The place of a store: a folder of this machine, or a PostgreSQL that several servers share.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -37,6 +37,7 @@ impl Place {
     pub(crate) fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
         match self {
             Place::Folder(folder) => {
+                close(folder)?;
                 let store = SqliteStore::open(folder, Arc::new(SystemClock::new()))
                     .with_context(|| format!("cannot open the data folder {}", folder.display()))?;
                 Ok(Arc::new(store))
@@ -62,6 +63,16 @@ impl fmt::Display for Place {
             Place::Postgres(settings) => f.write_str(&settings.place()),
         }
     }
+}
+
+/// Takes the data from everybody else on the machine. What they could read until now, somebody may have read.
+fn close(folder: &Path) -> Result<(), Stop> {
+    let closed = store_sqlite::private::close(folder);
+    for open in closed.map_err(|error| Stop::new(Exit::Refused, words(error)))? {
+        let (path, mode) = (open.path.display(), open.mode);
+        tracing::warn!("others on this machine could use {path} (mode {mode:o}); only its owner can now");
+    }
+    Ok(())
 }
 
 /// Returns what happened, without the kind of error, which the reader can do nothing with.

@@ -1,7 +1,11 @@
-//! Passwords in addresses.
+//! Passwords in addresses, and data that others can read.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+#![cfg(unix)]
 
 mod common;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use common::{Said, Server, milepost, run};
 use tempfile::TempDir;
@@ -85,4 +89,56 @@ fn a_server_that_asks_to_be_known_by_a_password_is_asked_without_showing_it() {
     let doctor = run(&["doctor", "--server", &address]);
     let told = format!("{}{}{}{}", status.stdout, status.stderr, doctor.stdout, doctor.stderr);
     assert!(!told.contains(SECRET) && told.contains("127.0.0.1"), "{told}");
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn what_a_server_keeps_is_its_owners_alone() {
+    let mut server = Server::start(&[]);
+    let data = server.folder.path().join("data");
+    let files = || std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(mode(&data), 0o700);
+    for file in files() {
+        assert_eq!(mode(&file) & 0o077, 0, "{}", file.display());
+    }
+    assert!(files().any(|file| file.ends_with("milepost.db-wal")), "the log of the database, too");
+    server.child.kill().and_then(|()| server.child.wait()).unwrap();
+    set_mode(&data, 0o755);
+    for file in files() {
+        set_mode(&file, 0o644);
+    }
+    let words = ["doctor", "--offline", "-o", "json", "--data", data.to_str().unwrap()];
+    let checks = run(&words).json()["checks"].clone();
+    let rights = checks.as_array().unwrap().iter().find(|check| check["check"] == "rights").unwrap();
+    assert_eq!(rights["verdict"], "warning", "{rights}");
+    assert!(rights.to_string().contains("milepost.db"), "{rights}");
+    server.restart();
+    assert_eq!(mode(&data), 0o700);
+    for file in files() {
+        assert_eq!(mode(&file) & 0o077, 0, "{}", file.display());
+    }
+    let log = server.log.lock().unwrap().join("\n");
+    assert!(log.contains("others on this machine could use") && log.contains("(mode 755)"), "{log}");
+}
+
+#[test]
+fn a_folder_where_others_could_replace_the_data_is_refused() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("photos")).unwrap();
+    set_mode(folder.path(), 0o777);
+    let words = ["serve", "--listen", "127.0.0.1:0", "--data", folder.path().to_str().unwrap()];
+    let refused = run(&words).ends(4);
+    assert!(
+        refused.stderr.contains("mode 777") && refused.stderr.contains("/milepost"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left there");
 }

@@ -22,14 +22,13 @@ impl Folder {
             Error::unavailable(format!("cannot {doing} the data folder {}: {error}", path.display()))
         };
         make(path).map_err(|error| failed("make", error))?;
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join(LOCK))
-            .map_err(|error| failed("write to", error))?;
+        let lock = private(&path.join(LOCK)).map_err(|error| failed("write to", error))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Folder { path: path.to_owned(), _lock: lock }),
+            Ok(()) => {
+                // Made here, because its log and its index get the mode that it has.
+                private(&path.join(DATABASE)).map_err(|error| failed("write to", error))?;
+                Ok(Folder { path: path.to_owned(), _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => Err(Error::unavailable(format!(
                 "the data folder {} is in use by another process; stop that one or choose another folder",
                 path.display()
@@ -70,6 +69,15 @@ fn make(path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Opens a file for writing. One that is made is for nobody but its owner.
+fn private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn sync(folder: &Path) -> io::Result<()> {

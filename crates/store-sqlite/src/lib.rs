@@ -13,6 +13,7 @@ mod find;
 mod folder;
 mod hot;
 mod log;
+pub mod private;
 mod readers;
 mod reading;
 mod ready;

@@ -33,29 +33,20 @@ pub(crate) fn folder(data: &Path, thorough: bool) -> Vec<Check> {
     checks
 }
 
-#[cfg(unix)]
 fn rights(data: &Path) -> Check {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = |path: &Path| std::fs::metadata(path).map(|found| found.permissions().mode() & 0o777);
-    match (mode(data), mode(&data.join("milepost.db"))) {
-        (Ok(folder), Ok(database)) if folder & 0o077 == 0 || database & 0o077 == 0 => Check::fine(
-            "rights",
-            format!("only its owner can read it (folder {folder:o}, database {database:o})"),
-        ),
-        (Ok(folder), Ok(database)) => Check::warning(
-            "rights",
-            format!("others on this machine can read it (folder {folder:o}, database {database:o})"),
-            format!("chmod 700 {}", data.display()),
-        ),
-        (Err(error), _) | (_, Err(error)) => {
-            Check::wrong("rights", error.to_string(), "run this as the server's user")
-        }
+    const CHECK: &str = "rights";
+    if cfg!(not(unix)) {
+        return Check::fine(CHECK, "not looked at on this system");
     }
-}
-
-#[cfg(not(unix))]
-fn rights(_data: &Path) -> Check {
-    Check::fine("rights", "not looked at on this system")
+    let exposed = match store_sqlite::private::exposed(data) {
+        Ok(exposed) if exposed.is_empty() => return Check::fine(CHECK, "only its owner can use it"),
+        Ok(exposed) => exposed,
+        Err(error) => return Check::wrong(CHECK, error.to_string(), "run this as the server's user"),
+    };
+    let modes: Vec<_> =
+        exposed.iter().map(|one| format!("{} ({:o})", one.path.display(), one.mode)).collect();
+    let found = format!("others on this machine can use {}", modes.join(", "));
+    Check::warning(CHECK, found, "start the server: it takes it from them, or says why it cannot")
 }
 
 #[cfg(unix)]
