@@ -206,7 +206,7 @@ impl<'a> Stage<'a> {
             parent: None,
         };
         // A scenario about messages stands for the engine, which makes them.
-        let admission = admit_any(pipeline, application)?;
+        let admission = admit_any(pipeline, application, &mut model::schema::Fuel::whole())?;
         let Output::Submission(answered) = self.world.ask(Ask::Submit(admission.into()))? else {
             return impossible("a submission was answered with something else");
         };

@@ -128,6 +128,7 @@ impl Stage<'_> {
                     reason: None,
                     parent: Some((row.id, child.name.as_str().into())),
                 },
+                &mut model::schema::Fuel::whole(),
             )?);
         }
         Ok(admissions)
