@@ -118,6 +118,12 @@ pub(crate) fn target(row: &Row, column: usize) -> Result<OwedTo> {
         .map_err(|error| Fault::corrupt(format!("whom an owed row concerns cannot be read: {error}")))
 }
 
+/// The size of an event out of its leaf and the detail after it.
+pub(crate) fn event_bytes(row: &Row, leaf: usize) -> Result<usize> {
+    let (leaf, detail): (&[u8], &[u8]) = (row.try_get(leaf)?, row.try_get(leaf + 1)?);
+    Ok(leaf.len() + detail.len())
+}
+
 pub(crate) fn event(row: &Row, leaf: usize) -> Result<Event> {
     Event::from_stored(row.try_get(leaf)?, row.try_get(leaf + 1)?)
         .map_err(|error| Fault::corrupt(format!("an event cannot be read: {error}")))

@@ -3,7 +3,7 @@
 
 use deadpool_postgres::Pool;
 use store::entries::Place;
-use store::{Count, Entries, Page, Query};
+use store::{Count, Entries, PAGE_BYTES_MAX, Page, Query, Room};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -18,13 +18,17 @@ pub(crate) async fn find(pool: &Pool, query: &Query) -> Result<Page> {
     let snapshot = Snapshot::of(pool).await?;
     let found = candidates(snapshot.client(), query, first).await?;
     snapshot.end().await?;
-    let found = found.iter().map(|row| codec::found(row, 0).map(|found| found.row));
-    let mut rows = found.collect::<Result<Vec<_>>>()?;
+    let mut room = Room::default();
+    let mut rows = Vec::with_capacity(found.len());
+    for row in &found {
+        room.take(row.try_get::<_, &str>(4)?.len());
+        rows.push(codec::found(row, 0)?.row);
+    }
     if query.key.is_some() && query.lane.is_some() {
         // The key's holders are few.
         rows.retain(|row| Entries::of(row).lane.map(|lane| lane.key.lane) == query.lane);
     }
-    let more = rows.len() > query.page_size();
+    let more = rows.len() > query.page_size() || !room.is_left();
     rows.truncate(query.page_size());
     Ok(Page { rows, more })
 }
@@ -76,5 +80,17 @@ async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<R
     } else {
         (sql::FIND_EVERY, 2)
     };
-    rows(client, along, &parameters[..count]).await
+    rows(client, &bounded(along), &parameters[..count]).await
+}
+
+/// A page up to the row that reaches the bound of bytes, so that what is not shown is not sent. Sizes are known without
+/// reading the texts.
+fn bounded(along: &str) -> String {
+    format!(
+        "SELECT b.id, b.row_version, b.event_batch, b.event_no, b.row FROM (
+           SELECT f.*, sum(octet_length(f.row)) OVER (ORDER BY f.id DESC ROWS UNBOUNDED PRECEDING)
+             - octet_length(f.row) AS before
+           FROM ({along}
+         ) f) b WHERE b.before < {PAGE_BYTES_MAX} ORDER BY b.id DESC"
+    )
 }

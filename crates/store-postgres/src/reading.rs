@@ -3,7 +3,7 @@
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Status, Submission, SubmissionId};
 use store::entries::read_standing;
-use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Oldest, Recorded};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, LaneKey, Late, Line, Oldest, PAGE_BYTES_MAX, Recorded};
 
 use crate::codec::{self, limit, signed, text, unsigned};
 use crate::error::{Fault, Result};
@@ -79,7 +79,9 @@ async fn recorded(
     after: u64,
     most: usize,
 ) -> Result<Vec<(Option<u64>, model::Event)>> {
-    let found = rows(client, sql::EVENT_HISTORY, &[&id.0, &signed(after), &limit(most)]).await?;
+    let found =
+        rows(client, sql::EVENT_HISTORY, &[&id.0, &signed(after), &limit(most), &limit(PAGE_BYTES_MAX)])
+            .await?;
     let events = found.iter().map(|row| {
         let seq: Option<i64> = row.try_get(0)?;
         Ok((seq.map(unsigned).transpose()?, codec::event(row, 1)?))
@@ -138,28 +140,38 @@ pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
     let from = feed.after.max(retired);
     let to = last.min(from.saturating_add(FEED_SCAN_MAX));
     if feed.limit > 0 && from < to {
-        page.events = events(snapshot.client(), feed, from, to).await?;
-        page.next = match page.events.last() {
-            Some(shown) if page.events.len() == feed.limit => shown.seq,
-            _ => to,
-        };
+        let (events, is_full) = events(snapshot.client(), feed, from, to).await?;
+        page.next = events.last().filter(|_| is_full).map_or(to, |shown| shown.seq);
+        page.events = events;
     }
     snapshot.end().await?;
     Ok(page)
 }
 
-async fn events(client: &Client, feed: &Feed, from: u64, to: u64) -> Result<Vec<Recorded>> {
+/// The events of a page, and whether it ended before all were looked at.
+async fn events(client: &Client, feed: &Feed, from: u64, to: u64) -> Result<(Vec<Recorded>, bool)> {
     let pipeline = feed.pipeline.as_ref().map(|name| text(name));
     let state = feed.state.as_ref().map(|name| text(name));
     let labels: Vec<_> = feed.labels.iter().map(|(name, value)| codec::label(name, value)).collect();
     let labels = (!labels.is_empty()).then_some(labels);
-    let parameters: crate::query::Parameters<'_> =
-        &[&signed(from), &signed(to), &pipeline, &state, &labels, &limit(feed.limit)];
+    let parameters: crate::query::Parameters<'_> = &[
+        &signed(from),
+        &signed(to),
+        &pipeline,
+        &state,
+        &labels,
+        &limit(feed.limit),
+        &limit(feed.room().bytes()),
+    ];
     let found = rows(client, sql::EVENT_PAGE, parameters).await?;
-    let events = found
-        .iter()
-        .map(|row| Ok(Recorded { seq: unsigned(row.try_get(0)?)?, event: codec::event(row, 1)? }));
-    events.collect()
+    let mut room = feed.room();
+    let mut events = Vec::with_capacity(found.len());
+    for row in &found {
+        room.take(codec::event_bytes(row, 1)?);
+        events.push(Recorded { seq: unsigned(row.try_get(0)?)?, event: codec::event(row, 1)? });
+    }
+    let is_full = events.len() == feed.limit || !room.is_left();
+    Ok((events, is_full))
 }
 
 pub(crate) async fn line(pool: &Pool, lane: &LaneKey, most: usize) -> Result<Line> {

@@ -82,6 +82,11 @@ pub(crate) fn has_labels(row: &Row<'_>, column: usize, wanted: &BTreeMap<Name, N
     Ok(wanted.iter().all(|(label, value)| labels.get(&**label).is_some_and(|found| *found == **value)))
 }
 
+/// The size of an event's leaf and detail.
+pub(crate) fn recorded_bytes(row: &Row<'_>) -> Result<usize> {
+    Ok(bytes(row, 1)?.len() + bytes(row, 2)?.len())
+}
+
 /// An event out of its position, leaf and detail.
 pub(crate) fn recorded(row: &Row<'_>) -> Result<Recorded> {
     let seq = unsigned(row, 0)?;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use model::{Name, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};
 use store::entries::Place;
-use store::{Page, Query};
+use store::{Page, Query, Room};
 use uuid::Uuid;
 
 use crate::codec;
@@ -68,16 +68,18 @@ impl Index for List<'_> {
 pub(crate) fn find(connection: &Connection, query: &Query) -> Result<Page> {
     let mut walk = walk(connection, query)?;
     let mut rows = Rows::new(connection)?;
-    let mut page = Page::default();
+    let (mut page, mut room) = (Page::default(), Room::default());
     let mut from = first(query);
     while let Some(at) = from
         && let Some(found) = walk.seek(connection, at)?
     {
-        if page.rows.len() == query.page_size() {
+        if page.rows.len() == query.page_size() || !room.is_left() {
             page.more = true;
             break;
         }
-        page.rows.push(rows.indexed(SubmissionId(Uuid::from_u128(found.0)))?.row);
+        let stored = rows.indexed(SubmissionId(Uuid::from_u128(found.0)))?;
+        room.take(stored.bytes);
+        page.rows.push(stored.row);
         from = found.next();
     }
     Ok(page)

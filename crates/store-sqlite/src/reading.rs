@@ -3,7 +3,7 @@
 use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 use rusqlite::{Connection, OptionalExtension};
 use store::entries::read_standing;
-use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Oldest, Recorded};
+use store::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, Oldest, Recorded, Room};
 
 use crate::codec;
 use crate::error::{Fault, Result};
@@ -45,14 +45,20 @@ pub(crate) fn history(
         // A series of acts is nobody's history.
         return Ok(Vec::new());
     }
-    let page = seqs.into_iter().rev().take(limit);
-    page.map(|seq| {
-        event.query_and_then([codec::signed(seq)], codec::recorded)?.next().unwrap_or_else(|| lost(seq))
-    })
-    .collect()
+    let (mut page, mut room) = (Vec::new(), Room::default());
+    for seq in seqs.into_iter().rev().take(limit) {
+        let mut rows = event.query([codec::signed(seq)])?;
+        let Some(row) = rows.next()? else { return lost(seq) };
+        room.take(codec::recorded_bytes(row)?);
+        page.push(codec::recorded(row)?);
+        if !room.is_left() {
+            break;
+        }
+    }
+    Ok(page)
 }
 
-fn lost(seq: u64) -> Result<Recorded> {
+fn lost<T>(seq: u64) -> Result<T> {
     Err(Fault::corrupt(format!("event {seq} is not there")))
 }
 
@@ -80,11 +86,13 @@ pub(crate) fn feed(connection: &Connection, feed: &Feed) -> Result<FeedPage> {
     }
     let mut events = connection.prepare_cached(sql::EVENT_PAGE)?;
     let mut rows = events.query((codec::signed(from), codec::signed(to), &feed.pipeline, &feed.state))?;
+    let mut room = feed.room();
     while let Some(row) = rows.next()? {
         if feed.labels.is_empty() || codec::has_labels(row, 3, &feed.labels)? {
+            room.take(codec::recorded_bytes(row)?);
             page.events.push(codec::recorded(row)?);
         }
-        if page.events.len() == feed.limit {
+        if page.events.len() == feed.limit || !room.is_left() {
             page.next = codec::unsigned(row, 0)?;
             return Ok(page);
         }

@@ -20,6 +20,8 @@ pub(crate) struct Rows<'c> {
 pub(crate) struct Found {
     pub(crate) row: Submission,
     pub(crate) last_seq: u64,
+    /// The size of the row as it is stored.
+    pub(crate) bytes: usize,
 }
 
 impl Found {
@@ -42,7 +44,8 @@ impl<'c> Rows<'c> {
         let Some(row) = rows.next()? else { return Ok(None) };
         let row_version = codec::unsigned(row, 0)?;
         let last_seq = codec::unsigned(row, 1)?;
-        Ok(Some(Found { row: codec::submission(row, 2, row_version)?, last_seq }))
+        let bytes = row.get_ref(2)?.as_bytes().map_or(0, <[u8]>::len);
+        Ok(Some(Found { row: codec::submission(row, 2, row_version)?, last_seq, bytes }))
     }
 
     /// A row that an index names.

@@ -22,7 +22,10 @@ pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use memory::MemoryStore;
-pub use query::{Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, Page, Query, Recorded};
+pub use query::{
+    Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, PAGE_BYTES_MAX, Page, Query,
+    Recorded, Room,
+};
 pub use take::{
     IdMap, LaneKey, LaneView, LimitKey, OpenKey, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored,
     Take, Taken,
@@ -58,14 +61,16 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// One submission with its documents.
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error>;
 
-    /// A page of rows, newest first.
+    /// A page of rows, newest first, of [`PAGE_BYTES_MAX`] at most.
     fn find(&self, query: &Query) -> Result<Page, Error>;
 
-    /// A submission's events after a revision, oldest first.
+    /// A submission's events after a revision, oldest first: so many at most, of [`PAGE_BYTES_MAX`] at most. There are no
+    /// more where there are none; a page that is short may be followed by another. See [`history_all`].
     fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error>;
 
     /// Events after a position that fit a filter, in sequence. No later call shows an event at or before a position
-    /// already read. Passes over at most `FEED_SCAN_MAX` events, so that a narrow filter never stalls.
+    /// already read. Passes over at most `FEED_SCAN_MAX` events, so that a narrow filter never stalls, and shows as many
+    /// bytes as [`Feed::room`] says.
     fn feed(&self, feed: &Feed) -> Result<FeedPage, Error>;
 
     /// The exact bytes of everything that has a position, acts and events, after one of them, in sequence and without
@@ -108,6 +113,20 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// A page of a registry: at most so many entries with names after one (`""`: from the first), in the order of
     /// their bytes.
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error>;
+}
+
+/// All events of a submission that are there.
+pub fn history_all(store: &dyn Store, id: SubmissionId) -> Result<Vec<Recorded>, Error> {
+    const PAGE: usize = 1_000;
+    let mut all: Vec<Recorded> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |last| last.event.leaf.revision);
+        let page = store.history(id, after, PAGE)?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
 }
 
 /// All entries of a registry that is known to be small, by name.

@@ -55,6 +55,38 @@ impl Query {
     }
 }
 
+/// How many bytes a page of rows or events has, as they are stored: it ends with the one that reaches the bound. So one
+/// is always there, and a page may have fewer than were wanted without being the last.
+pub const PAGE_BYTES_MAX: usize = 4 << 20;
+
+/// The bytes that a page has left.
+#[derive(Debug, Clone, Copy)]
+pub struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(PAGE_BYTES_MAX)
+    }
+}
+
+impl Room {
+    /// Tells whether another one may follow.
+    #[must_use]
+    pub fn is_left(self) -> bool {
+        self.0 > 0
+    }
+
+    pub fn take(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes);
+    }
+
+    /// The number of bytes left.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.0
+    }
+}
+
 fn page_size(wanted: usize) -> usize {
     wanted.clamp(1, 1_000)
 }
@@ -129,6 +161,16 @@ pub struct Feed {
     /// without a row has no labels, and no pipeline unless it names one itself.
     pub labels: BTreeMap<Name, Name>,
     pub limit: usize,
+    /// The bytes after which the page ends, where they are fewer than [`PAGE_BYTES_MAX`].
+    pub bytes_max: Option<usize>,
+}
+
+impl Feed {
+    /// The room of its page.
+    #[must_use]
+    pub fn room(&self) -> Room {
+        Room(self.bytes_max.map_or(PAGE_BYTES_MAX, |bytes| bytes.clamp(1, PAGE_BYTES_MAX)))
+    }
 }
 
 /// How many events one read of a feed passes over before it says how far it came.

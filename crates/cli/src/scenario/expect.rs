@@ -90,7 +90,7 @@ impl Stage<'_> {
     }
 
     fn history(&self, row: &Submission) -> Vec<Recorded> {
-        self.world.store.history(row.id, 0, usize::MAX).unwrap_or_default()
+        store::history_all(&*self.world.store, row.id).unwrap_or_default()
     }
 
     /// The states it entered, one after the other.

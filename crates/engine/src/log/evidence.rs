@@ -6,7 +6,7 @@ use audit::proof::{
 };
 use model::event::Event;
 use model::token::Bits;
-use model::{Digest, Json, SubmissionId};
+use model::{Digest, Json, Name, SubmissionId};
 use store::{Recorded, Store};
 use thiserror::Error;
 
@@ -24,10 +24,18 @@ pub enum EvidenceError {
     NotYet,
     #[error("its first events were retired, and a history without them proves nothing")]
     Retired,
+    #[error(
+        "the evidence would be over {} MB; ask for it with `documents=none`, or take its events page by page and \
+         its leaves out of the log's tiles",
+        EVIDENCE_BYTES_MAX >> 20
+    )]
+    TooLarge,
     #[error("the log does not say when definition {0} was applied")]
     Definition(Digest),
 }
 
+/// The leaves and documents that one answer shows have so many bytes.
+const EVIDENCE_BYTES_MAX: usize = 16 << 20;
 /// Events read at a time.
 const PAGE: usize = 1_000;
 
@@ -40,48 +48,82 @@ pub(crate) fn evidence(
 ) -> Result<Evidence, EvidenceError> {
     // Read before the events: what it covers is there.
     let checkpoint = checkpoint(store)?.ok_or(EvidenceError::NotYet)?;
-    let events = covered(store, id, size_of(&checkpoint))?;
-    let (Some(first), Some(last)) = (events.first(), events.last()) else {
-        return Err(EvidenceError::NotYet);
-    };
-    if first.event.leaf.revision != 1 {
-        return Err(EvidenceError::Retired);
-    }
     let documents = store.submission(id)?.filter(|_| reveal).map(|(_, documents)| documents);
     let documents = documents.unwrap_or_default();
-    let logged = |recorded: &Recorded| {
-        let shown = if reveal { shown(&recorded.event, &documents) } else { Documents::default() };
-        LoggedEvent { index: recorded.seq - 1, leaf: text(recorded.event.leaf.bytes()), documents: shown }
-    };
-    let mut digests: Vec<Digest> = Vec::new();
-    for recorded in &events {
-        if !digests.contains(&recorded.event.leaf.definition) {
-            digests.push(recorded.event.leaf.definition);
-        }
+    let mut shown_so_far = Shown::default();
+    covered(store, id, size_of(&checkpoint), |recorded| {
+        let documents = if reveal { shown(&recorded.event, &documents) } else { Documents::default() };
+        shown_so_far.add(recorded, documents)
+    })?;
+    let Shown { events, digests, first, last, .. } = shown_so_far;
+    let Some((state, revision)) = last else { return Err(EvidenceError::NotYet) };
+    if first != 1 {
+        return Err(EvidenceError::Retired);
     }
     let definitions = digests.iter().map(|digest| definition(store, versions, digest));
     let request = EvidenceRequest {
         submission: id,
-        state: last.event.leaf.to.clone(),
-        revision: last.event.leaf.revision,
-        events: events.iter().map(logged).collect(),
+        state,
+        revision,
+        events,
         definitions: definitions.collect::<Result<_, _>>()?,
         known_size,
     };
     Ok(assemble(request, &checkpoint, &StoreTiles(store))?)
 }
 
-/// The events of a submission that a checkpoint of `size` covers.
-fn covered(store: &dyn Store, id: SubmissionId, size: u64) -> Result<Vec<Recorded>, store::Error> {
-    let mut events: Vec<Recorded> = Vec::new();
+/// The events that evidence shows, as far as they were read. Details are not kept: they may be larger than all that is
+/// shown of them.
+#[derive(Default)]
+struct Shown {
+    events: Vec<LoggedEvent>,
+    /// The definitions they name, each once.
+    digests: Vec<Digest>,
+    /// The revision of the first.
+    first: u64,
+    /// The state and revision after the last.
+    last: Option<(Name, u64)>,
+    bytes: usize,
+}
+
+impl Shown {
+    fn add(&mut self, recorded: &Recorded, documents: Documents) -> Result<(), EvidenceError> {
+        let leaf = &recorded.event.leaf;
+        if self.last.is_none() {
+            self.first = leaf.revision;
+        }
+        self.last = Some((leaf.to.clone(), leaf.revision));
+        if !self.digests.contains(&leaf.definition) {
+            self.digests.push(leaf.definition);
+        }
+        let event = LoggedEvent { index: recorded.seq - 1, leaf: text(leaf.bytes()), documents };
+        let Documents { payload, output, metadata } = &event.documents;
+        let documents = [payload, output, metadata].into_iter().flatten();
+        self.bytes += event.leaf.len() + documents.map(|document| document.text.len()).sum::<usize>();
+        self.events.push(event);
+        if self.bytes > EVIDENCE_BYTES_MAX { Err(EvidenceError::TooLarge) } else { Ok(()) }
+    }
+}
+
+/// Looks at each event of a submission that a checkpoint of `size` covers.
+fn covered(
+    store: &dyn Store,
+    id: SubmissionId,
+    size: u64,
+    mut look: impl FnMut(&Recorded) -> Result<(), EvidenceError>,
+) -> Result<(), EvidenceError> {
+    let mut after = 0;
     loop {
-        let after = events.last().map_or(0, |last| last.event.leaf.revision);
         let page = store.history(id, after, PAGE)?;
-        let whole = page.len() == PAGE;
-        let count = events.len();
-        events.extend(page.into_iter().take_while(|recorded| recorded.seq <= size));
-        if !whole || events.len() < count + PAGE {
-            return Ok(events);
+        for recorded in &page {
+            if recorded.seq > size {
+                return Ok(());
+            }
+            look(recorded)?;
+            after = recorded.event.leaf.revision;
+        }
+        if page.is_empty() {
+            return Ok(());
         }
     }
 }

@@ -5,7 +5,7 @@ use model::api::DeliveryView;
 use model::command::Redrive;
 use model::owed::{Again, DELIVERY};
 use model::{Caller, Code, Name, Refusal, Submission, SubmissionId};
-use store::{Page, Query, Store};
+use store::{Page, Query, Room, Store};
 
 use super::Engine;
 
@@ -15,7 +15,13 @@ impl Engine {
         let query = Query { pipeline: Some(DELIVERY.into()), ..query };
         self.read(move |store| {
             let Page { rows, more } = store.find(&query)?;
-            let views = rows.iter().map(|row| shown(store, row)).collect::<Result<_, _>>()?;
+            let (mut views, mut room) = (Vec::new(), Room::default());
+            for row in &rows {
+                if !room.is_left() {
+                    return Ok((views, true));
+                }
+                views.push(shown(store, row, &mut room)?);
+            }
             Ok((views, more))
         })
         .await
@@ -55,11 +61,12 @@ impl Engine {
                 self.deliver_again(application).await?
             }
         };
-        self.read(move |store| shown(store, &answered.row)).await
+        self.read(move |store| shown(store, &answered.row, &mut Room::default())).await
     }
 }
 
-fn shown(store: &dyn Store, row: &Submission) -> Result<DeliveryView, store::Error> {
-    let documents = store.submission(row.id)?.map(|(_, documents)| documents);
-    Ok(DeliveryView::new(row, &documents.unwrap_or_default()))
+fn shown(store: &dyn Store, row: &Submission, room: &mut Room) -> Result<DeliveryView, store::Error> {
+    let documents = store.submission(row.id)?.map(|(_, documents)| documents).unwrap_or_default();
+    room.take(documents.payload.as_str().len());
+    Ok(DeliveryView::new(row, &documents))
 }

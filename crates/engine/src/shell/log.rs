@@ -87,6 +87,7 @@ impl Engine {
             let code = match &error {
                 EvidenceError::NotYet | EvidenceError::Prove(_) => Code::NotProven,
                 EvidenceError::Retired => Code::FeedRetired,
+                EvidenceError::TooLarge => Code::TooLarge,
                 EvidenceError::Definition(_) | EvidenceError::Store(_) => Code::Internal,
             };
             Refusal::new(code, error.to_string())

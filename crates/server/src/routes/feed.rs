@@ -70,6 +70,7 @@ impl Reader {
             state: params.name("state"),
             labels: params.under("label."),
             limit: params.limit()?,
+            bytes_max: None,
         };
         visitor.narrow_labels(&mut feed.labels)?;
         let names = Query { pipeline: feed.pipeline.clone(), state: feed.state.clone(), ..Query::default() };

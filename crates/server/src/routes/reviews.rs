@@ -43,12 +43,18 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
 /// Each state has its own list; together they are in the order of all. There are as many as files declare.
 fn read(store: &dyn Store, places: &BTreeSet<(Name, Name)>, query: &Query) -> Result<Page, store::Error> {
     let mut all = Page::default();
+    // A page that ended by its size says nothing of older ones, which other states may have.
+    let mut oldest = None;
     for (pipeline, state) in places {
         let of = Query { pipeline: Some(pipeline.clone()), state: Some(state.clone()), ..query.clone() };
         let page = store.find(&of)?;
+        if page.more {
+            oldest = oldest.max(page.rows.last().map(|row| row.id));
+        }
         all.rows.extend(page.rows);
         all.more |= page.more;
     }
+    all.rows.retain(|row| Some(row.id) >= oldest);
     all.rows.sort_by_key(|row| std::cmp::Reverse(row.id));
     all.more |= all.rows.len() > query.page_size();
     all.rows.truncate(query.page_size());

@@ -213,20 +213,22 @@ pub(crate) async fn events(
     let (after, limit) = (params.parse("after")?.unwrap_or(0), params.limit()?);
     let id = id(&text)?;
     let found = app.engine.read(move |store| {
-        // One more than wanted tells whether there is more.
-        let events = store.history(id, after, limit + 1)?;
+        let events = store.history(id, after, limit)?;
+        // A page ends by its size, too.
+        let more = match events.last() {
+            Some(last) => !store.history(id, last.event.leaf.revision, 1)?.is_empty(),
+            None => false,
+        };
         let about = match store.submission(id)? {
             Some((row, _)) => Some((row.pipeline, row.labels)),
             None => events
                 .first()
                 .and_then(|first| Some((first.event.unborn_pipeline()?.clone(), BTreeMap::new()))),
         };
-        Ok(about.map(|about| (about, events)))
+        Ok(about.map(|about| (about, events, more)))
     });
-    let seen = found.await?.filter(|((pipeline, labels), _)| asking.sees_with(pipeline, labels));
-    let (_, mut recorded) = seen.ok_or_else(|| no_submission(&text))?;
-    let more = recorded.len() > limit;
-    recorded.truncate(limit);
+    let seen = found.await?.filter(|((pipeline, labels), ..)| asking.sees_with(pipeline, labels));
+    let (_, recorded, more) = seen.ok_or_else(|| no_submission(&text))?;
     let events: Vec<_> =
         recorded.iter().map(|recorded| EventView::new(recorded.seq, &recorded.event)).collect();
     let next = events.last().filter(|_| more).map(|event| event.revision);

@@ -1,6 +1,7 @@
 //! `POST /v1/pipelines/{pipeline}/submissions`: one or many.
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,7 +10,7 @@ use engine::core::{Answered, Once};
 use futures_util::future::join_all;
 use model::admit::Application;
 use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
-use model::{Code, Refusal, Trace};
+use model::{Code, Name, Refusal, Trace};
 
 use super::submissions::no_pipeline;
 use super::{Asking, At, etag, evidence};
@@ -20,6 +21,8 @@ use crate::{body, conditions, trace};
 
 /// Submissions in one call.
 const MANY: usize = 1_000;
+/// Larger bodies are read beside the threads that answer.
+const ASIDE_BYTES: usize = 64 << 10;
 
 pub(crate) async fn submit(
     State(app): State<App>,
@@ -33,7 +36,7 @@ pub(crate) async fn submit(
     let headers = request.headers().clone();
     let proof = evidence::wanted(&app, request.uri())?;
     let bytes = body::read_json(&request, body::MANY_MAX)?;
-    let many = body::strict(&bytes)?.has("submissions");
+    let (bytes, many) = is_of_many(&app, &asking.caller.name, bytes).await?;
     let asked = conditions::Request {
         visitor: &asking,
         most: app.options.answers_max,
@@ -51,6 +54,17 @@ pub(crate) async fn submit(
     let answered = to.one(body::shape(&bytes)?, once).await?;
     let answer = SubmitAnswer::new(&answered.row, answered.duplicate);
     Ok((status(&answered), [location(&answer), etag(answer.revision)], Json(answer)).into_response())
+}
+
+/// Checks that a body is strict JSON, and tells whether it has many submissions. Reading a large one takes long enough for
+/// others to notice.
+async fn is_of_many(app: &App, caller: &Name, bytes: Bytes) -> Result<(Bytes, bool), Refusal> {
+    let look = |bytes: &Bytes| Ok(body::strict(bytes)?.has("submissions"));
+    if bytes.len() <= ASIDE_BYTES {
+        let many = look(&bytes)?;
+        return Ok((bytes, many));
+    }
+    app.engine.aside(caller, move || look(&bytes).map(|many| (bytes, many))).await?
 }
 
 /// The caller who submits, and the pipeline.

@@ -36,6 +36,7 @@ mod raw;
 mod reviews;
 mod scope;
 mod server;
+mod sizes;
 mod stats;
 mod submit;
 mod tasks;

@@ -236,7 +236,7 @@ impl Ledger {
         loop {
             let feed = Feed { after, limit: PAGE, ..Feed::default() };
             let page = store.feed(&feed).map_err(|error| finding!("the store cannot be read: {error}"))?;
-            let is_last = page.events.len() < PAGE;
+            let is_last = page.next == after;
             after = page.next;
             unread.extend(page.events);
             if is_last {

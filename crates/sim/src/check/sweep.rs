@@ -38,15 +38,15 @@ fn sequence(ledger: &Ledger, store: &dyn Store) -> Checked {
         let page = store.feed(&Feed { after, limit: PAGE, ..Feed::default() }).map_err(unreadable)?;
         let oldest = ledger.retired_through() + 1;
         ensure!(page.oldest == oldest, "the oldest event is at {} and not at {oldest}", page.oldest);
+        let is_last = page.next == after;
         after = page.next;
-        let page = page.events;
-        for recorded in &page {
+        for recorded in &page.events {
             let known = ledger.seqs.get(read).zip(ledger.events.get(read));
             let same = known == Some((&recorded.seq, &recorded.event));
             ensure!(same, "position {} holds another event than it did", recorded.seq);
             read += 1;
         }
-        if page.len() < PAGE {
+        if is_last {
             ensure!(read == ledger.events.len(), "{read} of {} events are left", ledger.events.len());
             return Ok(());
         }
@@ -82,7 +82,7 @@ fn rows(ledger: &Ledger, store: &dyn Store) -> Checked {
 
 fn histories(ledger: &Ledger, store: &dyn Store) -> Checked {
     for (id, known) in ledger.known.iter().chain(&ledger.gone) {
-        let history = store.history(*id, 0, ALL).map_err(unreadable)?;
+        let history = store::history_all(store, *id).map_err(unreadable)?;
         let kept = known.places.iter().filter(|at| **at >= ledger.retired()).map(|at| &ledger.events[*at]);
         let same = history.iter().map(|recorded| &recorded.event).eq(kept);
         ensure!(same, "the history of {id} is not what it was");

@@ -16,9 +16,13 @@ WITH RECURSIVE walk (batch, no, prev_batch, prev_no, revision) AS (
 ), page AS MATERIALIZED (
   SELECT batch, no, revision FROM walk ORDER BY revision LIMIT $3
 )
-SELECT p.first_seq + w.no, e.leaf, e.detail
+SELECT seq, leaf, detail FROM (
+SELECT p.first_seq + w.no AS seq, e.leaf, e.detail, w.revision,
+  sum(octet_length(e.leaf) + octet_length(e.detail)) OVER (ORDER BY w.revision ROWS UNBOUNDED PRECEDING)
+    - octet_length(e.leaf) - octet_length(e.detail) AS before
 FROM page w
 -- Not a plain join: where a partition is still empty, its index would be read without the key, and the plan outlives that.
 CROSS JOIN LATERAL (SELECT leaf, detail FROM event WHERE batch = w.batch AND no = w.no AND length(detail) > 0 OFFSET 0) e
 LEFT JOIN position p ON p.batch = w.batch
 ORDER BY w.revision
+) shown WHERE before < $4 ORDER BY revision

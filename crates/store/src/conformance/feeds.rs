@@ -140,7 +140,8 @@ fn bounded(fixture: &dyn Fixture) {
     let page = feed(&*store, &Feed { after: page.next, ..last.clone() });
     assert_eq!((positions(&page.events), page.next), (vec![many + 1], many + 1));
     let page = feed(&*store, &Feed { limit: usize::MAX, ..any() });
-    assert_eq!((page.events.len() as u64, page.next), (FEED_SCAN_MAX, FEED_SCAN_MAX));
+    assert_eq!(page.events.len() as u64, page.next);
+    assert!(page.next <= FEED_SCAN_MAX, "{}", page.next);
     commit(&*store, Changes { retired_before: Some(401), ..Changes::default() });
     let page = feed(&*store, &last);
     assert_eq!((page.events, page.next, page.oldest), (vec![], FEED_SCAN_MAX + 400, 401));

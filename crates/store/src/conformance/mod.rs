@@ -26,6 +26,7 @@ mod restart;
 mod rows;
 pub mod sample;
 mod sight;
+mod sizes;
 mod slots;
 mod steps;
 mod timers;
@@ -89,6 +90,7 @@ pub fn promises() -> Vec<Promise> {
         registry::PROMISES,
         counts::PROMISES,
         find::PROMISES,
+        sizes::PROMISES,
         restart::PROMISES,
         crowd::PROMISES,
     ];

@@ -322,6 +322,7 @@ impl<'a> Random<'a> {
             state,
             labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
             limit: self.size() * 10,
+            bytes_max: self.chance.one_in(3).then_some(3_000),
         }
     }
 

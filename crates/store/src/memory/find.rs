@@ -7,15 +7,23 @@ use model::{Submission, SubmissionId};
 use super::Tables;
 use super::merge::merge;
 use crate::entries::Entries;
-use crate::{Page, Query};
+use crate::{Page, Query, Room};
 
 type Newest<'a> = Box<dyn Iterator<Item = SubmissionId> + 'a>;
 
 impl Tables {
     pub(super) fn find(&self, query: &Query) -> Page {
-        let mut matching = self.candidates(query).map(|id| &self.rows[&id]).filter(|row| matches(row, query));
-        let rows = matching.by_ref().take(query.page_size()).cloned().collect();
-        Page { rows, more: matching.next().is_some() }
+        let matching = self.candidates(query).map(|id| &self.rows[&id]).filter(|row| matches(row, query));
+        let (mut page, mut room) = (Page::default(), Room::default());
+        for row in matching {
+            if page.rows.len() == query.page_size() || !room.is_left() {
+                page.more = true;
+                break;
+            }
+            room.take(serde_json::to_vec(row).map_or(0, |text| text.len()));
+            page.rows.push(row.clone());
+        }
+        page
     }
 
     /// Every row that can match and is not on an earlier page, newest first, out of the narrowest index.

@@ -6,7 +6,9 @@ use std::ops::Bound::{Excluded, Included};
 use model::event::NewDocuments;
 use model::{Event, Name, Submission, SubmissionId};
 
-use crate::{Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded};
+use crate::{
+    Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded, Room,
+};
 
 #[derive(Default)]
 pub(super) struct Log {
@@ -156,7 +158,16 @@ impl Log {
 
     pub(super) fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Vec<Recorded> {
         let later = self.history.range((Excluded((id, after)), Included((id, u64::MAX))));
-        later.filter_map(|(_, &seq)| self.recorded(seq)).take(limit).collect()
+        let mut room = Room::default();
+        let later = later.filter_map(|(_, &seq)| self.recorded(seq)).take(limit);
+        later
+            .take_while(|recorded| {
+                room.is_left() && {
+                    room.take(stored_bytes(&recorded.event));
+                    true
+                }
+            })
+            .collect()
     }
 
     pub(super) fn act(&self, series: SubmissionId, revision: u64) -> Option<(u64, Vec<u8>)> {
@@ -177,17 +188,24 @@ impl Log {
     pub(super) fn feed(&self, feed: &Feed) -> FeedPage {
         let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: self.retired + 1 };
         let before = feed.after.max(self.retired);
+        let mut room = feed.room();
         for seq in before.saturating_add(1)..=self.last_seq().min(before.saturating_add(FEED_SCAN_MAX)) {
-            if page.events.len() == feed.limit {
+            if page.events.len() == feed.limit || !room.is_left() {
                 break;
             }
             page.next = seq;
             if self.at(seq).event().is_some_and(|logged| logged.fits(feed)) {
                 page.events.extend(self.recorded(seq));
+                room.take(page.events.last().map_or(0, |shown| stored_bytes(&shown.event)));
             }
         }
         page
     }
+}
+
+/// The bytes that an event would take where it is written down.
+fn stored_bytes(event: &Event) -> usize {
+    event.leaf_bytes().len() + event.detail_text().len()
 }
 
 impl Logged {
