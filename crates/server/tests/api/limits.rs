@@ -76,7 +76,7 @@ async fn a_stopping_server_ends_what_it_has_begun() {
     let waiting = waiting_claim(&server, "t").await;
     server.stop();
     let answer = waiting.await.unwrap().unwrap();
-    assert_eq!((answer.status, answer.json()), (200, json!({ "tasks": [] })));
+    assert_eq!((answer.status, &answer.json()["tasks"]), (200, &json!([])));
     (&mut server.task).await.unwrap().unwrap();
     assert!(server.request("GET", "/readyz").send().await.is_err(), "nobody listens any more");
 }
@@ -115,9 +115,12 @@ async fn a_token_has_its_share_of_places_and_others_have_theirs() {
         Answer::of(server.request("POST", "/v1/tasks:claim").bearer_auth(token).json(&body))
     };
     let mut waiting: Vec<_> = (0..20).map(|_| Box::pin(claim("busy", "60s"))).collect();
+    // One of the twenty may find the last place taken by the one that only looks, and is sent again.
     let refused = loop {
-        for claim in &mut waiting {
-            assert!(claim.as_mut().now_or_never().is_none());
+        for slot in &mut waiting {
+            if slot.as_mut().now_or_never().is_some() {
+                *slot = Box::pin(claim("busy", "60s"));
+            }
         }
         let answer = claim("busy", "0s").await;
         if answer.status != 200 {

@@ -50,10 +50,10 @@ fn feeds(fixture: &dyn Fixture) {
 fn histories(fixture: &dyn Fixture) {
     let store = fixture.open();
     record_large(&*store);
-    let page = store.history(id(1), 0, 100).unwrap();
+    let page = store.history(id(1), 0, 100).expect("the store can be read");
     assert_eq!(page.len(), PAGE_BYTES_MAX / LARGE);
-    assert_eq!(store.history(id(1), 1, 2).unwrap().len(), 2);
-    let all = history_all(&*store, id(1)).unwrap();
+    assert_eq!(store.history(id(1), 1, 2).expect("the store can be read").len(), 2);
+    let all = history_all(&*store, id(1)).expect("the store can be read");
     assert_eq!(positions(&all), (1..=COUNT as u64).collect::<Vec<_>>());
 }
 
@@ -69,7 +69,7 @@ fn rows(fixture: &dyn Fixture) {
     let placed = Query { pipeline: Some("alpha".into()), ..Query::default() };
     for query in [Query::default(), labelled, placed] {
         let query = Query { limit: 100, ..query };
-        let page = store.find(&query).unwrap();
+        let page = store.find(&query).expect("the store can be read");
         assert!(page.more);
         assert_eq!(page.rows.len(), PAGE_BYTES_MAX / LARGE);
         let found: Vec<_> = find_all(&*store, &query).iter().map(|row| row.id).collect();
