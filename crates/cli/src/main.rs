@@ -15,6 +15,7 @@ mod listen;
 mod listing;
 mod logging;
 mod node;
+mod open_files;
 #[cfg(feature = "otel")]
 mod otel;
 mod output;

@@ -9,7 +9,9 @@ const HIDDEN: &str = "***";
 /// told, nothing but the scheme is shown. A text that is no address is shown as it is, unless it has an `@` behind a `:`.
 #[must_use]
 pub fn shown(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else {
+    let is_scheme = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    let parts = address.split_once("://").filter(|(scheme, _)| is_scheme(scheme));
+    let Some((scheme, rest)) = parts else {
         let has_password = address.rsplit_once('@').is_some_and(|(before, _)| before.contains(':'));
         return if has_password { HIDDEN.to_owned() } else { address.to_owned() };
     };

@@ -14,6 +14,7 @@ use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
 use crate::logging::{self, LogFormat};
 use crate::node::Node;
+use crate::open_files;
 use crate::output::say;
 use crate::place::Place;
 use crate::report;
@@ -146,6 +147,7 @@ impl Serve {
             tracing::info!("stopping");
         };
         let mut options = self.limits.options(listener.local_addr()?)?;
+        open_files::allow(options.connections_max);
         options.tls = tls;
         #[cfg(feature = "otel")]
         {

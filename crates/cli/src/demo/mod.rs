@@ -38,7 +38,7 @@ impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
         let listener = bind(self.listen).await?;
-        let folder = tempfile::Builder::new().prefix("milepost-demo-").tempdir()?;
+        let folder = private_folder()?;
         let log = Some(engine::LogOptions::in_folder(folder.path()));
         let place = Place::Folder(folder.path().to_owned());
         let node = Node::open(&place, &engine::Options { log, ..engine::Options::default() })?;
@@ -130,4 +130,13 @@ async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
 async fn told(mut stop: watch::Receiver<bool>) {
     // A sender that is gone says the same.
     let _ = stop.wait_for(|stopped| *stopped).await;
+}
+
+/// Makes a folder that goes when the demo ends, for its owner alone, as a data folder is.
+fn private_folder() -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("milepost-demo-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir()
 }

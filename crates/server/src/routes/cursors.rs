@@ -8,6 +8,7 @@ use model::api::{CursorBody, CursorList, CursorView};
 use model::{Code, Name, Refusal, person};
 use store::Store;
 
+use super::tokens::SUBJECT_CHARS_MAX;
 use super::{Asking, At, registry};
 use crate::access::Visitor;
 use crate::app::App;
@@ -98,6 +99,9 @@ fn own(visitor: &Visitor) -> Option<Name> {
 /// The subject a visitor asks for, where they may.
 fn chosen(visitor: &Visitor, params: &Params) -> Result<Option<Name>, Refusal> {
     let subject = params.name("subject");
+    if subject.as_ref().is_some_and(|subject| subject.chars().count() > SUBJECT_CHARS_MAX) {
+        return Err(invalid(format!("`subject` has at most {SUBJECT_CHARS_MAX} characters")));
+    }
     match &subject {
         Some(other) if !visitor.is_owner() && !person::is_same(other, &visitor.caller.name) => {
             let message = "the cursors of other subjects are for admins whose token is for everything";

@@ -23,6 +23,8 @@ use crate::shares::Who;
 const PARAMS: &[&str] = &["after", "pipeline", "state", "label.", "limit", "wait"];
 const WAIT_MAX: Millis = Millis::from_secs(60);
 const STREAM: &str = "text/event-stream";
+/// The bytes of events that a stream has read and not sent: there may be a thousand streams.
+const STREAM_BYTES_MAX: usize = 64 << 10;
 /// The position behind the newest event.
 const END: &str = "end";
 
@@ -41,8 +43,9 @@ pub(crate) async fn read(
     }
     let seen = headers.get("last-event-id").filter(|_| streamed);
     let seen = seen.map(|id| id.to_str().unwrap_or("?").to_owned());
-    let reader = Reader::begin((app, who), &asking, &params, seen).await?;
+    let mut reader = Reader::begin((app, who), &asking, &params, seen).await?;
     if streamed {
+        reader.feed.bytes_max = Some(STREAM_BYTES_MAX);
         return stream::start(reader, asking.0).await;
     }
     Ok(Json(reader.page(wait).await?).into_response())

@@ -18,7 +18,7 @@ use crate::conditions;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
-const SUBJECT_CHARS_MAX: usize = 128;
+pub(super) const SUBJECT_CHARS_MAX: usize = 128;
 const SCOPE_MAX: usize = 64;
 /// The names under which the server itself appears in events and as a submitter.
 const RESERVED: [&str; 4] = ["system", "notify", "schedule", "local"];
