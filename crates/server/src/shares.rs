@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Code, Name, Refusal};
@@ -17,6 +17,8 @@ const TOKEN_PART: usize = 4;
 const RESERVE_PART: usize = 16;
 /// Bounds this small are not divided.
 const UNDIVIDED: usize = 16;
+/// The requests that may wait for their share: each of them looks again whenever something is given back.
+const WAITING: Bounds = Bounds { all: 4_096, reserve: 256, token: 256, address: 1_024 };
 
 /// The caller whom a request counts for.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +61,8 @@ struct Inner {
     name: &'static str,
     bounds: Bounds,
     taken: Mutex<Taken>,
+    /// Those that wait, counted by whom they wait for.
+    waiting: Mutex<Taken>,
     /// Told whenever something is given back.
     given_back: Notify,
 }
@@ -86,7 +90,13 @@ enum Full {
 
 impl Shares {
     pub(crate) fn new(name: &'static str, bounds: Bounds) -> Self {
-        Shares(Arc::new(Inner { name, bounds, taken: Mutex::default(), given_back: Notify::new() }))
+        Shares(Arc::new(Inner {
+            name,
+            bounds,
+            taken: Mutex::default(),
+            waiting: Mutex::default(),
+            given_back: Notify::new(),
+        }))
     }
 
     /// Takes `amount` for a caller, or says whose bound is in the way.
@@ -110,8 +120,19 @@ impl Shares {
         };
         match self.try_take(who, amount) {
             Ok(share) => Ok(share),
-            Err(full) => tokio::time::timeout(within, waiting).await.map_err(|_| self.refusal(full)),
+            Err(full) => {
+                let _waiter = self.begin_waiting(who).ok_or_else(|| self.refusal(full))?;
+                tokio::time::timeout(within, waiting).await.map_err(|_| self.refusal(full))
+            }
         }
+    }
+
+    /// Counts a request among those that wait, unless the caller has too many of them.
+    fn begin_waiting<'a>(&'a self, who: &'a Who) -> Option<Waiter<'a>> {
+        let mut waiting = locked(&self.0.waiting);
+        waiting.check(&WAITING, who, 1).ok()?;
+        waiting.add(who, 1);
+        Some(Waiter { shares: self, who })
     }
 
     /// Takes `amount` whatever the bounds say: it is there already and can only be counted.
@@ -128,8 +149,8 @@ impl Shares {
         Ok(Share { shares: self.clone(), who: who.clone(), amount })
     }
 
-    fn taken(&self) -> std::sync::MutexGuard<'_, Taken> {
-        self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        locked(&self.0.taken)
     }
 
     fn refusal(&self, full: Full) -> Refusal {
@@ -145,6 +166,22 @@ impl Shares {
             Full::Token => own("your token", bounds.token),
             Full::Address => own("your address", bounds.address),
         }
+    }
+}
+
+fn locked(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A request that waits, until it is dropped.
+struct Waiter<'a> {
+    shares: &'a Shares,
+    who: &'a Who,
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        locked(&self.shares.0.waiting).remove(self.who, 1);
     }
 }
 
@@ -300,5 +337,20 @@ mod tests {
         assert!(waiting.await.is_ok());
         let refused = shares.wait(&ada, 41, Duration::ZERO).await.unwrap_err();
         assert_eq!(refused.code, Code::RateLimited);
+    }
+
+    #[tokio::test]
+    async fn only_so_many_of_one_caller_wait() {
+        let shares = shares(160);
+        let (ada, long) = (token("ada"), Duration::from_secs(600));
+        let taken = most(&shares, &ada);
+        let mut waiting: Vec<_> = (0..256).map(|_| Box::pin(shares.wait(&ada, 1, long))).collect();
+        assert!(waiting.iter_mut().all(|waiting| waiting.as_mut().now_or_never().is_none()));
+        let refused = shares.wait(&ada, 1, long).now_or_never().expect("at once");
+        assert_eq!(refused.unwrap_err().code, Code::RateLimited);
+        drop((taken, waiting.pop()));
+        assert!(waiting.pop().unwrap().await.is_ok());
+        drop(waiting);
+        assert!(locked(&shares.0.waiting).by.is_empty());
     }
 }

@@ -11,4 +11,5 @@ mod bombs;
 mod crowds;
 mod friend;
 mod site;
+mod slow_readers;
 mod slow_senders;

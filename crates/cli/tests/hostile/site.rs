@@ -77,6 +77,14 @@ impl Site {
         made["id"].as_str().expect("it has an id").to_owned()
     }
 
+    /// Submits so many notes with a text of `length` bytes.
+    pub(crate) async fn fill(&self, token: &str, count: usize, length: usize) {
+        let one = json!({ "payload": { "text": "x".repeat(length) } });
+        for _ in 0..count {
+            self.post("/v1/pipelines/notes/submissions", token, &one).await;
+        }
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.server.url.strip_prefix("http://").and_then(|address| address.parse().ok()).expect("an address")
     }

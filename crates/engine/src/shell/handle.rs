@@ -7,7 +7,7 @@ use model::command::{Acknowledge, Act, Amend, Redrive};
 use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, RegistryChange, RegistryKey, Store, Take};
 use thiserror::Error;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::aside::Aside;
 use super::duties::Duties;
@@ -26,6 +26,10 @@ use crate::pipelines::{LoadError, Pipelines, VERSIONS_MAX};
 
 /// The time a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
+
+/// Reads at a time. Each has a thread and what it reads: more would take memory and the processor from those who commit, and
+/// would not end sooner.
+const READS_MAX: usize = 8;
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -71,6 +75,8 @@ pub struct Engine {
     pub(super) duties: Arc<Duties>,
     pub(super) claim_sweep: Duration,
     pub(super) aside: Arc<Aside>,
+    /// Places of reads: see `READS_MAX`.
+    reads: Arc<Semaphore>,
     /// The audit log, where it is published.
     pub(super) log: Option<Arc<LogState>>,
     received: Arc<Mutex<Tally>>,
@@ -128,6 +134,7 @@ impl Engine {
             duties: Arc::default(),
             claim_sweep: options.claim_sweep.unwrap_or(CLAIM_SWEEP),
             aside: Arc::default(),
+            reads: Arc::new(Semaphore::new(READS_MAX)),
             log,
             received: Arc::default(),
             metrics: Arc::default(),
@@ -237,7 +244,12 @@ impl Engine {
         F: FnOnce(&dyn Store) -> Result<T, store::Error> + Send + 'static,
     {
         let store = self.store.clone();
-        let result = tokio::task::spawn_blocking(move || read(&*store)).await;
+        let place = self.reads.clone().acquire_owned().await;
+        let result = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            read(&*store)
+        })
+        .await;
         match result {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => {

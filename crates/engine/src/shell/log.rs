@@ -168,9 +168,19 @@ impl Engine {
         Ok(kept.into_iter().filter_map(|(id, body)| Some((id, name(body)?))).collect())
     }
 
+    /// Says which keys have signed from the beginning, before they change: the log's own duty may not have come to it yet, and
+    /// would take the first key for one that was added.
+    async fn know_log_keys(&self) -> Result<Arc<LogState>, Refusal> {
+        let state = self.logged()?.clone();
+        let keys = state.keys.verifiers().map_err(|error| key_refusal(&error))?;
+        let keys = keys.iter().map(ToString::to_string).collect();
+        self.ask(Ask::Log(Box::new(LogDeed::KnowKeys(keys))).into()).await?;
+        Ok(state)
+    }
+
     /// Makes one more key. It signs along with the others from the next checkpoint on.
     pub async fn add_log_key(&self) -> Result<String, Refusal> {
-        let state = self.logged()?.clone();
+        let state = self.know_log_keys().await?;
         let key = state.keys.add().map_err(|error| key_refusal(&error))?.to_string();
         self.ask(Ask::Log(Box::new(LogDeed::AddKey(key.clone()))).into()).await?;
         self.duties.wake("log");
@@ -179,7 +189,7 @@ impl Engine {
 
     /// Takes a key away, by its line or its id.
     pub async fn retire_log_key(&self, key: &str) -> Result<String, Refusal> {
-        let state = self.logged()?.clone();
+        let state = self.know_log_keys().await?;
         let key = state.keys.retire(key).map_err(|error| key_refusal(&error))?.to_string();
         self.ask(Ask::Log(Box::new(LogDeed::RetireKey(key.clone()))).into()).await?;
         self.duties.wake("log");

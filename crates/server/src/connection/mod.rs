@@ -47,6 +47,8 @@ use watch::Watch;
 pub(crate) use line::Line;
 pub(crate) use register::{Register, Seat};
 
+/// Room behind the longest head, so that the library never takes a whole one for one without an end.
+const HEADS_END: usize = 4 << 10;
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
 /// What every connection is served with.
@@ -125,9 +127,10 @@ impl Connections {
             let (answer, line) = (router.call(request), line.clone());
             async move { answer.await.map(|answer| line.answered(answer)) }
         });
-        // Heads were checked before, within their time: nothing is left for the library to refuse.
+        // Heads were checked before, within their time: nothing is left for the library to refuse. It holds as much of an
+        // answer that nobody reads, so not more than a head needs.
         let mut builder = http1::Builder::new();
-        builder.max_buf_size(2 * HEAD_BYTES_MAX).max_headers(HEADERS_MAX);
+        builder.max_buf_size(HEAD_BYTES_MAX + HEADS_END).max_headers(HEADERS_MAX);
         let io = TokioIo::new(Gate::new(socket, line.clone()));
         let mut connection = builder.serve_connection(io, service);
         let mut watch = Watch::new(self.times);

@@ -18,7 +18,7 @@ use crate::frame;
 use crate::media;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
-use crate::shares::Who;
+use crate::shares::{Share, Who};
 
 const PARAMS: &[&str] = &["after", "pipeline", "state", "label.", "limit", "wait"];
 const WAIT_MAX: Millis = Millis::from_secs(60);
@@ -48,7 +48,10 @@ pub(crate) async fn read(
         reader.feed.bytes_max = Some(STREAM_BYTES_MAX);
         return stream::start(reader, asking.0).await;
     }
-    Ok(Json(reader.page(wait).await?).into_response())
+    let (page, set_aside) = reader.page(wait).await?;
+    let answer = Json(page).into_response();
+    drop(set_aside);
+    Ok(answer)
 }
 
 /// Somebody who reads the feed, and how far they have come.
@@ -106,7 +109,8 @@ impl Reader {
             return Err(Refusal::new(Code::FeedRetired, message).with("oldest", page.oldest));
         }
         self.feed.after = page.next;
-        Ok(page.events.iter().map(|recorded| EventView::new(recorded.seq, &recorded.event)).collect())
+        let view = |recorded: store::Recorded| EventView::new(recorded.seq, &recorded.event);
+        Ok(page.events.into_iter().map(view).collect())
     }
 
     /// Ends when something may have happened: at a hint, after a while without one, and when the server stops.
@@ -118,24 +122,24 @@ impl Reader {
         }
     }
 
-    /// The next page that has something, or what there is when the wait is over.
-    async fn page(mut self, wait: Millis) -> Result<FeedPage, Refusal> {
+    /// Returns the next page that has something, or what there is when the wait is over, and what was set aside for it.
+    async fn page(mut self, wait: Millis) -> Result<(FeedPage, Option<Share>), Refusal> {
         let over = tokio::time::sleep(wait.into());
         tokio::pin!(over);
         loop {
             let before = self.feed.after;
             let set_aside = frame::page(&self.app, &self.who).await?;
             let events = self.next().await?;
-            drop(set_aside);
             let next = self.feed.after;
             if !events.is_empty() || wait.is_zero() || self.app.is_stopping() {
-                return Ok(FeedPage { events, next });
+                return Ok((FeedPage { events, next }, Some(set_aside)));
             }
+            drop(set_aside);
             if next > before {
                 continue;
             }
             tokio::select! {
-                () = &mut over => return Ok(FeedPage { events, next }),
+                () = &mut over => return Ok((FeedPage { events, next }, None)),
                 () = self.news() => {}
             }
         }

@@ -10,6 +10,7 @@ use model::api::EventView;
 
 use super::feed::Reader;
 use crate::access::Visitor;
+use crate::charged::in_pieces;
 use crate::problem::Answer;
 use crate::shares::Share;
 
@@ -32,7 +33,7 @@ pub(super) async fn start(mut reader: Reader, visitor: Visitor) -> Answer<Respon
         let event = sending.next().await?;
         Some((Ok::<_, Infallible>(event), sending))
     });
-    Ok(Sse::new(events).keep_alive(beat).into_response())
+    Ok(in_pieces(Sse::new(events).keep_alive(beat).into_response(), None))
 }
 
 impl Sending {

@@ -227,6 +227,20 @@ async fn keys_overlap_and_the_log_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_added_before_the_log_knows_the_first_is_the_only_one_added() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::logged(folder.path()).await;
+        let added = server.post("/v1/audit/keys", "{}").await.json();
+        proven(&server, "one").await;
+        let acts = server.get("/v1/audit/acts").await.json();
+        let keys: Vec<_> =
+            acts["acts"].as_array().unwrap().iter().filter(|act| act["kind"] == "key_added").collect();
+        assert!(keys.len() == 1 && keys[0].to_string().contains(added["key"].as_str().unwrap()), "{acts}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_a_log_says_so() {
     let server = Server::start().await;
     for path in ["/checkpoint", "/tile/0/000.p/1", "/v1/audit", "/v1/audit/key"] {
