@@ -4,9 +4,12 @@
 
 mod crates;
 mod deny;
+mod glossary;
 mod links;
+mod literals;
 mod lock;
 mod manifest;
+mod names;
 mod size;
 mod whitespace;
 mod words;
@@ -31,6 +34,9 @@ const CHECKS: &[(&str, Check)] = &[
     ("manifests", crates::manifests_follow_the_workspace),
     ("crates", crates::have_sources),
     ("links", links::lead_somewhere),
+    ("names", names::code_that_pages_name_exists),
+    ("glossary", glossary::words_are_defined_once),
+    ("glossary", glossary::phrases_are_not_used),
     ("lock", lock::is_committed),
     ("sources", deny::sources_are_known),
     ("bans", deny::bans_are_kept),

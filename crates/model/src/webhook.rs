@@ -43,7 +43,7 @@ impl Key {
         format!("{PREFIX}{}", BASE64_STANDARD.encode(bytes))
     }
 
-    /// One signature, as it is written into the header; several are parted by blanks.
+    /// One signature, as it is written into the header; several are separated by spaces.
     #[must_use]
     pub fn sign(&self, signed: Signed<'_>) -> String {
         let mac = self.mac(signed).finalize().into_bytes();

@@ -15,7 +15,8 @@ impl Failure {
     const CODE_BYTES_MAX: usize = 64;
     const MESSAGE_CHARS_MAX: usize = 2_000;
     /// The spelling of a code, for messages to people.
-    pub const CODE_SPELLING: &str = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit";
+    pub const CODE_SPELLING: &str =
+        "use 1 to 64 characters of a-z, 0-9, `.`, `_` and `-`, beginning with a letter or digit";
 
     /// A failure whose message is cut where it is too long.
     #[must_use]

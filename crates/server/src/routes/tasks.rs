@@ -251,7 +251,7 @@ impl Settlement for FailBody {
         let error = self.error;
         if !Failure::is_code(&error.code) {
             let message =
-                format!("the error code {} is none: {}", quote(&error.code), Failure::CODE_SPELLING);
+                format!("the error code {} is not valid: {}", quote(&error.code), Failure::CODE_SPELLING);
             return Err(invalid(message));
         }
         let failure = Failure::new(error.code, &error.message);
