@@ -13,7 +13,8 @@ fn pages() -> Vec<String> {
     names.retain(|name| name.ends_with(".md"));
     names.sort();
     let others =
-        ["README.md", "ARCHITECTURE.md", "SECURITY.md", "clients/python/README.md"].map(str::to_owned);
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "clients/python/README.md"]
+            .map(str::to_owned);
     others.into_iter().chain(names.into_iter().map(|name| format!("docs/{name}"))).collect()
 }
 

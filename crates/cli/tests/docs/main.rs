@@ -88,7 +88,7 @@ fn every_route_has_its_heading_and_an_example() {
 #[test]
 fn tests_that_pages_name_are_there() {
     let known = functions_of(&repository());
-    for page in ["docs/security.md", "docs/testing.md"] {
+    for page in ["CONTRIBUTING.md", "docs/security.md", "docs/testing.md"] {
         for (index, line) in read(page).lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
             let is_test = |word: &&str| {
                 word.matches('_').count() > 2 && word.chars().all(|c| c.is_ascii_lowercase() || c == '_')
