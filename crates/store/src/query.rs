@@ -70,6 +70,12 @@ impl Default for Room {
 }
 
 impl Room {
+    /// Makes room for a page of fewer bytes than the longest.
+    #[must_use]
+    pub fn of(bytes: usize) -> Room {
+        Room(bytes)
+    }
+
     /// Tells whether another one may follow.
     #[must_use]
     pub fn is_left(self) -> bool {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use model::api::OverduePage;
 use model::{Name, Refusal, Submission, SubmissionId, Time};
-use store::{Late, Store};
+use store::{Late, PAGE_BYTES_MAX, Room, Store};
 
 use super::Asking;
 use super::submissions::{no_pipeline, view};
@@ -43,6 +43,8 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
 
 /// The number of late submissions that one look takes from the store where not all of them are shown.
 const AT_ONCE: usize = 500;
+/// The number that is read at a time: rows may be large.
+const ROWS_AT_ONCE: usize = 50;
 /// The number that one call looks at to find those it shows.
 const LOOKS_MAX: usize = 5_000;
 
@@ -61,7 +63,10 @@ impl Place {
         let plain = text.split_once('/').and_then(|(at, id)| Some(Place(at.parse().ok()?, id.parse().ok()?)));
         let place = plain.or_else(|| seal.open(text).and_then(Place::from_bytes));
         place.ok_or_else(|| {
-            invalid(format!("`after` is {}, which is none: give the `next` of the page before", quote(text)))
+            invalid(format!(
+                "`after` is {}, which is not valid: give the `next` of the page before",
+                quote(text)
+            ))
         })
     }
 
@@ -105,16 +110,17 @@ impl Look {
         sees: &dyn Fn(&Submission) -> bool,
     ) -> Result<Page, store::Error> {
         let (mut found, mut looked): (Vec<(Place, Submission)>, usize) = (Vec::new(), 0);
+        let mut room = Room::default();
         loop {
-            let late = self.read(store)?;
-            let is_last = late.len() < self.most;
+            let (late, is_last) = self.read(store)?;
             for (place, row) in late {
-                if found.len() == limit {
+                if found.len() == limit || !room.is_left() {
                     let next = found.last().map(|(place, _)| Next::Seen(*place)).filter(|_| sees(&row));
                     if next.is_some() {
                         return Ok(Page { rows: rows(found), next });
                     }
                 } else if sees(&row) {
+                    room.take(bytes_of(&row));
                     found.push((place, row));
                 }
                 self.after = Some(place);
@@ -129,29 +135,40 @@ impl Look {
         }
     }
 
-    /// Each pipeline has its own list; together they are in the order of all.
-    fn read(&self, store: &dyn Store) -> Result<Vec<(Place, Submission)>, store::Error> {
-        let mut late = Vec::new();
+    /// Reads on, and tells whether that is all. Each pipeline has its own list; together they are in the order of all, as
+    /// far as each of them was read.
+    fn read(&self, store: &dyn Store) -> Result<(Vec<(Place, Submission)>, bool), store::Error> {
+        let (mut late, mut read_to) = (Vec::new(), None);
+        let bytes = PAGE_BYTES_MAX / self.pipelines.len().max(1);
         for pipeline in &self.pipelines {
             let mut after = self.after.map(|Place(at, id)| (at, id));
-            let mut missing = self.most;
-            // A store may give pages that are shorter than asked for.
-            while missing > 0 {
-                let page = Late { pipeline: pipeline.clone(), until: self.until, after, limit: missing };
-                let (size, rows) = (page.page_size(), store.late(&page)?);
-                let whole = rows.len() == size;
-                missing -= rows.len().min(missing);
+            let (mut count, mut room) = (0, Room::of(bytes));
+            loop {
+                let page = Late { pipeline: pipeline.clone(), until: self.until, after, limit: ROWS_AT_ONCE };
+                let rows = store.late(&page)?;
+                let is_last = rows.len() < page.page_size();
+                count += rows.len();
+                room.take(rows.iter().map(bytes_of).sum());
                 late.extend(rows.into_iter().filter_map(placed));
-                after = late.last().map(|(Place(at, id), _)| (*at, *id));
-                if !whole {
+                if is_last {
+                    break;
+                }
+                let last = late.last().map(|(place, _)| *place);
+                after = last.map(|Place(at, id)| (at, id));
+                if count >= self.most || !room.is_left() {
+                    read_to = read_to.into_iter().chain(last).min();
                     break;
                 }
             }
         }
         late.sort_by_key(|(place, _)| *place);
-        late.truncate(self.most);
-        Ok(late)
+        late.retain(|(place, _)| read_to.is_none_or(|read_to| *place <= read_to));
+        Ok((late, read_to.is_none()))
     }
+}
+
+fn bytes_of(row: &Submission) -> usize {
+    serde_json::to_vec(row).map_or(0, |text| text.len())
 }
 
 fn rows(found: Vec<(Place, Submission)>) -> Vec<Submission> {
