@@ -13,14 +13,12 @@ pub mod holds;
 pub mod levels;
 pub mod log;
 pub mod metrics;
-mod newest;
 pub mod pipelines;
 mod shell;
 
 pub use clock::SystemClock;
 pub use holds::{Hold, Holds};
 pub use log::{LogOptions, LogReport, Standing};
-pub use newest::{newest, oldest};
 pub use pipelines::Pipelines;
 pub use shell::{
     ApplyError, Child, ClockReport, Condition, DutyReport, Engine, KnownToken, NewOperation, Options,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use engine::levels::{LevelReport, Window};
 use engine::{Engine, Options};
 use model::pipeline::Source;
+use store::ManualClock;
 use store::Store;
-use store::conformance::TestClock;
 use support::{WORK, application, claim, done, memory};
 
 async fn started(store: &Arc<dyn Store>) -> Engine {
@@ -22,7 +22,7 @@ async fn started(store: &Arc<dyn Store>) -> Engine {
 }
 
 /// Has one done that takes so long.
-async fn work(engine: &Engine, clock: &TestClock, id: &str, took: i64) {
+async fn work(engine: &Engine, clock: &ManualClock, id: &str, took: i64) {
     engine.submit("work", application(id), None).await.unwrap();
     clock.advance(took);
     let task = engine.claim(claim(1), Duration::from_secs(5)).await.unwrap().remove(0);

@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Json, Name, Submission, SubmissionId, Time};
-use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
-    Recorded, Store, Stored, Take, Taken,
-};
+use model::{Documents, Json, Name, Time};
+use store::{Changes, Committed, Error, Layer, Page, Query, Store, Stored, Take, Taken};
 
 use crate::chance::Chance;
 
@@ -236,7 +233,11 @@ fn crowd(taken: &mut Taken, room: usize) {
     }
 }
 
-impl Store for Faulty {
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
     fn transact(
         &self,
         take: &Take<'_>,
@@ -289,49 +290,9 @@ impl Store for Faulty {
         }
     }
 
-    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
-        self.inner.late(late)
-    }
-
-    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
-        self.inner.submission(id)
-    }
-
     fn find(&self, query: &Query) -> Result<Page, Error> {
         self.readable()?;
         self.inner.find(query)
-    }
-
-    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.history(id, after, limit)
-    }
-
-    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
-        self.inner.feed(feed)
-    }
-
-    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
-        self.inner.leaves(after, limit)
-    }
-
-    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
-        self.inner.act(series, revision)
-    }
-
-    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
-        self.inner.tile(level, index)
-    }
-
-    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
-        self.inner.line(lane, limit)
-    }
-
-    fn counts(&self) -> Result<Vec<Count>, Error> {
-        self.inner.counts()
-    }
-
-    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
-        self.inner.oldest()
     }
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
@@ -342,5 +303,10 @@ impl Store for Faulty {
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
         self.readable()?;
         self.inner.registry(kind, after, limit)
+    }
+
+    fn registry_back(&self, kind: &str, upto: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.readable()?;
+        self.inner.registry_back(kind, upto, limit)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use store::conformance::TestClock;
+use store::ManualClock;
 use store::{MemoryStore, Store};
 use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
@@ -44,7 +44,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 pub(crate) struct Home {
     kind: Kind,
-    clock: TestClock,
+    clock: ManualClock,
     folder: TempDir,
     lives: u32,
     /// The settings of the store's database, if it is in one.
@@ -52,7 +52,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    pub(crate) fn new(kind: Kind, clock: TestClock) -> Result<Self, Finding> {
+    pub(crate) fn new(kind: Kind, clock: ManualClock) -> Result<Self, Finding> {
         let folder = tempfile::tempdir().map_err(|error| finding!("no temporary folder: {error}"))?;
         let database = match kind {
             Kind::Postgres(url) => Some(own_schema(url)?),

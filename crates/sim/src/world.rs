@@ -6,7 +6,7 @@ use engine::core::{DUE_MAX, Input, Step};
 use engine::duty::{Duty, Look};
 use model::{Millis, Time};
 use store::Clock as _;
-use store::conformance::TestClock;
+use store::ManualClock;
 
 use crate::actors::{Actor, Heard, Narrow, View};
 use crate::chance::Chance;
@@ -20,7 +20,7 @@ use crate::servers::{Process, Server};
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) chance: Chance,
-    pub(crate) clock: TestClock,
+    pub(crate) clock: ManualClock,
     pub(crate) ledger: Ledger,
     pub(crate) report: Report,
     /// The number of answers in a hundred that never arrive.
@@ -44,7 +44,7 @@ pub(crate) struct Stepped {
 impl World {
     pub(crate) fn new(seed: u64, kind: Kind, actors: Vec<Actor>) -> Result<Self, Finding> {
         let mut chance = Chance::new(seed);
-        let clock = TestClock::new();
+        let clock = ManualClock::new();
         let home = Home::new(kind, clock.clone())?;
         let mut trouble = Trouble::new(chance.fork());
         // In one world of three, every store is like one that others write to: what happens there happens on all alike.

@@ -238,6 +238,10 @@ impl Store for PostgresStore {
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
-        self.read(reading::registry(&self.readers, kind, after, limit))
+        self.read(reading::registry(&self.readers, sql::REGISTRY_PAGE, (kind, after, limit)))
+    }
+
+    fn registry_back(&self, kind: &str, upto: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.read(reading::registry(&self.readers, sql::REGISTRY_BACK, (kind, upto, limit)))
     }
 }

@@ -136,7 +136,7 @@ pub(crate) async fn placed(pool: &Pool, after: u64) -> Result<(Snapshot, Bounds)
 pub(crate) async fn feed(pool: &Pool, feed: &Feed) -> Result<FeedPage> {
     let (snapshot, bounds) = placed(pool, feed.after).await?;
     let Bounds { retired, last, .. } = bounds;
-    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1 };
+    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1, newest: last };
     let from = feed.after.max(retired);
     let to = last.min(from.saturating_add(FEED_SCAN_MAX));
     if feed.limit > 0 && from < to {
@@ -244,15 +244,15 @@ pub(crate) async fn parked(pool: &Pool, after: &str, most: usize) -> Result<Vec<
     found.iter().map(|row| Ok(codec::plain(row.try_get(0)?).into())).collect()
 }
 
+/// A page of a registry in the direction of the statement, from a name.
 pub(crate) async fn registry(
     pool: &Pool,
-    kind: &str,
-    after: &str,
-    most: usize,
+    statement: &str,
+    (kind, from, most): (&str, &str, usize),
 ) -> Result<Vec<(String, Json)>> {
     let loan = Loan::of(pool).await?;
-    let (kind, after) = (text(kind), text(after));
-    let found = rows(loan.client(), sql::REGISTRY_PAGE, &[&kind, &after, &limit(most)]).await?;
+    let (kind, from) = (text(kind), text(from));
+    let found = rows(loan.client(), statement, &[&kind, &from, &limit(most)]).await?;
     loan.give_back();
     let entry =
         |row: &tokio_postgres::Row| Ok((codec::plain(row.try_get(0)?).into_owned(), codec::json(row, 1)?));

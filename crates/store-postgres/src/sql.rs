@@ -71,6 +71,7 @@ pub(crate) const READY_LABEL_DELETE: &str = include_str!("sql/ready_label_delete
 pub(crate) const READY_LABEL_INSERT: &str = include_str!("sql/ready_label_insert.sql");
 pub(crate) const READY_LABEL_PAGE: &str = include_str!("sql/ready_label_page.sql");
 pub(crate) const READY_PAGE: &str = include_str!("sql/ready_page.sql");
+pub(crate) const REGISTRY_BACK: &str = include_str!("sql/registry_back.sql");
 pub(crate) const REGISTRY_DELETE: &str = include_str!("sql/registry_delete.sql");
 pub(crate) const REGISTRY_GET: &str = include_str!("sql/registry_get.sql");
 pub(crate) const PARKED_NEXT: &str = include_str!("sql/parked_next.sql");
@@ -119,6 +120,7 @@ pub(crate) const READS: &[&str] = &[
     LATE_PAGE,
     PARKED_NEXT,
     PLACE_OLDEST,
+    REGISTRY_BACK,
     REGISTRY_PAGE,
     SUBMISSION_BY_ID,
     TILE_GET,

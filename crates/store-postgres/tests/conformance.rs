@@ -5,13 +5,14 @@ mod support;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use store::conformance::{self, Differential, Fixture, TestClock, differential};
+use store::ManualClock;
 use store::{MemoryStore, Store};
+use store_conformance::{Differential, Fixture, differential};
 use store_postgres::{PostgresStore, Settings};
 
 #[derive(Debug, Default)]
 struct Postgres {
-    clock: TestClock,
+    clock: ManualClock,
     /// Every store that was opened, by where it is in memory, and its settings.
     opened: RefCell<Vec<(usize, Settings)>>,
 }
@@ -35,7 +36,7 @@ impl Fixture for Postgres {
         self.open_in(support::fresh())
     }
 
-    fn clock(&self) -> &TestClock {
+    fn clock(&self) -> &ManualClock {
         &self.clock
     }
 
@@ -52,7 +53,7 @@ impl Fixture for Postgres {
 
 #[test]
 fn the_postgres_store_keeps_every_promise() {
-    conformance::run(Postgres::default);
+    store_conformance::run(Postgres::default);
 }
 
 #[test]

@@ -15,23 +15,24 @@ use model::admit::Application;
 use model::command::Finish;
 use model::pipeline::Source;
 use model::{Caller, Command, Json, Role};
-use store::conformance::{Differential, TestClock, assert_same_store, differential};
+use store::ManualClock;
 use store::transfer::{Move, Moved, Progress, Transfer};
 use store::{
     AnswerChange, Changes, Clock, Error, MemoryStore, Owed, OwedId, OwedTo, Received, RequestKey, Store,
     Take, Tile,
 };
+use store_conformance::{Differential, assert_same_store, differential};
 use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
 use support::Session;
 
 /// A store in a folder with a long random history: retired, erased and forgotten things included.
-fn furnished(folder: &Path, clock: &TestClock, seed: u64) -> SqliteStore {
+fn furnished(folder: &Path, clock: &ManualClock, seed: u64) -> SqliteStore {
     let store = SqliteStore::open(folder, Arc::new(clock.clone())).unwrap();
     let memory = MemoryStore::new(Arc::new(clock.clone()));
     let seen = differential(&memory, &store, &Differential { clock, seed, steps: 200 });
     assert!(seen.forgotten > 0 && seen.retirements > 0, "{seen:?}");
-    let (id, body) = (store::conformance::sample::id, Json::parse("{}").unwrap());
+    let (id, body) = (store_conformance::sample::id, Json::parse("{}").unwrap());
     let owed = |no| Owed {
         id: OwedId { submission: id(1), revision: 99, no },
         to: OwedTo::Parked("h".into()),
@@ -62,7 +63,7 @@ fn run(source: &dyn Transfer, target: &dyn Transfer, chunk: usize) -> Result<Mov
     Move { source, target, chunk }.run(&mut |_| Ok(()))
 }
 
-fn postgres(settings: &Settings, clock: &TestClock) -> PostgresStore {
+fn postgres(settings: &Settings, clock: &ManualClock) -> PostgresStore {
     PostgresStore::open_with_clock(settings, Arc::new(clock.clone())).unwrap()
 }
 
@@ -70,7 +71,7 @@ fn postgres(settings: &Settings, clock: &TestClock) -> PostgresStore {
 fn a_store_is_the_same_after_it_was_moved_there_and_back() {
     for seed in 0..2 {
         let (clock, folder, back) =
-            (TestClock::new(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            (ManualClock::new(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let source = furnished(folder.path(), &clock, seed);
         let settings = support::fresh();
         let moved = run(&source, &PostgresStore::open_to_move(&settings).unwrap(), 64).unwrap();
@@ -86,13 +87,13 @@ fn a_store_is_the_same_after_it_was_moved_there_and_back() {
 
 #[test]
 fn both_go_on_alike_after_the_move() {
-    let (clock, folder) = (TestClock::new(), tempfile::tempdir().unwrap());
+    let (clock, folder) = (ManualClock::new(), tempfile::tempdir().unwrap());
     let source = furnished(folder.path(), &clock, 7);
     let settings = support::fresh();
     run(&source, &PostgresStore::open_to_move(&settings).unwrap(), 1_000).unwrap();
     let target = postgres(&settings, &clock);
     let last = |store: &dyn Store| {
-        let events = vec![store::conformance::sample::submitted(9_999)];
+        let events = vec![store_conformance::sample::submitted(9_999)];
         let mut changes = Some(Changes { events, ..Changes::default() });
         store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap()
     };
@@ -113,7 +114,7 @@ fn cut_off(source: &dyn Transfer, settings: &Settings, after: usize) -> bool {
 
 #[test]
 fn a_move_that_is_cut_off_again_and_again_comes_to_its_end() {
-    let (clock, folder) = (TestClock::new(), tempfile::tempdir().unwrap());
+    let (clock, folder) = (ManualClock::new(), tempfile::tempdir().unwrap());
     let source = furnished(folder.path(), &clock, 4);
     let settings = support::fresh();
     let mut cuts = 0;
@@ -128,7 +129,7 @@ fn a_move_that_is_cut_off_again_and_again_comes_to_its_end() {
 
 #[test]
 fn a_target_that_is_not_of_this_move_is_refused() {
-    let (clock, folder) = (TestClock::new(), tempfile::tempdir().unwrap());
+    let (clock, folder) = (ManualClock::new(), tempfile::tempdir().unwrap());
     let source = furnished(folder.path(), &clock, 1);
     let settings = support::fresh();
     assert!(cut_off(&source, &settings, 5));
@@ -154,7 +155,7 @@ fn a_target_that_is_not_of_this_move_is_refused() {
 
 #[test]
 fn a_difference_is_found_before_the_target_can_be_opened() {
-    let (clock, folder) = (TestClock::new(), tempfile::tempdir().unwrap());
+    let (clock, folder) = (ManualClock::new(), tempfile::tempdir().unwrap());
     let source = furnished(folder.path(), &clock, 3);
     let settings = support::fresh();
     let target = PostgresStore::open_to_move(&settings).unwrap();

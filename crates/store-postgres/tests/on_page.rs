@@ -8,8 +8,8 @@ mod support;
 use std::thread;
 
 use model::Submission;
-use store::conformance::sample::{Sample, id};
 use store::{Changes, RowChange, Store, Take};
+use store_conformance::sample::{Sample, id};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

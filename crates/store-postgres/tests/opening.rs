@@ -6,8 +6,8 @@ mod support;
 
 use std::thread;
 
-use store::conformance::sample::{Sample, id};
 use store::{Changes, Error, Store, Take};
+use store_conformance::sample::{Sample, id};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

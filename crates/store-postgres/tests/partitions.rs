@@ -4,8 +4,8 @@
 
 mod support;
 
-use store::conformance::sample::submitted;
 use store::{Changes, Feed, Store, Take};
+use store_conformance::sample::submitted;
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use model::submission::{Seat, Wait};
 use model::{Event, Status, Submission, SubmissionId, evolve};
-use store::conformance::sample::{Sample, entry, id, lease, moved, names, submitted};
 use store::{
     Changes, Committed, Count, Entries, Error, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready, Recorded,
     RowChange, Store, Take, Taken,
 };
+use store_conformance::sample::{Sample, entry, id, lease, moved, names, submitted};
 use store_postgres::{PostgresStore, Settings};
 
 const LANES: u64 = 5;
@@ -47,7 +47,7 @@ fn look_at(lane: &LaneKey, cause: &Submission) -> Owed {
     Owed {
         id: OwedId { submission: cause.id, revision: cause.revision, no: u32::from(cause.seat.is_none()) },
         to: OwedTo::Lane(lane.clone()),
-        body: store::conformance::sample::json("{}"),
+        body: store_conformance::sample::json("{}"),
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use store::conformance::sample::{Sample, id, submitted};
 use store::{Changes, Committed, Error, Feed, Store, Take};
+use store_conformance::sample::{Sample, id, submitted};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use store::conformance::sample::{id, submitted};
 use store::{Changes, Committed, Feed, Store, Take};
+use store_conformance::sample::{id, submitted};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

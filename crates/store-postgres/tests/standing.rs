@@ -10,11 +10,11 @@ use std::thread;
 
 use model::submission::{Seat, Wait};
 use model::{Status, Submission};
-use store::conformance::sample::{Sample, id, json, labels, lease_with, names};
 use store::{
     Changes, Committed, Error, LaneKey, LaneView, LimitKey, OpenKey, Owed, OwedId, OwedTo, Ready, RowChange,
     Store, Take, Taken,
 };
+use store_conformance::sample::{Sample, id, json, labels, lease_with, names};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
 

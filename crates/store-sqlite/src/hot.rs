@@ -72,7 +72,7 @@ impl Hot {
 mod tests {
     use super::*;
     use model::Time;
-    use store::conformance::sample::Sample;
+    use store_conformance::sample::Sample;
 
     fn id(n: usize) -> SubmissionId {
         SubmissionId::new(Time::from_millis(i64::try_from(n).unwrap()), [0; 10])

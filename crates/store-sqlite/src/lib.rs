@@ -148,6 +148,11 @@ impl Store for SqliteStore {
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
-        self.readers.read(|connection| reading::registry(connection, kind, after, limit))
+        self.readers
+            .read(|connection| reading::registry(connection, sql::REGISTRY_PAGE, (kind, after, limit)))
+    }
+
+    fn registry_back(&self, kind: &str, upto: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        self.readers.read(|connection| reading::registry(connection, sql::REGISTRY_BACK, (kind, upto, limit)))
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn bounds(connection: &Connection) -> Result<Bounds> {
 
 pub(crate) fn feed(connection: &Connection, feed: &Feed) -> Result<FeedPage> {
     let Bounds { retired, last } = bounds(connection)?;
-    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1 };
+    let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: retired + 1, newest: last };
     let from = feed.after.max(retired);
     let to = last.min(from.saturating_add(FEED_SCAN_MAX));
     if feed.limit == 0 || from >= to {
@@ -159,14 +159,14 @@ pub(crate) fn parked(connection: &Connection, after: &str, limit: usize) -> Resu
     Ok(names)
 }
 
+/// A page of a registry in the direction of the statement, from a name.
 pub(crate) fn registry(
     connection: &Connection,
-    kind: &str,
-    after: &str,
-    limit: usize,
+    statement: &str,
+    (kind, from, limit): (&str, &str, usize),
 ) -> Result<Vec<(String, Json)>> {
-    let mut page = connection.prepare_cached(sql::REGISTRY_PAGE)?;
+    let mut page = connection.prepare_cached(statement)?;
     let entries = page
-        .query_and_then((kind, after, codec::limit(limit)), |row| Ok((row.get(0)?, codec::json(row, 1)?)))?;
+        .query_and_then((kind, from, codec::limit(limit)), |row| Ok((row.get(0)?, codec::json(row, 1)?)))?;
     entries.collect()
 }

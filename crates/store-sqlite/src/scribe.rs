@@ -120,7 +120,7 @@ impl Drop for Scribe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::conformance::sample::{Sample, submitted};
+    use store_conformance::sample::{Sample, submitted};
 
     /// As many rows, each with an event that somebody else made.
     fn changes(count: usize) -> Changes {

@@ -66,6 +66,7 @@ pub(crate) const READY_LABEL_INSERT: &str = include_str!("sql/ready_label_insert
 pub(crate) const READY_LABEL_PAGE: &str = include_str!("sql/ready_label_page.sql");
 pub(crate) const READY_NEXT_PIPELINE: &str = include_str!("sql/ready_next_pipeline.sql");
 pub(crate) const READY_PAGE: &str = include_str!("sql/ready_page.sql");
+pub(crate) const REGISTRY_BACK: &str = include_str!("sql/registry_back.sql");
 pub(crate) const REGISTRY_DELETE: &str = include_str!("sql/registry_delete.sql");
 pub(crate) const REGISTRY_GET: &str = include_str!("sql/registry_get.sql");
 pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");

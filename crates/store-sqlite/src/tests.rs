@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, StatementStatus};
-use store::conformance::TestClock;
-use store::conformance::sample::{Sample, id, json, submitted};
+use store::ManualClock;
 use store::{Changes, Committed, DocumentChange, Error, Query, Store, Take};
+use store_conformance::sample::{Sample, id, json, submitted};
 
 use crate::{SqliteStore, connection, sql};
 
 fn open() -> (SqliteStore, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    (SqliteStore::open(folder.path(), Arc::new(TestClock::new())).unwrap(), folder)
+    (SqliteStore::open(folder.path(), Arc::new(ManualClock::new())).unwrap(), folder)
 }
 
 /// Commits a row with a payload of some size.
@@ -117,7 +117,7 @@ fn erased_documents_are_gone_from_the_file() {
             .count()
     };
     assert!(written(store) > 140_000, "closing moves everything to the file");
-    let store = SqliteStore::open(folder.path(), Arc::new(TestClock::new())).unwrap();
+    let store = SqliteStore::open(folder.path(), Arc::new(ManualClock::new())).unwrap();
     let forgotten = vec![store.submission(id(3)).unwrap().unwrap().0];
     let mut changes = Some(Changes { erased: vec![id(1), id(2)], forgotten, ..Changes::default() });
     store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use model::Json;
-use store::conformance::TestClock;
+use store::ManualClock;
 use store::{Act, Changes, RegistryChange, RegistryKey, Store as _, Take};
 use store_sqlite::{SqliteStore, backup};
 
@@ -26,7 +26,7 @@ fn write(store: &SqliteStore, numbers: std::ops::RangeInclusive<u64>) {
 fn a_copy_is_of_one_moment_though_others_write_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let (data, other) = (folder.path().join("data"), folder.path().join("other"));
-    let store = SqliteStore::open(&data, Arc::new(TestClock::default())).unwrap();
+    let store = SqliteStore::open(&data, Arc::new(ManualClock::default())).unwrap();
     write(&store, 1..=3_000);
     std::fs::create_dir(&other).unwrap();
     let (mut steps, mut n) = (0, 3_000);
@@ -40,7 +40,7 @@ fn a_copy_is_of_one_moment_though_others_write_meanwhile() {
     assert!(steps > 1, "it was copied in steps");
     let look = backup::look(&other.join("milepost.db"), true).unwrap();
     assert_eq!((look.first, look.last), (1, 3_000));
-    let copy = SqliteStore::open(&other, Arc::new(TestClock::default())).unwrap();
+    let copy = SqliteStore::open(&other, Arc::new(ManualClock::default())).unwrap();
     assert_eq!(store::registry_all(&copy, "k").unwrap().len(), 3_000);
     assert_eq!(store::registry_all(&store, "k").unwrap().len(), 3_000 + steps);
 }
@@ -49,7 +49,7 @@ fn a_copy_is_of_one_moment_though_others_write_meanwhile() {
 fn a_copy_replaces_nothing_and_damage_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let store = SqliteStore::open(&data, Arc::new(TestClock::default())).unwrap();
+    let store = SqliteStore::open(&data, Arc::new(ManualClock::default())).unwrap();
     write(&store, 1..=200);
     let copy = folder.path().join("copy.db");
     backup::copy(&data, &copy, &mut |_| {}).unwrap();

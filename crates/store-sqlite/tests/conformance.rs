@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use store::conformance::{self, Differential, Fixture, TestClock, differential};
+use store::ManualClock;
 use store::{MemoryStore, Store};
+use store_conformance::{Differential, Fixture, differential};
 use store_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 #[derive(Debug, Default)]
 struct Sqlite {
-    clock: TestClock,
+    clock: ManualClock,
     /// Every store that was opened, by where it is in memory, and its folder.
     folders: RefCell<Vec<(usize, TempDir)>>,
 }
@@ -33,7 +34,7 @@ impl Fixture for Sqlite {
         self.open_in(tempfile::tempdir().expect("a folder can be made"))
     }
 
-    fn clock(&self) -> &TestClock {
+    fn clock(&self) -> &ManualClock {
         &self.clock
     }
 
@@ -52,7 +53,7 @@ impl Fixture for Sqlite {
 
 #[test]
 fn the_sqlite_store_keeps_every_promise() {
-    conformance::run(Sqlite::default);
+    store_conformance::run(Sqlite::default);
 }
 
 #[test]

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use store::conformance::TestClock;
-use store::conformance::sample::{Sample, id, submitted};
+use store::ManualClock;
 use store::{Changes, Committed, Error, Store, Take};
+use store_conformance::sample::{Sample, id, submitted};
 use store_sqlite::SqliteStore;
 
 fn open(folder: &Path) -> SqliteStore {
-    SqliteStore::open(folder, Arc::new(TestClock::new())).expect("the folder opens")
+    SqliteStore::open(folder, Arc::new(ManualClock::new())).expect("the folder opens")
 }
 
 fn insert(store: &SqliteStore, n: u64) -> Result<Committed, Error> {

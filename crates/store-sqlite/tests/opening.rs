@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use store::conformance::TestClock;
-use store::conformance::sample::{Sample, id, submitted};
+use store::ManualClock;
 use store::{Changes, Error, Feed, Store, Take};
+use store_conformance::sample::{Sample, id, submitted};
 use store_sqlite::SqliteStore;
 
 fn open(folder: &Path) -> Result<SqliteStore, Error> {
-    SqliteStore::open(folder, Arc::new(TestClock::new()))
+    SqliteStore::open(folder, Arc::new(ManualClock::new()))
 }
 
 fn refusal(folder: &Path) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use store::conformance::TestClock;
+use store::ManualClock;
 use store_sqlite::SqliteStore;
 
 /// Queries that read a table from its beginning, and why that is cheap.
@@ -51,7 +51,7 @@ fn complaint(name: &str, plan: &[String]) -> Option<String> {
 #[test]
 fn no_query_scans_or_sorts() {
     let folder = tempfile::tempdir().unwrap();
-    drop(SqliteStore::open(folder.path(), Arc::new(TestClock::new())).unwrap());
+    drop(SqliteStore::open(folder.path(), Arc::new(ManualClock::new())).unwrap());
     let database = Connection::open(folder.path().join("milepost.db")).unwrap();
     let queries = queries();
     assert!(queries.len() > 60, "the queries were found");
@@ -63,7 +63,7 @@ fn no_query_scans_or_sorts() {
 #[test]
 fn claims_and_pages_search_by_their_whole_key() {
     let folder = tempfile::tempdir().unwrap();
-    drop(SqliteStore::open(folder.path(), Arc::new(TestClock::new())).unwrap());
+    drop(SqliteStore::open(folder.path(), Arc::new(ManualClock::new())).unwrap());
     let database = Connection::open(folder.path().join("milepost.db")).unwrap();
     let expected = [
         ("ready_page", "(task=? AND pipeline=? AND (rank,id)>(?,?))"),

@@ -2,13 +2,14 @@
 //!
 //! A store knows rows, documents, events and index entries. It knows no rule: what to write is decided by the function
 //! `transact` calls between reading and committing, and that function is pure. So a store is narrow, every store does
-//! the same, and one suite (`conformance`) says what "the same" is.
+//! the same, and one suite (`store-conformance`) says what "the same" is.
 
 pub mod changes;
-pub mod conformance;
+pub mod clock;
 pub mod entries;
 pub mod error;
 pub mod inbox;
+pub mod layer;
 pub mod memory;
 pub mod query;
 pub mod take;
@@ -18,9 +19,11 @@ pub use changes::{
     Act, AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
     RowChange, Tile,
 };
+pub use clock::{Clock, ManualClock};
 pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
+pub use layer::Layer;
 pub use memory::MemoryStore;
 pub use query::{
     Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, PAGE_BYTES_MAX, Page, Query,
@@ -31,12 +34,7 @@ pub use take::{
     Take, Taken,
 };
 
-use model::{Documents, Json, Name, Submission, SubmissionId, Time};
-
-/// Where a store on one machine gets its time from. Never goes back.
-pub trait Clock: Send + Sync + std::fmt::Debug {
-    fn now(&self) -> Time;
-}
+use model::{Documents, Json, Name, Submission, SubmissionId};
 
 /// What happened, for those who wait for something to happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -113,6 +111,24 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// A page of a registry: at most so many entries with names after one (`""`: from the first), in the order of
     /// their bytes.
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error>;
+
+    /// A page of a registry backwards: at most so many entries with names up to one, itself included ([`LAST_NAME`]: from
+    /// the last), the last first.
+    fn registry_back(&self, kind: &str, upto: &str, limit: usize) -> Result<Vec<(String, Json)>, Error>;
+}
+
+/// A name that no entry's comes after.
+pub const LAST_NAME: &str = "\u{10FFFF}";
+
+/// One entry of a registry by its name, without reading the others.
+pub fn registry_entry(store: &dyn Store, kind: &str, name: &str) -> Result<Option<Json>, Error> {
+    let nearest = store.registry_back(kind, name, 1)?.pop();
+    Ok(nearest.filter(|(found, _)| found == name).map(|(_, body)| body))
+}
+
+/// The newest position that has been given: what `next` of a feed is for one that has read all of it.
+pub fn newest(store: &dyn Store) -> Result<u64, Error> {
+    Ok(store.feed(&Feed { after: u64::MAX, limit: 0, ..Feed::default() })?.newest)
 }
 
 /// All events of a submission that are there.

@@ -191,6 +191,8 @@ pub struct FeedPage {
     /// The oldest position still there; where none is, the next one to come. A reader that was before it has missed
     /// something.
     pub oldest: u64,
+    /// The newest position, of acts and events alike; 0 where none was ever given. Only what comes later is beyond it.
+    pub newest: u64,
 }
 
 /// Leaves, one position after the other.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use store::conformance::{self, Fixture, TestClock};
+use store::ManualClock;
 use store::{MemoryStore, Store};
+use store_conformance::Fixture;
 
 #[derive(Debug, Default)]
 struct Memory {
-    clock: TestClock,
+    clock: ManualClock,
 }
 
 impl Fixture for Memory {
@@ -15,7 +16,7 @@ impl Fixture for Memory {
         Arc::new(MemoryStore::new(Arc::new(self.clock.clone())))
     }
 
-    fn clock(&self) -> &TestClock {
+    fn clock(&self) -> &ManualClock {
         &self.clock
     }
 
@@ -26,7 +27,7 @@ impl Fixture for Memory {
 
 #[test]
 fn the_memory_store_keeps_every_promise() {
-    conformance::run(Memory::default);
+    store_conformance::run(Memory::default);
 }
 
 #[test]

@@ -4,17 +4,15 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use model::{Documents, Json, Submission, SubmissionId};
-use store::conformance::{Differential, TestClock, differential};
-use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, LaneView, Late, LeafPage, Line, MemoryStore,
-    Oldest, Page, Query, Recorded, Store, Take, Taken,
-};
+use model::{Json, Submission};
+use store::ManualClock;
+use store::{Changes, Committed, Error, LaneKey, LaneView, Late, Layer, MemoryStore, Store, Take, Taken};
+use store_conformance::{Differential, differential};
 
 #[test]
 fn two_memory_stores_do_the_same() {
     for seed in 0..5 {
-        let clock = TestClock::new();
+        let clock = ManualClock::new();
         let how = Differential { clock: &clock, seed, steps: 400 };
         let seen = differential(&memory(&clock), &memory(&clock), &how);
         assert!(seen.commits > 100 && seen.conflicts > 20 && seen.events > 200, "{seen:?}");
@@ -53,7 +51,7 @@ fn every_kind_of_error_is_found_out() {
         }),
     ];
     for (name, fault) in faults {
-        let clock = TestClock::new();
+        let clock = ManualClock::new();
         let faulty = Faulty { taking: fault, ..Faulty::new(&clock) };
         assert!(differs(&faulty, &clock), "{name} went unnoticed");
     }
@@ -73,7 +71,7 @@ fn whatever_a_commit_leaves_out_is_found_out() {
         ("retirements", |changes| changes.retired_before = None),
     ];
     for (name, fault) in faults {
-        let clock = TestClock::new();
+        let clock = ManualClock::new();
         let faulty = Faulty { writing: fault, ..Faulty::new(&clock) };
         assert!(differs(&faulty, &clock), "{name} left out of commits went unnoticed");
     }
@@ -81,7 +79,7 @@ fn whatever_a_commit_leaves_out_is_found_out() {
 
 #[test]
 fn whatever_a_list_gets_wrong_is_found_out() {
-    let clock = TestClock::new();
+    let clock = ManualClock::new();
     assert!(!differs(&Faulty::new(&clock), &clock), "nothing is wrong with it");
     let faulty = Faulty { lateness: |rows| rows.reverse(), ..Faulty::new(&clock) };
     assert!(differs(&faulty, &clock), "late rows in the wrong order went unnoticed");
@@ -91,11 +89,11 @@ fn whatever_a_list_gets_wrong_is_found_out() {
     assert!(differs(&faulty, &clock), "entries left out went unnoticed");
 }
 
-fn memory(clock: &TestClock) -> MemoryStore {
+fn memory(clock: &ManualClock) -> MemoryStore {
     MemoryStore::new(Arc::new(clock.clone()))
 }
 
-fn differs(faulty: &Faulty, clock: &TestClock) -> bool {
+fn differs(faulty: &Faulty, clock: &ManualClock) -> bool {
     let how = Differential { clock, seed: 1, steps: 200 };
     catch_unwind(AssertUnwindSafe(|| differential(&memory(clock), faulty, &how))).is_err()
 }
@@ -114,12 +112,16 @@ struct Faulty {
 
 impl Faulty {
     /// Right in everything so far.
-    fn new(clock: &TestClock) -> Self {
+    fn new(clock: &ManualClock) -> Self {
         Faulty { inner: memory(clock), taking: |_| (), writing: |_| (), lateness: |_| (), listing: |_| () }
     }
 }
 
-impl Store for Faulty {
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
     fn transact(
         &self,
         take: &Take<'_>,
@@ -133,54 +135,10 @@ impl Store for Faulty {
         })
     }
 
-    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
-        self.inner.submission(id)
-    }
-
-    fn find(&self, query: &Query) -> Result<Page, Error> {
-        self.inner.find(query)
-    }
-
-    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.inner.history(id, after, limit)
-    }
-
-    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
-        self.inner.feed(feed)
-    }
-
-    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
-        self.inner.leaves(after, limit)
-    }
-
-    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
-        self.inner.act(series, revision)
-    }
-
-    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
-        self.inner.tile(level, index)
-    }
-
-    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
-        self.inner.line(lane, limit)
-    }
-
-    fn counts(&self) -> Result<Vec<Count>, Error> {
-        self.inner.counts()
-    }
-
-    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
-        self.inner.oldest()
-    }
-
     fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
         let mut rows = self.inner.late(late)?;
         (self.lateness)(&mut rows);
         Ok(rows)
-    }
-
-    fn parked(&self, after: &str, limit: usize) -> Result<Vec<model::Name>, Error> {
-        self.inner.parked(after, limit)
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

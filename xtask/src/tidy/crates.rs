@@ -8,6 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("fetch", &[]),
     ("store", &["model"]),
+    ("store-conformance", &["model", "store"]),
     ("store-sqlite", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("audit", &["model"]),

@@ -102,6 +102,16 @@ impl Act {
         serde_json::to_vec(&written).expect("an act has only string keys and whole numbers")
     }
 
+    pub(super) fn at(&self) -> Time {
+        match self {
+            Act::Applied(act) => act.at,
+            Act::Pruned(act) => act.at,
+            Act::Forked(act) => act.at,
+            Act::KeyAdded(act) | Act::KeyRetired(act) => act.at,
+            Act::Administered(act) => act.at,
+        }
+    }
+
     /// Reads an act that is written as `bytes` would write it.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let written: Written = serde_json::from_slice(bytes).ok()?;

@@ -1,5 +1,7 @@
 //! Any leaf of the log.
 
+use model::Time;
+
 use super::{Act, EventLeaf};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,5 +23,14 @@ impl<'a> Entry<'a> {
     pub fn read(bytes: &'a [u8]) -> Result<Self, MalformedLeaf> {
         let event = EventLeaf::read(bytes).map(Entry::Event);
         event.or_else(|| Act::read(bytes).map(Entry::Act)).ok_or(MalformedLeaf)
+    }
+
+    /// Returns when it was recorded.
+    #[must_use]
+    pub fn at(&self) -> Time {
+        match self {
+            Entry::Event(event) => event.at,
+            Entry::Act(act) => act.at(),
+        }
     }
 }

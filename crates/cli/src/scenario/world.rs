@@ -7,7 +7,7 @@ use engine::duty::{Duty as _, Look, Operations};
 use engine::{Holds, Pipelines};
 use model::owed::DELIVERY;
 use model::{Code, Digest, Millis, Pipeline, Refusal, Time};
-use store::conformance::TestClock;
+use store::ManualClock;
 use store::{Clock as _, MemoryStore};
 
 /// So many steps at one instant are a circle, not work.
@@ -15,7 +15,7 @@ const STEPS_MAX: usize = 10_000;
 
 pub(super) struct World {
     pub(super) store: Arc<MemoryStore>,
-    clock: TestClock,
+    clock: ManualClock,
     core: Core,
     known: Pipelines,
     drawn: u64,
@@ -25,7 +25,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(pipelines: &[Arc<Pipeline>]) -> World {
-        let clock = TestClock::new();
+        let clock = ManualClock::new();
         let store = Arc::new(MemoryStore::new(Arc::new(clock.clone())));
         let known = Pipelines::default();
         for pipeline in pipelines {

@@ -8,13 +8,13 @@
 
 use std::fmt;
 
+use audit::leaf::Entry;
 use model::{Json, Millis, Time};
 use serde::{Deserialize, Serialize};
-use store::{Changes, Feed, RegistryChange, RegistryKey, Store};
+use store::{Changes, RegistryChange, RegistryKey, Store};
 
 use super::batch::Batch;
 use super::{Outcome, Output};
-use crate::newest;
 
 /// The clock may come back so far ahead of what is known: a server that was off over a holiday needs nobody. What a clock
 /// that is wrong by less can destroy would have been erased within a week.
@@ -112,7 +112,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Watches a store's clock from what is kept; at first, from its newest event. `here` is this machine's clock, for a
+    /// Watches a store's clock from what is kept; at first, from the newest that was recorded. `here` is this machine's clock, for a
     /// store that has one of its own.
     pub fn over(store: &dyn Store, here: Option<fn() -> Time>) -> Result<Trust, store::Error> {
         let mut trust = Trust { watches: true, here, ..Trust::default() };
@@ -120,7 +120,7 @@ impl Trust {
             Some(Kept { known, confirmed }) => {
                 (trust.known, trust.kept, trust.confirmed) = (Some(known), Some(known), confirmed);
             }
-            None => trust.known = newest_event_at(store)?,
+            None => trust.known = newest_at(store)?,
         }
         Ok(trust)
     }
@@ -217,10 +217,11 @@ fn kept(store: &dyn Store) -> Result<Option<Kept>, store::Error> {
     Ok(found.filter_map(|(_, body)| serde_json::from_str(body.as_str()).ok()).next())
 }
 
-fn newest_event_at(store: &dyn Store) -> Result<Option<Time>, store::Error> {
-    let Some(before) = newest(store, 0)?.checked_sub(1) else { return Ok(None) };
-    let page = store.feed(&Feed { after: before, limit: 1, ..Feed::default() })?;
-    Ok(page.events.first().map(|recorded| recorded.event.leaf.at))
+/// The time of the newest event or act.
+fn newest_at(store: &dyn Store) -> Result<Option<Time>, store::Error> {
+    let Some(before) = store::newest(store)?.checked_sub(1) else { return Ok(None) };
+    let newest = store.leaves(before, 1)?.leaves.pop();
+    Ok(newest.and_then(|leaf| Entry::read(&leaf).ok().map(|entry| entry.at())))
 }
 
 impl Batch<'_> {

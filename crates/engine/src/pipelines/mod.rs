@@ -118,16 +118,7 @@ pub(crate) fn definition_of(store: &dyn Store, digest: &Digest) -> Result<Option
     if let Some(found) = all.into_iter().find(is_it) {
         return Ok(Some(found));
     }
-    past_definition(store, digest)
-}
-
-/// The same, of those that decide nothing any more.
-fn past_definition(store: &dyn Store, digest: &Digest) -> Result<Option<Json>, store::Error> {
-    // Names are digests of one length: the few that begin alike follow each other.
-    const ALIKE: usize = 16;
-    let name = digest.to_string();
-    let page = store.registry(PAST, &name[..name.len() - 1], ALIKE)?;
-    Ok(page.into_iter().find(|(found, _)| *found == name).map(|(_, definition)| definition))
+    store::registry_entry(store, PAST, &digest.to_string())
 }
 
 /// The pipeline that a definition with this digest is of, whether it decides anything still or not.

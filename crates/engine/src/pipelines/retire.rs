@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use store::{RegistryKey, Store};
 
 use super::applied::revision_of;
-use super::{Pipelines, Versions, loaded, past_definition};
+use super::{PAST, Pipelines, Versions, loaded};
 
 /// The registry kind of retired versions.
 const RETIRED: &str = "pipeline-retired";
@@ -114,7 +114,7 @@ impl Pipelines {
             let unknown =
                 || store::Error::corrupt(format!("the retired version {version} of `{name}` is not kept"));
             let digest = versions.retired_version(name, *version).ok_or_else(unknown)?.definition;
-            let definition = past_definition(store, &digest)?.ok_or_else(unknown)?;
+            let definition = store::registry_entry(store, PAST, &digest.to_string())?.ok_or_else(unknown)?;
             let mut pipeline = loaded(&definition, &digest)?;
             pipeline.revision = revision_of(versions.history(name), *version).max(1);
             tracing::warn!(

@@ -154,12 +154,8 @@ impl Engine {
     }
 }
 
-/// Names are digits of a hash, or the default's: few have all but the last character in common.
 fn entry_of(store: &dyn Store, name: &str) -> Result<Option<EndpointEntry>, store::Error> {
-    const NEARBY: usize = 17;
-    let before = &name[..name.len() - 1];
-    let near = store.registry(ENDPOINTS, before, NEARBY)?;
-    let body = near.into_iter().find(|(found, _)| found == name).map(|(_, body)| body);
+    let body = store::registry_entry(store, ENDPOINTS, name)?;
     Ok(body.and_then(|body| serde_json::from_str(body.as_str()).ok()))
 }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use model::{Submission, SubmissionId};
-use store::conformance::TestClock;
+use store::ManualClock;
 use store::{Clock, Store};
 use store_sqlite::SqliteStore;
 
@@ -14,7 +14,7 @@ use engine::duty::{Duty, Look};
 pub(crate) struct Bench {
     pub(crate) machine: Machine,
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: TestClock,
+    pub(crate) clock: ManualClock,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn over_memory(files: &[&str]) -> Bench {
 }
 
 pub(crate) fn over_sqlite(files: &[&str]) -> Bench {
-    let (folder, clock) = (tempfile::tempdir().unwrap(), TestClock::new());
+    let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::new());
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path(), Arc::new(clock.clone())).unwrap());
     Bench { machine: Machine::with(store.clone(), files), store, clock, _folder: Some(folder) }
 }

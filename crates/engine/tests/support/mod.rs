@@ -15,7 +15,7 @@ use model::admit::{Admission, Application, admit};
 use model::command::{Act, Finish};
 use model::pipeline::{Source, load};
 use model::{Actor, Caller, Command, Json, Pipeline, Role, SubmissionId, Time, Token};
-use store::conformance::TestClock;
+use store::ManualClock;
 use store::{MemoryStore, Store};
 
 pub(crate) const WORK: &str = r#"
@@ -47,8 +47,8 @@ pub(crate) fn loaded(toml: &str) -> Pipeline {
     load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
 }
 
-pub(crate) fn memory() -> (Arc<dyn Store>, TestClock) {
-    let clock = TestClock::new();
+pub(crate) fn memory() -> (Arc<dyn Store>, ManualClock) {
+    let clock = ManualClock::new();
     (Arc::new(MemoryStore::new(Arc::new(clock.clone()))), clock)
 }
 

@@ -51,7 +51,7 @@ impl Stock {
 }
 
 async fn read(engine: &Engine) -> Option<Stand> {
-    let (hint, reader) = (*engine.recorded().borrow(), engine.clone());
+    let reader = engine.clone();
     let read = engine.read(move |store| {
         let cursors = store.registry(CURSORS, "", CURSORS_MAX)?.into_iter().filter_map(|(name, body)| {
             let cursor: Cursor = serde_json::from_str(body.as_str()).ok()?;
@@ -62,7 +62,7 @@ async fn read(engine: &Engine) -> Option<Stand> {
         Ok(Stand {
             counts: store.counts()?,
             oldest: store.oldest()?,
-            newest: engine::newest(store, hint)?,
+            newest: store::newest(store)?,
             cursors: cursors.collect(),
             levels: reader.level_reports(&reader.metrics().levels.read(store)?),
             log: None,

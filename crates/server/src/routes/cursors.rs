@@ -9,7 +9,7 @@ use model::{Code, Name, Refusal, person};
 use store::Store;
 
 use super::tokens::SUBJECT_CHARS_MAX;
-use super::{Asking, At, registry};
+use super::{Asking, At};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
@@ -126,7 +126,7 @@ async fn find(
     let wanted = name.to_owned();
     let found = app.engine.read(move |store| {
         for subject in places {
-            let kept = registry::entry(store, CURSORS, &cursor_name(subject.as_deref(), &wanted))?;
+            let kept = store::registry_entry(store, CURSORS, &cursor_name(subject.as_deref(), &wanted))?;
             if let Some(body) = kept {
                 return Ok(Some((subject, body)));
             }

@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use engine::{newest, oldest};
 use model::api::{EventView, FeedPage};
 use model::{Code, Millis, Refusal};
 use store::{Feed, Query};
@@ -84,11 +83,10 @@ impl Reader {
         let recorded = app.engine.recorded();
         let given = seen.or_else(|| params.get("after").map(str::to_owned));
         feed.after = match given.as_deref() {
-            None => app.engine.read(oldest).await?.saturating_sub(1),
-            Some(END) => {
-                let hint = *recorded.borrow();
-                app.engine.read(move |store| newest(store, hint)).await?
+            None => {
+                app.engine.read(|store| Ok(store.feed(&Feed::default())?.oldest)).await?.saturating_sub(1)
             }
+            Some(END) => app.engine.read(store::newest).await?,
             Some(text) => text.parse().map_err(|_| {
                 invalid(format!("{} is no position: give the `next` of an answer, or `{END}`", quote(text)))
             })?,
@@ -142,40 +140,6 @@ impl Reader {
                 () = &mut over => return Ok((FeedPage { events, next }, None)),
                 () = self.news() => {}
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Json;
-    use model::pipeline::Source;
-    use std::sync::Arc;
-
-    const PLAIN: &str = "name = \"plain\"\nversion = 1\nstart = \"OPEN\"\n[states.OPEN]\nactions.close = \"DONE\"\n\
-                         [states.DONE]\nfinal = \"success\"\n";
-
-    #[tokio::test]
-    async fn the_newest_position_is_found_from_any_hint() {
-        let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
-        let engine = engine::Engine::start(store.clone(), &engine::Options::default()).unwrap();
-        engine.apply(&Source::new("plain.toml", PLAIN)).await.unwrap();
-        // The definition has the first position, and is no event.
-        for last in [0].into_iter().chain(2..20) {
-            for hint in 0..=last {
-                assert_eq!(newest(&*store, hint).unwrap(), last, "from {hint}");
-            }
-            let application = model::admit::Application {
-                caller: model::Caller::new("ada", model::Role::Admin),
-                payload: Json::null(),
-                key: None,
-                priority: None,
-                not_before: None,
-                reason: None,
-                parent: None,
-            };
-            engine.submit("plain", application, None).await.unwrap();
         }
     }
 }

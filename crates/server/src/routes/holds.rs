@@ -12,7 +12,7 @@ use model::api::{Held, HoldBody, HoldList, HoldView};
 use model::{Actor, Code, Name, Refusal, Submission};
 
 use super::submissions::no_pipeline;
-use super::{Asking, At, no_submission, registry};
+use super::{Asking, At, no_submission};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
@@ -71,7 +71,7 @@ pub(crate) async fn release(
     conditions::never_once(&headers)?;
     // Not what this server knows: another one may have placed it a moment ago, and its end would be decided all the same.
     let name = id.clone();
-    let kept = app.engine.read(move |store| registry::entry(store, HOLDS, &name)).await?;
+    let kept = app.engine.read(move |store| store::registry_entry(store, HOLDS, &name)).await?;
     let hold: Option<Hold> = kept.and_then(|body| serde_json::from_str(body.as_str()).ok());
     if hold.is_none_or(|hold| !owns(&asking, &hold)) {
         return Err(Refusal::new(Code::UnknownHold, format!("no hold {}", quote(&id))).into());

@@ -21,7 +21,6 @@ mod operation_checks;
 pub(crate) mod operations;
 pub(crate) mod overdue;
 pub(crate) mod pipelines;
-mod registry;
 pub(crate) mod retire;
 pub(crate) mod reviews;
 mod schedules;

@@ -8,12 +8,12 @@ use engine::NewOperation;
 use engine::core::{OPERATIONS, results_of};
 use model::api::{OperationBody, OperationList, ResultPage, ResultView};
 use model::operation::Operation;
-use model::{Code, Millis, Refusal, SubmissionId, Time};
+use model::{Code, Refusal, SubmissionId};
 use serde::de::DeserializeOwned;
-use store::Store;
+use store::{LAST_NAME, Room, Store};
 
 use super::operation_checks::check;
-use super::{Asking, At, registry};
+use super::{Asking, At};
 use crate::access::Visitor;
 use crate::app::App;
 use crate::body::Given;
@@ -69,7 +69,7 @@ pub(crate) async fn stop(
 
 async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Operation, Refusal> {
     let name = id.to_owned();
-    let body = app.engine.read(move |store| registry::entry(store, OPERATIONS, &name)).await?;
+    let body = app.engine.read(move |store| store::registry_entry(store, OPERATIONS, &name)).await?;
     let operation: Option<Operation> = body.map(|body| kept(&body)).transpose()?;
     let seen = operation.filter(|operation| concerns(visitor, operation));
     seen.ok_or_else(|| Refusal::new(Code::UnknownOperation, format!("no operation {}", quote(id))))
@@ -93,79 +93,51 @@ pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> An
     let after: Option<SubmissionId> = params.parse("after")?;
     let visitor = asking.0.clone();
     let wanted = move |operation: &Operation| concerns(&visitor, operation);
-    let newest = Newest { before: after, most: limit + 1, now: app.engine.now() };
-    let mut operations = app.engine.read(move |store| newest.read(store, &wanted)).await?;
-    let more = operations.len() > limit;
-    operations.truncate(limit);
-    let next = operations.last().filter(|_| more).map(|operation| operation.id.clone());
-    Ok(Json(OperationList { operations, next }))
+    let page = Newest { before: after, limit };
+    Ok(Json(app.engine.read(move |store| page.read(store, &wanted)).await?))
 }
 
-/// Registries are read forwards and people want the newest: ids begin with their time, so ever longer stretches of the
-/// past are read until one has enough.
+/// A page of operations, the newest first: ids begin with their time.
 struct Newest {
     before: Option<SubmissionId>,
-    most: usize,
-    now: Time,
+    limit: usize,
 }
 
 impl Newest {
-    const FIRST: Millis = Millis::from_secs(3600);
-    const WIDER: u64 = 8;
-    /// Longer than operations are kept.
-    const LONGEST: Millis = Millis::from_secs(60 * 24 * 3600);
+    /// The number that is read at a time: an operation has up to [`BODY_MAX`] bytes.
+    const AT_ONCE: usize = 50;
 
     fn read(
         &self,
         store: &dyn Store,
         wanted: &dyn Fn(&Operation) -> bool,
-    ) -> Result<Vec<Operation>, store::Error> {
-        let mut span = Self::FIRST;
+    ) -> Result<OperationList, store::Error> {
+        let mut upto = self.before.map_or_else(|| LAST_NAME.to_owned(), |id| id.to_string());
+        let (mut operations, mut room): (Vec<Operation>, _) = (Vec::new(), Room::default());
         loop {
-            let from = SubmissionId::new(self.end().minus(span), [0; 10]).to_string();
-            let all = span > Self::LONGEST;
-            let mut found = self.since(store, if all { "" } else { &from }, wanted)?;
-            if all || found.len() >= self.most {
-                found.reverse();
-                found.truncate(self.most);
-                return Ok(found);
-            }
-            span = span.times(Self::WIDER);
-        }
-    }
-
-    fn end(&self) -> Time {
-        let stamp = self.before.and_then(|id| id.0.get_timestamp());
-        let millis = stamp.map(|stamp| stamp.to_unix()).map(|(seconds, _)| seconds.saturating_mul(1_000));
-        let end = millis.and_then(|millis| i64::try_from(millis).ok()).map(Time::from_millis);
-        // Seconds are cut off above, and clocks of two servers differ a little.
-        end.unwrap_or(self.now).plus(Millis::from_secs(1))
-    }
-
-    fn since(
-        &self,
-        store: &dyn Store,
-        from: &str,
-        wanted: &dyn Fn(&Operation) -> bool,
-    ) -> Result<Vec<Operation>, store::Error> {
-        let before = self.before.map(|id| id.to_string());
-        let mut found = Vec::new();
-        let mut after = from.to_owned();
-        loop {
-            let page = store.registry(OPERATIONS, &after, PAGE)?;
-            let whole = page.len() == PAGE;
+            let page = store.registry_back(OPERATIONS, &upto, Self::AT_ONCE)?;
+            let is_last = page.len() < Self::AT_ONCE;
             for (name, body) in page {
-                if before.as_ref().is_some_and(|before| name >= *before) {
-                    return Ok(found);
+                // A page begins with the one that the page before ended with.
+                if name == upto {
+                    continue;
                 }
-                match serde_json::from_str::<Operation>(body.as_str()) {
-                    Ok(operation) => found.extend(Some(operation).filter(wanted)),
-                    Err(error) => tracing::warn!(operation = name, %error, "an operation cannot be read"),
+                let read = serde_json::from_str::<Operation>(body.as_str());
+                let read = read.inspect_err(
+                    |error| tracing::warn!(operation = name, %error, "an operation cannot be read"),
+                );
+                if let Some(operation) = read.ok().filter(wanted) {
+                    if operations.len() == self.limit || !room.is_left() {
+                        let next = operations.last().map(|operation| operation.id.clone());
+                        return Ok(OperationList { operations, next });
+                    }
+                    room.take(body.as_str().len());
+                    operations.push(operation);
                 }
-                after = name;
+                upto = name;
             }
-            if !whole {
-                return Ok(found);
+            if is_last {
+                return Ok(OperationList { operations, next: None });
             }
         }
     }

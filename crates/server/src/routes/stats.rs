@@ -23,8 +23,7 @@ use crate::query::Params;
 
 pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<StatsView>> {
     Params::read(&uri, &[])?;
-    let hint = *app.engine.recorded().borrow();
-    let read = app.engine.read(move |store| Ok((store.counts()?, engine::newest(store, hint)?)));
+    let read = app.engine.read(move |store| Ok((store.counts()?, store::newest(store)?)));
     let (counts, last_event) = read.await?;
     let seen = |count: &Count| asking.labels.is_empty() && asking.sees(&count.pipeline);
     let counts: Vec<_> = counts.into_iter().filter(seen).collect();

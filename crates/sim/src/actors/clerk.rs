@@ -4,11 +4,8 @@
 
 use engine::core::Input;
 use engine::duty::{Duty, Housekeeping, Look, Operations, Pass, Schedules, Sweep};
-use model::{Documents, Json, Millis, Name, Submission, SubmissionId};
-use store::{
-    Changes, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page, Query,
-    Recorded, Store, Take, Taken,
-};
+use model::Millis;
+use store::{Error, Layer, Page, Query, Store};
 
 use super::View;
 
@@ -78,64 +75,12 @@ pub(crate) struct Narrow<'a>(pub(crate) &'a dyn Store);
 
 const FOUND_MAX: usize = 3;
 
-impl Store for Narrow<'_> {
+impl Layer for Narrow<'_> {
+    fn inner(&self) -> &dyn Store {
+        self.0
+    }
+
     fn find(&self, query: &Query) -> Result<Page, Error> {
         self.0.find(&Query { limit: query.limit.min(FOUND_MAX), ..query.clone() })
-    }
-
-    fn transact(
-        &self,
-        take: &Take<'_>,
-        decide: &mut dyn FnMut(Taken) -> Changes,
-    ) -> Result<Committed, Error> {
-        self.0.transact(take, decide)
-    }
-
-    fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {
-        self.0.submission(id)
-    }
-
-    fn history(&self, id: SubmissionId, after: u64, limit: usize) -> Result<Vec<Recorded>, Error> {
-        self.0.history(id, after, limit)
-    }
-
-    fn feed(&self, feed: &Feed) -> Result<FeedPage, Error> {
-        self.0.feed(feed)
-    }
-
-    fn leaves(&self, after: u64, limit: usize) -> Result<LeafPage, Error> {
-        self.0.leaves(after, limit)
-    }
-
-    fn act(&self, series: SubmissionId, revision: u64) -> Result<Option<(u64, Vec<u8>)>, Error> {
-        self.0.act(series, revision)
-    }
-
-    fn tile(&self, level: u8, index: u64) -> Result<Option<Vec<u8>>, Error> {
-        self.0.tile(level, index)
-    }
-
-    fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error> {
-        self.0.line(lane, limit)
-    }
-
-    fn counts(&self) -> Result<Vec<Count>, Error> {
-        self.0.counts()
-    }
-
-    fn oldest(&self) -> Result<Vec<Oldest>, Error> {
-        self.0.oldest()
-    }
-
-    fn late(&self, late: &Late) -> Result<Vec<Submission>, Error> {
-        self.0.late(late)
-    }
-
-    fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
-        self.0.parked(after, limit)
-    }
-
-    fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
-        self.0.registry(kind, after, limit)
     }
 }

@@ -186,7 +186,12 @@ impl Log {
     }
 
     pub(super) fn feed(&self, feed: &Feed) -> FeedPage {
-        let mut page = FeedPage { events: Vec::new(), next: feed.after, oldest: self.retired + 1 };
+        let mut page = FeedPage {
+            events: Vec::new(),
+            next: feed.after,
+            oldest: self.retired + 1,
+            newest: self.last_seq(),
+        };
         let before = feed.after.max(self.retired);
         let mut room = feed.room();
         for seq in before.saturating_add(1)..=self.last_seq().min(before.saturating_add(FEED_SCAN_MAX)) {

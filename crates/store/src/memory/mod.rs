@@ -13,7 +13,7 @@ mod sets;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
@@ -172,6 +172,14 @@ impl Store for MemoryStore {
         let after = RegistryKey { kind: kind.to_owned(), name: after.to_owned() };
         let later = tables.registry.range((Excluded(after), Unbounded));
         let entries = later.take_while(|(key, _)| key.kind == kind).take(limit);
+        Ok(entries.map(|(key, body)| (key.name.clone(), body.clone())).collect())
+    }
+
+    fn registry_back(&self, kind: &str, upto: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
+        let tables = self.tables();
+        let upto = RegistryKey { kind: kind.to_owned(), name: upto.to_owned() };
+        let earlier = tables.registry.range((Unbounded, Included(upto))).rev();
+        let entries = earlier.take_while(|(key, _)| key.kind == kind).take(limit);
         Ok(entries.map(|(key, body)| (key.name.clone(), body.clone())).collect())
     }
 }
