@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::text::is_invisible;
+use wire::text::is_invisible;
+
 use crate::pipeline::{Choice, Edge, Pipeline, State};
 
 /// Longer guards are cut; the file has them in full.

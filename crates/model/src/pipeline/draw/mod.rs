@@ -11,5 +11,4 @@ mod theme;
 pub use mermaid::mermaid;
 pub use path::{Path, Step};
 pub use svg::svg;
-pub(in crate::pipeline) use text::is_invisible;
 pub use theme::style;

@@ -1,7 +1,8 @@
 //! The way one submission took through its machine.
 
+use wire::api::EventView;
+
 use crate::Name;
-use crate::api::EventView;
 use crate::event::{Event, Kind, Leaf};
 use crate::time::Time;
 

@@ -1,5 +1,7 @@
 //! Text in a drawing: how wide it is, where it breaks, and how it stays text.
 
+use wire::text::is_invisible;
+
 /// Size and weight of a line of text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Font {
@@ -110,11 +112,6 @@ pub(super) fn escape(text: &str) -> String {
 /// One line, whatever was written: line breaks and runs of blanks become one blank.
 pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Marks that turn the direction of writing or take no room.
-pub(in crate::pipeline) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

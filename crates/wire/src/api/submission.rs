@@ -5,17 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Problem;
+use super::{Held, Problem};
 use crate::Name;
 use crate::actor::Actor;
-use crate::event::{Event, Kind, Notified};
+use crate::event::{Kind, Notified};
 use crate::json::Json;
-use crate::pipeline::Pipeline;
-use crate::submission::{
-    Approval, Children, Documents, Failure, Investigation, SlaClock, Status, Submission, SubmissionId, Wait,
-};
+use crate::submission::{Approval, Children, Failure, Investigation, Status, SubmissionId};
 use crate::time::Time;
-use crate::why::Held;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,21 +44,6 @@ pub struct SubmitAnswer {
     /// An open submission with the same key stands for the one that was sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
-}
-
-impl SubmitAnswer {
-    #[must_use]
-    pub fn new(row: &Submission, duplicate: bool) -> Self {
-        SubmitAnswer {
-            id: row.id,
-            pipeline: row.pipeline.clone(),
-            version: row.version,
-            state: row.state.clone(),
-            revision: row.revision,
-            created_at: row.created_at,
-            duplicate,
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -162,13 +143,6 @@ pub struct SlaView {
     pub late: bool,
 }
 
-impl SlaView {
-    fn new(clock: &SlaClock, row: &Submission) -> Self {
-        let name = clock.leg.as_ref().unwrap_or(&row.state).clone();
-        SlaView { name, due_at: clock.due_at, late: clock.late }
-    }
-}
-
 /// A submission's place in a lane. Neither holding nor waiting: its state has no use for the lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaneView {
@@ -178,67 +152,6 @@ pub struct LaneView {
 }
 
 impl SubmissionView {
-    #[must_use]
-    pub fn new(row: &Submission, pipeline: Option<&Pipeline>) -> Self {
-        let state = pipeline.and_then(|pipeline| pipeline.state(&row.state));
-        let wake_at = match &row.wait {
-            Wait::Delay { until, .. } | Wait::Clock { until } => Some(*until),
-            _ => None,
-        };
-        let lease = row.lease().map(|lease| LeaseView {
-            task: lease.task.clone(),
-            worker: lease.worker.clone(),
-            expires_at: lease.expires_at,
-        });
-        SubmissionView {
-            id: row.id,
-            stands_for: None,
-            pipeline: row.pipeline.clone(),
-            version: row.version,
-            state: row.state.clone(),
-            phase: state.and_then(|state| state.phase.clone()),
-            status: row.status,
-            revision: row.revision,
-            attempt: row.attempt,
-            requeues: row.requeues,
-            priority: row.priority,
-            key: row.key.clone(),
-            key_waits: row.key_waits,
-            lane: row.seat.as_ref().map(|seat| LaneView {
-                key: seat.lane.clone(),
-                holds: seat.holds,
-                waits: seat.waits(),
-            }),
-            labels: row.labels.clone(),
-            parent: row.parent,
-            children: row.children,
-            failed_from: row.failed_from.clone(),
-            last_good: row.last_good.clone(),
-            error: row.error.clone(),
-            waits_for: row.wait.as_str().to_owned(),
-            wake_at,
-            lease,
-            holds: Vec::new(),
-            parked: row.parked.clone(),
-            actions: state
-                .into_iter()
-                .flat_map(|state| &state.actions)
-                .map(|action| action.name.clone())
-                .collect(),
-            approvals: row.approvals.clone(),
-            sla: row.clocks.iter().map(|clock| SlaView::new(clock, row)).collect(),
-            investigation: row.investigation().cloned(),
-            traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
-            tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
-            created_at: row.created_at,
-            entered_at: row.entered_at,
-            finished_at: row.finished_at,
-            payload: None,
-            outputs: None,
-            result: None,
-        }
-    }
-
     /// As it is shown to somebody who asked for this id.
     #[must_use]
     pub fn standing_for(mut self, asked: SubmissionId) -> Self {
@@ -249,14 +162,6 @@ impl SubmissionView {
     #[must_use]
     pub fn with_holds(mut self, holds: Vec<Held>) -> Self {
         self.holds = holds;
-        self
-    }
-
-    #[must_use]
-    pub fn with_documents(mut self, documents: Documents) -> Self {
-        self.payload = Some(documents.payload);
-        self.outputs = Some(documents.outputs);
-        self.result = documents.result;
         self
     }
 }
@@ -288,29 +193,6 @@ pub struct EventView {
     /// Whom it told, and whom it could not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notified: Vec<Notified>,
-}
-
-impl EventView {
-    #[must_use]
-    pub fn new(seq: u64, event: &Event) -> Self {
-        let leaf = &event.leaf;
-        EventView {
-            id: event.id(),
-            seq,
-            submission: leaf.submission,
-            revision: leaf.revision,
-            kind: leaf.kind,
-            from: leaf.from.clone(),
-            to: leaf.to.clone(),
-            trigger: leaf.trigger.clone(),
-            actor: Actor { kind: leaf.actor.kind, name: event.detail.actor.clone() },
-            attempt: leaf.attempt,
-            at: leaf.at,
-            error: event.error().cloned(),
-            metadata: event.detail.metadata.clone(),
-            notified: event.detail.notified.clone(),
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -44,7 +44,9 @@ pub struct Token {
 }
 
 impl Token {
-    pub(crate) fn bytes(&self) -> [u8; 40] {
+    /// Returns the bytes that the text spells.
+    #[must_use]
+    pub fn bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
         bytes[..16].copy_from_slice(self.submission.0.as_bytes());
         bytes[16..24].copy_from_slice(&self.lease_no.to_be_bytes());

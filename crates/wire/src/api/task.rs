@@ -10,6 +10,9 @@ use crate::json::Json;
 use crate::submission::{Children, Status, SubmissionId};
 use crate::time::{Millis, Time};
 
+/// The outcome by which the task of a join state says: these are all its children.
+pub const SEALED: &str = "sealed";
+
 /// Every call about tasks takes many.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

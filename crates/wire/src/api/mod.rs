@@ -5,6 +5,7 @@
 
 mod audit;
 mod delivery;
+mod difference;
 mod endpoint;
 mod feed;
 mod hold;
@@ -15,9 +16,11 @@ mod stats;
 mod submission;
 mod task;
 mod token;
+mod why;
 
 pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
+pub use difference::{Difference, What};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
 pub use hold::{HoldBody, HoldList, HoldView};
@@ -36,9 +39,8 @@ pub use submission::{
     SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
-    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, RenewBody,
+    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, RenewBody, SEALED,
     SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 pub use token::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
-
-pub use crate::why::{Held, Reason, WhyAnswer};
+pub use why::{Held, Reason, WhyAnswer};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Name;
 use crate::actor::Caller;
 use crate::json::Json;
-use crate::submission::{Investigation, InvestigationStatus, Status, Submission, SubmissionId};
+use crate::submission::{InvestigationStatus, Status, SubmissionId};
 use crate::time::Time;
 
 /// The filter that selects submissions. Every condition given must hold.
@@ -53,23 +53,6 @@ impl Filter {
             error: None,
             created_before: None,
         }
-    }
-
-    #[must_use]
-    pub fn fits(&self, row: &Submission) -> bool {
-        let lane = row.seat.as_ref().filter(|seat| !seat.away).map(|seat| &seat.lane);
-        let error = row.error.as_ref().map(|error| &error.code);
-        let investigation = row.investigation().map(Investigation::status);
-        self.pipeline == row.pipeline
-            && self.version.is_none_or(|version| version == row.version)
-            && self.state.as_ref().is_none_or(|state| *state == row.state)
-            && self.status.is_none_or(|status| status == row.status)
-            && self.investigation.is_none_or(|wanted| Some(wanted) == investigation)
-            && self.parent.is_none_or(|parent| Some(parent) == row.parent)
-            && self.lane.as_ref().is_none_or(|wanted| Some(wanted) == lane)
-            && self.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
-            && self.error.as_ref().is_none_or(|code| Some(code) == error)
-            && self.created_before.is_none_or(|before| row.created_at < before)
     }
 }
 

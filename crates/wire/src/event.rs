@@ -1,6 +1,11 @@
-//! The kinds of events that can happen to a submission.
+//! Events as they are told: the kinds there are, and whom each one notified.
+
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+use crate::Name;
+use crate::submission::SubmissionId;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,5 +75,46 @@ impl Kind {
     #[must_use]
     pub fn is_unborn(self) -> bool {
         matches!(self, Kind::Refused | Kind::Merged)
+    }
+}
+
+/// The result of one channel of a notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notified {
+    pub name: Name,
+    pub channel: Channel,
+    /// The deliveries it makes, one for each address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<SubmissionId>,
+    /// The reason why there are no deliveries, or what is missing from them. Never a value of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Mail,
+    Webhook,
+}
+
+impl FromStr for Channel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Channel::Mail, Channel::Webhook]
+            .into_iter()
+            .find(|channel| channel.as_str() == text)
+            .ok_or_else(|| "a channel is `mail` or `webhook`".to_owned())
+    }
+}
+
+impl Channel {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Channel::Mail => "mail",
+            Channel::Webhook => "webhook",
+        }
     }
 }

@@ -50,7 +50,8 @@ impl Time {
 
     /// As RFC 3339 has it. Written by hand because rows, events and answers are full of times: by way of `jiff` and the
     /// formatting machinery they were a tenth of the cost of a move.
-    pub(crate) fn text(self) -> [u8; 24] {
+    #[must_use]
+    pub fn text(self) -> [u8; 24] {
         let (days, millis) = (self.0.div_euclid(DAY_MILLIS), self.0.rem_euclid(DAY_MILLIS));
         let (year, month, day) = date_of(days);
         let seconds = millis / 1_000;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Difference;
 use crate::Name;
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::pipeline::diff::Difference;
 use crate::submission::{Status, SubmissionId};
 use crate::time::Time;
 

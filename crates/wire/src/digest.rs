@@ -41,11 +41,11 @@ impl Digest {
 }
 
 /// Characters of a digest's text.
-pub(crate) const TEXT_LEN: usize = 43;
+pub const TEXT_LEN: usize = 43;
 
 impl Digest {
-    /// Every event has several of these: they are written without asking for memory.
-    pub(crate) fn text<'b>(&self, buffer: &'b mut [u8; TEXT_LEN]) -> &'b str {
+    /// Writes the text into a buffer: every event has several digests, and none of them should ask for memory.
+    pub fn text<'b>(&self, buffer: &'b mut [u8; TEXT_LEN]) -> &'b str {
         let written = URL_SAFE_NO_PAD.encode_slice(self.0, buffer).map(|length| &buffer[..length]);
         written.ok().and_then(|text| std::str::from_utf8(text).ok()).expect("32 bytes are 43 characters")
     }

@@ -150,7 +150,9 @@ impl Refusal {
         self
     }
 
-    pub(crate) fn with_names<'a>(self, name: &str, names: impl Iterator<Item = &'a Name>) -> Self {
+    /// Adds a list of names, such as the outcomes that a state declares.
+    #[must_use]
+    pub fn with_names<'a>(self, name: &str, names: impl Iterator<Item = &'a Name>) -> Self {
         let list: Vec<&str> = names.map(|name| &**name).collect();
         self.with(name, json!(list))
     }
