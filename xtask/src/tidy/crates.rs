@@ -7,13 +7,14 @@ use super::{File, Problem, Tree};
 const ARROWS: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("model", &["wire"]),
+    ("draw", &["wire", "model"]),
     ("fetch", &[]),
     ("store", &["wire", "model"]),
     ("store-sqlite", &["wire", "model", "store"]),
     ("store-postgres", &["wire", "model", "store"]),
     ("audit", &["wire", "model"]),
     ("engine", &["wire", "model", "store", "audit"]),
-    ("server", &["wire", "model", "fetch", "store", "audit", "engine"]),
+    ("server", &["wire", "model", "draw", "fetch", "store", "audit", "engine"]),
     ("notify", &["wire", "model", "fetch", "engine"]),
     ("client", &["wire"]),
     ("sim", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
@@ -23,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "wire",
             "model",
+            "draw",
             "fetch",
             "store",
             "store-sqlite",
@@ -40,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without I/O and chance, not even in their tests.
-const PURE: &[&str] = &["wire", "model"];
+const PURE: &[&str] = &["wire", "model", "draw"];
 
 const NEVER_IN_PURE: &[&str] = &["axum", "rand", "reqwest", "rusqlite", "tempfile", "tokio"];
 

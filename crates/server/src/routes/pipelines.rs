@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
-use model::pipeline::{Source, State as Declared, draw};
+use model::pipeline::{Source, State as Declared};
 use model::{Code, Pipeline, Refusal, Time};
 use store::Count;
 use wire::api::{DefinitionView, PipelineList, PipelineView, StateCount, StateView};

@@ -1,9 +1,10 @@
 //! Diagrams of whole pipelines.
 
+#[path = "../../model/tests/common/mod.rs"]
 mod common;
 
 use common::{FILES, source};
-use model::pipeline::draw::mermaid;
+use draw::mermaid;
 use model::pipeline::{Source, load};
 
 fn drawn(source: &Source) -> String {

@@ -15,27 +15,27 @@ const GAP_MAX: f64 = 56.0;
 /// From here on a line goes far sideways; of so many, each needs more room.
 const FAR: f64 = 60.0;
 const CROWD_MAX: u32 = 10;
-pub(in super::super) const TIP_LENGTH: f64 = 8.0;
+pub(crate) const TIP_LENGTH: f64 = 8.0;
 
 /// A line as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
-pub(in super::super) struct Route {
+pub(crate) struct Route {
     /// The path's data, from the box it leaves to the tip.
-    pub(in super::super) line: String,
-    pub(in super::super) tip: Tip,
-    pub(in super::super) label: Rect,
+    pub(crate) line: String,
+    pub(crate) tip: Tip,
+    pub(crate) label: Rect,
 }
 
 /// The arrow's point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in super::super) struct Tip {
-    pub(in super::super) x: f64,
-    pub(in super::super) y: f64,
-    pub(in super::super) heading: Heading,
+pub(crate) struct Tip {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) heading: Heading,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Heading {
+pub(crate) enum Heading {
     Down,
     Up,
     Left,
@@ -187,7 +187,7 @@ fn around(at: &Rect, label: Size) -> Route {
 }
 
 /// One digit after the point is finer than a screen.
-pub(in super::super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
 }

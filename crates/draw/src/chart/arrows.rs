@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::number_of;
-use crate::Name;
-use crate::pipeline::draw::layout::Size;
-use crate::pipeline::draw::path::{Path, Step};
-use crate::pipeline::draw::text::{Font, one_line};
-use crate::pipeline::{By, Edge, Pipeline};
+use model::pipeline::{By, Edge, Pipeline};
+use wire::Name;
 
-pub(in super::super) const LABEL_FONT: Font = Font { size: 10.5, bold: false };
-pub(in super::super) const BADGE_FONT: Font = Font { size: 9.5, bold: true };
-pub(in super::super) const LABEL_LINE: f64 = 14.0;
+use super::number_of;
+use crate::layout::Size;
+use crate::path::{Path, Step};
+use crate::text::{Font, one_line};
+
+pub(crate) const LABEL_FONT: Font = Font { size: 10.5, bold: false };
+pub(crate) const BADGE_FONT: Font = Font { size: 9.5, bold: true };
+pub(crate) const LABEL_LINE: f64 = 14.0;
 const LABEL_WIDTH_MAX: f64 = 190.0;
 /// Up to here a guard stands behind its trigger, else below it.
 const ONE_LINE_MAX: f64 = 120.0;
@@ -22,7 +23,7 @@ const OPEN_STATES_MIN: usize = 3;
 
 /// The kind of move that an arrow is. Where it stands for several, the first of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum Tone {
+pub(crate) enum Tone {
     Flow,
     Action,
     Ttl,
@@ -41,7 +42,7 @@ impl Tone {
         }
     }
 
-    pub(in super::super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Tone::Flow => "flow",
             Tone::Action => "action",
@@ -54,26 +55,26 @@ impl Tone {
 
 /// A move an arrow stands for.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Told {
-    pub(in super::super) from: Option<Name>,
-    pub(in super::super) to: Name,
-    pub(in super::super) trigger: Name,
-    pub(in super::super) tone: Tone,
-    pub(in super::super) when: Option<String>,
+pub(crate) struct Told {
+    pub(crate) from: Option<Name>,
+    pub(crate) to: Name,
+    pub(crate) trigger: Name,
+    pub(crate) tone: Tone,
+    pub(crate) when: Option<String>,
 }
 
 #[derive(Debug)]
-pub(in super::super) struct Arrow {
-    pub(in super::super) from: usize,
-    pub(in super::super) to: usize,
-    pub(in super::super) tone: Tone,
-    pub(in super::super) moves: Vec<Told>,
-    pub(in super::super) label: Vec<(Tone, String)>,
+pub(crate) struct Arrow {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) tone: Tone,
+    pub(crate) moves: Vec<Told>,
+    pub(crate) label: Vec<(Tone, String)>,
     /// The numbers of a path's moves along it, as they are written, and when they were made.
-    pub(in super::super) badge: Option<String>,
-    pub(in super::super) steps: Vec<usize>,
-    pub(in super::super) story: Vec<String>,
-    pub(in super::super) size: Size,
+    pub(crate) badge: Option<String>,
+    pub(crate) steps: Vec<usize>,
+    pub(crate) story: Vec<String>,
+    pub(crate) size: Size,
 }
 
 impl Arrow {
@@ -128,7 +129,7 @@ impl Arrow {
         (self.label, self.size) = (lines, size);
     }
 
-    pub(in super::super) fn badge_width(&self) -> f64 {
+    pub(crate) fn badge_width(&self) -> f64 {
         self.badge.as_ref().map_or(0.0, |badge| BADGE_FONT.width(badge).ceil() + 12.0)
     }
 }
@@ -150,7 +151,7 @@ pub(super) fn measure(arrows: &mut [Arrow]) {
 }
 
 /// `1`, or `1, 4`, or of many the first, the last and how many there are.
-pub(in super::super) fn badge(steps: &[usize]) -> Option<String> {
+pub(crate) fn badge(steps: &[usize]) -> Option<String> {
     match steps {
         [] => None,
         [first, .., last] if steps.len() > 3 => Some(format!("{first}…{last} ({}×)", steps.len())),

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
+use model::pipeline::{Choice, Edge, Pipeline, State};
 use wire::text::is_invisible;
-
-use crate::pipeline::{Choice, Edge, Pipeline, State};
 
 /// Longer guards are cut; the file has them in full.
 const GUARD_CHARS_MAX: usize = 60;

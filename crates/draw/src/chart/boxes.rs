@@ -1,24 +1,25 @@
 //! The boxes of a drawing.
 
-use super::kind_line;
-use crate::Name;
-use crate::pipeline::draw::layout::Size;
-use crate::pipeline::draw::text::{Font, one_line};
-use crate::pipeline::{FinalKind, Kind, State};
+use model::pipeline::{FinalKind, Kind, State};
+use wire::Name;
 
-pub(in super::super) const NAME_FONT: Font = Font { size: 12.5, bold: true };
-pub(in super::super) const TITLE_FONT: Font = Font { size: 11.0, bold: false };
-pub(in super::super) const NOTE_FONT: Font = Font { size: 10.0, bold: false };
-pub(in super::super) const NAME_LINE: f64 = 16.0;
-pub(in super::super) const TITLE_LINE: f64 = 14.0;
-pub(in super::super) const NOTE_LINE: f64 = 15.0;
-pub(in super::super) const PADDING: f64 = 8.0;
+use super::kind_line;
+use crate::layout::Size;
+use crate::text::{Font, one_line};
+
+pub(crate) const NAME_FONT: Font = Font { size: 12.5, bold: true };
+pub(crate) const TITLE_FONT: Font = Font { size: 11.0, bold: false };
+pub(crate) const NOTE_FONT: Font = Font { size: 10.0, bold: false };
+pub(crate) const NAME_LINE: f64 = 16.0;
+pub(crate) const TITLE_LINE: f64 = 14.0;
+pub(crate) const NOTE_LINE: f64 = 15.0;
+pub(crate) const PADDING: f64 = 8.0;
 const TEXT_WIDTH_MAX: f64 = 200.0;
 const WIDTH_MIN: f64 = 116.0;
 
 /// The look of a box: by the kind of its state, or because the box is no state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum Look {
+pub(crate) enum Look {
     Start,
     /// Stands for every state that is not final.
     Open,
@@ -46,7 +47,7 @@ impl Look {
         }
     }
 
-    pub(in super::super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Look::Start => "start",
             Look::Open => "open",
@@ -61,34 +62,34 @@ impl Look {
         }
     }
 
-    pub(in super::super) fn is_final(self) -> bool {
+    pub(crate) fn is_final(self) -> bool {
         matches!(self, Look::Success | Look::Failure | Look::Cancelled)
     }
 }
 
 /// A box with its texts.
 #[derive(Debug)]
-pub(in super::super) struct Shown {
-    pub(in super::super) look: Look,
+pub(crate) struct Shown {
+    pub(crate) look: Look,
     /// `None`: no state.
-    pub(in super::super) state: Option<Name>,
-    pub(in super::super) name: Vec<String>,
-    pub(in super::super) title: Vec<String>,
-    pub(in super::super) note: String,
+    pub(crate) state: Option<Name>,
+    pub(crate) name: Vec<String>,
+    pub(crate) title: Vec<String>,
+    pub(crate) note: String,
     /// The text about the box for whoever points at it: nothing is cut there.
-    pub(in super::super) about: String,
-    pub(in super::super) size: Size,
+    pub(crate) about: String,
+    pub(crate) size: Size,
     /// The numbers of a path's moves that entered it.
-    pub(in super::super) visits: Vec<usize>,
+    pub(crate) visits: Vec<usize>,
     /// The events that happened there, each with its time.
-    pub(in super::super) story: Vec<String>,
+    pub(crate) story: Vec<String>,
     /// Set where the submission is, and how it is.
-    pub(in super::super) present: Option<&'static str>,
+    pub(crate) present: Option<&'static str>,
 }
 
 impl Shown {
     /// A box that is no state.
-    pub(in super::super) fn plain(look: Look) -> Self {
+    pub(crate) fn plain(look: Look) -> Self {
         let (name, about, size) = match look {
             Look::Start => (Vec::new(), "Submissions come in here", Size { width: 18.0, height: 18.0 }),
             _ => {
@@ -115,7 +116,7 @@ impl Shown {
         }
     }
 
-    pub(in super::super) fn state(state: &State) -> Self {
+    pub(crate) fn state(state: &State) -> Self {
         let name = NAME_FONT.wrap(&state.name, TEXT_WIDTH_MAX, 2);
         let title = state.title.as_deref().map(one_line).filter(|title| !title.is_empty());
         let title = title.map_or_else(Vec::new, |title| TITLE_FONT.wrap(&title, TEXT_WIDTH_MAX, 3));

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::arrows::badge;
-use crate::pipeline::draw::chart::{Chart, Look, NAME_LINE, NOTE_LINE, PADDING, Shown, TITLE_LINE, recent};
-use crate::pipeline::draw::layout::{Layout, Rect, number};
-use crate::pipeline::draw::text::escape;
+use crate::chart::{Chart, Look, NAME_LINE, NOTE_LINE, PADDING, Shown, TITLE_LINE, recent};
+use crate::layout::{Layout, Rect, number};
+use crate::text::escape;
 
 pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout) {
     for (shown, at) in chart.boxes.iter().zip(&layout.boxes) {

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::sentence;
-use crate::pipeline::draw::chart::{Arrow, BADGE_FONT, Chart, LABEL_LINE, Tone, recent};
-use crate::pipeline::draw::layout::{Heading, Layout, Rect, Route, TIP_LENGTH, Tip, number};
-use crate::pipeline::draw::text::escape;
+use crate::chart::{Arrow, BADGE_FONT, Chart, LABEL_LINE, Tone, recent};
+use crate::layout::{Heading, Layout, Rect, Route, TIP_LENGTH, Tip, number};
+use crate::text::escape;
 
 const TIP_HALF: f64 = 4.2;
 

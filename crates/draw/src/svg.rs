@@ -6,12 +6,13 @@ mod legend;
 
 use std::fmt::Write as _;
 
+use model::Pipeline;
+
 use super::chart::{Chart, Told};
 use super::layout::{Layout, number};
 use super::path::Path;
 use super::text::{Font, escape, one_line};
 use super::theme;
-use crate::pipeline::Pipeline;
 
 const HEADING_FONT: Font = Font { size: 17.0, bold: true };
 const SUB_FONT: Font = Font { size: 11.5, bold: false };

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::pipeline::draw::chart::{Chart, Look, Tone};
-use crate::pipeline::draw::layout::number;
-use crate::pipeline::draw::text::Font;
+use crate::chart::{Chart, Look, Tone};
+use crate::layout::number;
+use crate::text::Font;
 
 const FONT: Font = Font { size: 10.5, bold: false };
 const MARGIN: f64 = 24.0;

@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
+#[path = "../../model/tests/common/mod.rs"]
 mod common;
 
 use common::{FILES, source};
+use draw::{Path, Step, svg};
 use model::event::Kind;
-use model::pipeline::draw::{Path, Step, svg};
 use model::pipeline::{Source, attachments, load};
 use model::{Pipeline, Time};
 

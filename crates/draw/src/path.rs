@@ -1,10 +1,8 @@
 //! The way one submission took through its machine.
 
+use model::event::{Event, Kind, Leaf};
 use wire::api::EventView;
-
-use crate::Name;
-use crate::event::{Event, Kind, Leaf};
-use crate::time::Time;
+use wire::{Name, Time};
 
 /// A submission's events in order, reduced to what a drawing shows of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 mod arrows;
 mod boxes;
 
+use model::pipeline::{Kind, Pipeline};
+use wire::Name;
+
 use super::layout::{Graph, Link};
 use super::path::Path;
-use crate::Name;
-use crate::pipeline::{Kind, Pipeline};
 
 pub(super) use arrows::{Arrow, BADGE_FONT, LABEL_LINE, Told, Tone};
 pub(super) use boxes::{Look, NAME_LINE, NOTE_LINE, PADDING, Shown, TITLE_LINE};
@@ -87,12 +88,12 @@ pub(super) fn recent(story: &[String]) -> Vec<String> {
 
 /// The number of a state's box.
 fn number_of(pipeline: &Pipeline, name: &str) -> Option<usize> {
-    pipeline.by_name.get(name).map(|index| index + 1)
+    pipeline.position(name).map(|index| index + 1)
 }
 
 /// Describes what a state waits for, in a few words.
 pub(super) fn kind_line(kind: &Kind) -> String {
-    use crate::pipeline::{Clock, FinalKind};
+    use model::pipeline::{Clock, FinalKind};
     match kind {
         Kind::Pass { .. } => "pass".to_owned(),
         Kind::Task { task, .. } => format!("task {}", task.name),
