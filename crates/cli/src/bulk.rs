@@ -7,9 +7,9 @@ pub(crate) use tables::{does, results, status, table};
 pub(crate) use watch::{Bulk, exit};
 
 use clap::Args;
-use model::api::OperationBody;
-use model::operation::Filter;
 use model::{InvestigationStatus, Status, SubmissionId, Time};
+use wire::api::OperationBody;
+use wire::operation::Filter;
 
 use crate::commands::read_label;
 use crate::exit::{Exit, Stop};

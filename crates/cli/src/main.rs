@@ -90,7 +90,7 @@ fn misused(error: &clap::Error) -> ! {
     for word in words.filter(|word| word.contains('@') || word.contains('?')) {
         let value =
             word.strip_prefix("--").and_then(|flag| flag.split_once('=')).map_or(&*word, |(_, value)| value);
-        cleared = cleared.replace(value, &model::address::shown(value));
+        cleared = cleared.replace(value, &wire::address::shown(value));
     }
     if cleared == told {
         error.exit();

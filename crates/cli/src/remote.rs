@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 use client::{Client, Rest, Waited};
-use model::api::SubmissionView;
 use model::{Json, Millis, Status, SubmissionId};
+use wire::api::SubmissionView;
 
 use crate::exit::{Exit, Stop};
 use crate::output::say;
@@ -99,7 +99,7 @@ fn token_of(file: &Path) -> Result<String, Stop> {
 pub(crate) fn server_option(server: &str) -> String {
     match server.trim_end_matches('/') {
         SERVER => String::new(),
-        other => format!(" --server {}", model::address::shown(other)),
+        other => format!(" --server {}", wire::address::shown(other)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Errors as people read them: what is wrong, the code to look up, and what to do next.
 
 use client::Error;
-use model::api::Problem;
 use model::schema::Schema;
 use serde_json::Value;
+use wire::api::Problem;
 
 use crate::exit::{Exit, Stop};
 use crate::logging;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fetch::{Network, Policy};
-use model::api::Secret;
 use notify::{Mail, MailServer, Senders};
+use wire::api::Secret;
 
 use crate::exit::Stop;
 use crate::node::Node;

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use client::{Client, ResultFilter};
 use common::{Server, milepost};
-use model::api::{ApplyBody, ClaimBody, ErrorBody, FailBody, OperationBody, SubmitBody, SubmitMany};
-use model::operation::{Filter, Operation, OperationStatus};
 use model::{Json, SubmissionId};
 use serde_json::{Value, json};
+use wire::api::{ApplyBody, ClaimBody, ErrorBody, FailBody, OperationBody, SubmitBody, SubmitMany};
+use wire::operation::{Filter, Operation, OperationStatus};
 
 const CARDS: &str = r#"
 name = "cards"

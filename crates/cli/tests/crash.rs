@@ -14,11 +14,11 @@ use audit::verify::{LogOptions, verify_log};
 use client::{Client, Retries};
 use engine::SystemClock;
 use engine::log::{KeyFile, StoreTiles};
-use model::api::{ClaimBody, FinishBody, SubmitBody};
 use model::event::Kind;
 use model::{Json, Millis, SubmissionId};
 use store::{Query, Store};
 use store_sqlite::SqliteStore;
+use wire::api::{ClaimBody, FinishBody, SubmitBody};
 
 const ROUNDS: u64 = 12;
 

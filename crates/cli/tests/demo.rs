@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 use client::{Client, Filter, Page};
 use common::{milepost, run};
-use model::api::EventView;
+use wire::api::EventView;
 
 #[test]
 fn demo_shows_every_way_through_the_review() {

@@ -6,8 +6,8 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
 use common::{Said, Server, milepost, run};
-use model::api::{ClaimBody, CursorBody, ErrorBody, FailBody, FinishBody};
 use serde_json::{Value, json};
+use wire::api::{ClaimBody, CursorBody, ErrorBody, FailBody, FinishBody};
 
 const LOTS: &str = r#"
 name = "lots"
@@ -144,7 +144,7 @@ async fn dead_letters_are_listed_and_redriven() {
 async fn what_failed_is_resumed_where_one_says() {
     let server = Server::start(&[("lots.toml", LOTS)]);
     let id = lot(&server, "a", true);
-    let finish = model::api::FinishBody {
+    let finish = wire::api::FinishBody {
         token: claim(&server).await,
         outcome: "lost".to_owned(),
         output: None,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use client::{Client, Outcome, Rest, Worker};
 use common::{Said, Server, milepost, run};
 use model::Json;
-use model::api::SubmitBody;
+use wire::api::SubmitBody;
 
 const PIPELINE: &str = r#"
 name = "work"

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use client::{Client, Failure, Outcome, Rest, Task, Worker};
 use common::Server;
-use model::api::{ActBody, FinishBody, SubmissionView, SubmitBody};
 use model::event::Kind;
 use model::{Json, Status, SubmissionId};
 use serde_json::json;
 use tokio::sync::{Barrier, Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
+use wire::api::{ActBody, FinishBody, SubmissionView, SubmitBody};
 
 const PIPELINE: &str = r#"
 name = "work"

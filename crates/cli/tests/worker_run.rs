@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use client::{ActOptions, Client, Rest};
 use common::{Server, milepost};
-use model::api::{ActBody, ApplyBody, SubmissionView, SubmitBody};
 use model::event::Kind;
 use model::{Json, Status, SubmissionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use wire::api::{ActBody, ApplyBody, SubmissionView, SubmitBody};
 
 const PIPELINE: &str = r#"
 name = "work"

@@ -2,9 +2,9 @@
 //!
 //! Nothing here is checked: whoever wants to know whether it is true hands it to a verifier.
 
-use model::api::ActPage;
-use model::{Json, SubmissionId};
 use serde::Serialize;
+use wire::api::ActPage;
+use wire::{Json, SubmissionId};
 
 use crate::call::Call;
 use crate::client::Client;

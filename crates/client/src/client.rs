@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use model::api::Problem;
-use model::{Json, Trace, address};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde::de::DeserializeOwned;
+use wire::api::Problem;
+use wire::{Json, Trace, address};
 
 use crate::call::Call;
 use crate::error::Error;

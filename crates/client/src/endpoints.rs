@@ -1,6 +1,6 @@
 //! Endpoints of webhooks: where they go, and the secrets that sign them.
 
-use model::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
+use wire::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 
 use crate::call::Call;
 use crate::client::Client;

@@ -1,6 +1,6 @@
 //! What can go wrong between a client and its server.
 
-use model::api::Problem;
+use wire::api::Problem;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

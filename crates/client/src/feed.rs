@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use model::Millis;
-use model::api::{CursorBody, CursorList, CursorView, FeedPage};
+use wire::Millis;
+use wire::api::{CursorBody, CursorList, CursorView, FeedPage};
 
 use crate::call::Call;
 use crate::client::Client;

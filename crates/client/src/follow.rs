@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use model::api::{CursorBody, EventView};
+use wire::api::{CursorBody, EventView};
 
 use crate::client::Client;
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! Holds: placing, listing, releasing.
 
-use model::api::{HoldBody, HoldList, HoldView};
+use wire::api::{HoldBody, HoldList, HoldView};
 
 use crate::call::Call;
 use crate::client::Client;

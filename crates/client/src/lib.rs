@@ -1,6 +1,6 @@
 //! The Rust client of Milepost, and the loop for people who write tasks.
 //!
-//! [`Client`] has a method for every route of the API and speaks in the types of [`model::api`]. What is safe to repeat
+//! [`Client`] has a method for every route of the API and speaks in the types of [`wire::api`]. What is safe to repeat
 //! is repeated when the server cannot be reached. [`Worker`] claims tasks, keeps their leases while they run, and
 //! settles them:
 //!

@@ -1,8 +1,8 @@
 //! Operations over many submissions, and what is late.
 
-use model::SubmissionId;
-use model::api::{OperationBody, OperationList, OverduePage, ResultPage};
-use model::operation::{Operation, OperationStatus};
+use wire::SubmissionId;
+use wire::api::{OperationBody, OperationList, OverduePage, ResultPage};
+use wire::operation::{Operation, OperationStatus};
 
 use crate::call::Call;
 use crate::client::Client;

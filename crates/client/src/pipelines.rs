@@ -1,7 +1,7 @@
 //! Pipelines: what is in force, and bringing new versions into force.
 
-use model::SubmissionId;
-use model::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, RetireAnswer, RetireBody};
+use wire::SubmissionId;
+use wire::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, RetireAnswer, RetireBody};
 
 use crate::call::Call;
 use crate::client::Client;

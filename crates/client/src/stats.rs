@@ -1,6 +1,6 @@
 //! How a server is doing.
 
-use model::api::{ClockView, ServerList, StatsView};
+use wire::api::{ClockView, ServerList, StatsView};
 
 use crate::call::Call;
 use crate::client::Client;

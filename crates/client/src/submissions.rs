@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::api::{
+use reqwest::Url;
+use reqwest::header::IF_MATCH;
+use wire::api::{
     AcknowledgeBody, ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage,
     SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
-use model::{InvestigationStatus, Json, Status, SubmissionId, Time};
-use reqwest::Url;
-use reqwest::header::IF_MATCH;
+use wire::{InvestigationStatus, Json, Status, SubmissionId, Time};
 
 use crate::call::Call;
 use crate::client::Client;

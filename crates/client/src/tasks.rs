@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use model::api::{
+use serde::Serialize;
+use wire::api::{
     ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, RenewBody, SettleAnswer, SnoozeBody,
     SpawnBody, Tasks,
 };
-use serde::Serialize;
 
 use crate::call::Call;
 use crate::client::{Answer, Client};

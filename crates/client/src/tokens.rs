@@ -1,7 +1,7 @@
 //! Tokens: making, listing, revoking, rotating.
 
-use model::Millis;
-use model::api::{RotateBody, TokenBody, TokenGiven, TokenList, TokenView};
+use wire::Millis;
+use wire::api::{RotateBody, TokenBody, TokenGiven, TokenList, TokenView};
 
 use crate::call::Call;
 use crate::client::Client;

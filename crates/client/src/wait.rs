@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use model::api::SubmissionView;
-use model::{Status, SubmissionId};
 use tokio::time::Instant;
+use wire::api::SubmissionView;
+use wire::{Status, SubmissionId};
 
 use crate::client::Client;
 use crate::error::Error;

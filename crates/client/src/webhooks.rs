@@ -14,8 +14,8 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use model::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
 pub use reqwest::header::HeaderMap;
+use wire::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
 
 const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 /// More digits than any second until the year 30000 has.

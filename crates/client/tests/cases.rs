@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 
 use client::webhooks::{HeaderMap, Verifier};
 use client::{Client, Error, Failure, FeedFilter, Outcome, Position, Retries, Task, Worker};
-use model::api::ChildBody;
-use model::{Json, Millis};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use wire::api::ChildBody;
+use wire::{Json, Millis};
 
 use support::scripted::ScriptedServer;
 use support::{calls, cases, has_at_least};

@@ -5,10 +5,9 @@
 //! names, metadata, salts and what `evolve` needs. Documents live apart from both, so that erasing them breaks no
 //! proof.
 
-mod kind;
 mod leaf_bytes;
 
-pub use kind::Kind;
+pub use wire::event::{Kind, Notified};
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +20,6 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::owed::Channel;
 use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
 use crate::time::Time;
 use crate::token::Bits;
@@ -111,19 +109,6 @@ pub struct Detail {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notified: Vec<Notified>,
     pub change: Change,
-}
-
-/// The result of one channel of a notification.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Notified {
-    pub name: Name,
-    pub channel: Channel,
-    /// The deliveries it makes, one for each address.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub deliveries: Vec<SubmissionId>,
-    /// The reason why there are no deliveries, or what is missing from them. Never a value of a document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
 }
 
 /// The salts of the digests of the leaf; erased together with the documents.

@@ -3,12 +3,12 @@
 //! A commit touches only the submissions it was asked about. Whatever follows for others is owed to them, so that no
 //! commit waits for a row it did not choose and nothing deadlocks.
 
-use std::str::FromStr;
+pub use wire::event::Channel;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+use wire::address;
 
-use crate::address;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Status, Submission, SubmissionId};
 use crate::{Digest, Json, Name, Time};
@@ -143,34 +143,6 @@ impl Again {
                 Err(Refusal::new(Code::Erased, "what it said was erased; it cannot be sent again"))
             }
             _ => Ok(Again::Submit),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    Mail,
-    Webhook,
-}
-
-impl FromStr for Channel {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Channel::Mail, Channel::Webhook]
-            .into_iter()
-            .find(|channel| channel.as_str() == text)
-            .ok_or_else(|| "a channel is `mail` or `webhook`".to_owned())
-    }
-}
-
-impl Channel {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Channel::Mail => "mail",
-            Channel::Webhook => "webhook",
         }
     }
 }

@@ -6,8 +6,9 @@ mod common;
 
 use common::{FILES, source};
 use model::Pipeline;
-use model::pipeline::diff::{Diff, What, diff};
+use model::pipeline::diff::{Diff, diff};
 use model::pipeline::{Source, load};
+use wire::api::What;
 
 const OLD: &str = r#"
 name = "parcels"

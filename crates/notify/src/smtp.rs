@@ -13,8 +13,8 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, TlsParameters};
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
 use lettre::transport::smtp::extension::{ClientId, Extension, MailParameter};
 use lettre::transport::smtp::response::Response;
-use model::api::Secret;
 use url::Url;
+use wire::api::Secret;
 
 use crate::answer::tame;
 

@@ -2,9 +2,9 @@
 
 use engine::{Engine, Posting};
 use fetch::{Fetch, HeaderMap, HeaderName, HeaderValue, header};
-use model::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
 use model::{Json, Time};
 use serde_json::json;
+use wire::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
 
 use crate::answer::{Answer, tame};
 use crate::lines::Lines;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use model::api::Problem;
 use model::{Code, Refusal};
+use wire::api::Problem;
 
 const HEAD: &str = "\
 # Error codes

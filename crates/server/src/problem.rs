@@ -3,9 +3,9 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::api::Problem;
 use model::refusal::Class;
 use model::{Code, Refusal};
+use wire::api::Problem;
 
 /// A refusal on its way to the caller.
 #[derive(Debug)]

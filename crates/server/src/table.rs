@@ -5,10 +5,10 @@ use axum::http::{Method, Uri};
 use axum::middleware;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use engine::Engine;
-use model::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 use model::{Code, Refusal, Role};
 use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
+use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 
 use crate::app::App;
 use crate::frame::{self, Door};
@@ -219,7 +219,7 @@ mod tests {
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let body = to_bytes(response.into_body(), 10_000).await.unwrap();
-        let problem: model::api::Problem = serde_json::from_slice(&body).unwrap();
+        let problem: wire::api::Problem = serde_json::from_slice(&body).unwrap();
         assert_eq!(problem.code, "internal");
         assert!(!problem.detail.contains("on purpose"));
     }

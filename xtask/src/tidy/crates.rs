@@ -3,25 +3,29 @@
 use super::manifest::{dependencies, entries};
 use super::{File, Problem, Tree};
 
-/// What each crate may use of the others. `model` is the bottom, `cli` sees all.
+/// What each crate may use of the others. `wire` is the bottom, `cli` sees all.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("model", &[]),
+    ("wire", &[]),
+    ("model", &["wire"]),
+    ("draw", &["wire", "model"]),
     ("fetch", &[]),
-    ("store", &["model"]),
-    ("store-conformance", &["model", "store"]),
-    ("store-sqlite", &["model", "store"]),
-    ("store-postgres", &["model", "store"]),
-    ("audit", &["model"]),
-    ("engine", &["model", "store", "audit"]),
-    ("server", &["model", "fetch", "store", "audit", "engine"]),
-    ("notify", &["model", "fetch", "engine"]),
-    ("client", &["model"]),
-    ("sim", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
-    ("bench", &["model", "store", "store-sqlite", "store-postgres", "audit", "engine", "client"]),
+    ("store", &["wire", "model"]),
+    ("store-conformance", &["wire", "model", "store"]),
+    ("store-sqlite", &["wire", "model", "store"]),
+    ("store-postgres", &["wire", "model", "store"]),
+    ("audit", &["wire", "model"]),
+    ("engine", &["wire", "model", "store", "audit"]),
+    ("server", &["wire", "model", "draw", "fetch", "store", "audit", "engine"]),
+    ("notify", &["wire", "model", "fetch", "engine"]),
+    ("client", &["wire"]),
+    ("sim", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
+    ("bench", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine", "client"]),
     (
         "cli",
         &[
+            "wire",
             "model",
+            "draw",
             "fetch",
             "store",
             "store-sqlite",
@@ -38,8 +42,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// `model` has no I/O and no chance, not even in its tests.
-const NEVER_IN_MODEL: &[&str] = &["axum", "rand", "reqwest", "rusqlite", "tempfile", "tokio"];
+/// Crates without I/O and chance, not even in their tests.
+const PURE: &[&str] = &["wire", "model", "draw"];
+
+const NEVER_IN_PURE: &[&str] = &["axum", "rand", "reqwest", "rusqlite", "tempfile", "tokio"];
+
+/// The libraries that rules are read and run with. A client needs no rule, so none of them may reach it by way of `wire`.
+const NEVER_IN_WIRE: &[&str] = &["cel", "croner", "jsonschema", "toml"];
 
 /// Name and manifest of every crate.
 fn manifests(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
@@ -61,9 +70,13 @@ pub(super) fn arrows_point_down(tree: &Tree) -> Vec<Problem> {
         for dependency in dependencies(&manifest.text) {
             let used = dependency.name.strip_prefix("milepost-").unwrap_or(dependency.name);
             let is_ours = ARROWS.iter().any(|(known, _)| *known == used);
-            let message = if name == "model" && (is_ours || NEVER_IN_MODEL.contains(&used)) {
-                format!("model stays pure and may not use {used}, not even in tests: move the code up")
-            } else if is_ours && !dependency.is_dev && !allowed.contains(&used) {
+            let is_allowed = allowed.contains(&used);
+            let is_impure = NEVER_IN_PURE.contains(&used) || (is_ours && !is_allowed);
+            let message = if PURE.contains(&name) && is_impure {
+                format!("{name} stays pure and may not use {used}, not even in tests: move the code up")
+            } else if name == "wire" && NEVER_IN_WIRE.contains(&used) {
+                format!("every client carries wire, which may not use {used}: move the rule to model")
+            } else if is_ours && !dependency.is_dev && !is_allowed {
                 format!(
                     "{name} may not use {used} (it may use {allowed:?}): move the code to the right crate"
                 )
@@ -135,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_use_any_crate_but_those_of_model_may_not() {
+    fn tests_may_use_any_crate_but_those_of_pure_crates_may_not() {
         let text = "[dev-dependencies]\nstore-sqlite.workspace = true\n";
         assert!(arrows("crates/engine/Cargo.toml", text).is_empty());
         assert_eq!(arrows("crates/model/Cargo.toml", text).len(), 1);
@@ -143,6 +156,15 @@ mod tests {
             arrows("crates/model/Cargo.toml", "[dev-dependencies]\ntokio.workspace = true\n").len(),
             1
         );
+        assert!(arrows("crates/model/Cargo.toml", "[dependencies]\nwire.workspace = true\n").is_empty());
+        assert_eq!(arrows("crates/wire/Cargo.toml", "[dev-dependencies]\nmodel.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn a_client_carries_no_library_of_the_rules() {
+        assert_eq!(arrows("crates/wire/Cargo.toml", "[dependencies]\ncel.workspace = true\n").len(), 1);
+        assert_eq!(arrows("crates/client/Cargo.toml", "[dependencies]\nmodel.workspace = true\n").len(), 1);
+        assert!(arrows("crates/model/Cargo.toml", "[dependencies]\ncel.workspace = true\n").is_empty());
     }
 
     #[test]

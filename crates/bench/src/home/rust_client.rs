@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::Result;
 use client::Client;
 use model::Json;
-use model::api::SubmitBody;
+use wire::api::SubmitBody;
 
 use super::{Reach, Submitter};
 use crate::pipelines::Machine;

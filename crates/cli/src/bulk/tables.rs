@@ -1,7 +1,7 @@
 //! Operations and their results in columns.
 
-use model::api::ResultView;
-use model::operation::{Operation, OperationStatus};
+use wire::api::ResultView;
+use wire::operation::{Operation, OperationStatus};
 
 use crate::output::Table;
 
@@ -34,7 +34,7 @@ pub(crate) fn status(operation: &Operation) -> &'static str {
 }
 
 pub(crate) fn does(operation: &Operation) -> String {
-    use model::operation::Deed::{Acknowledge, Act, Migrate, ParentCancelled, Redrive, Resume};
+    use wire::operation::Deed::{Acknowledge, Act, Migrate, ParentCancelled, Redrive, Resume};
     let deed = match &operation.deed {
         Act { action, .. } => action.to_string(),
         Resume { .. } => "resume".to_owned(),

@@ -3,8 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 
 use client::{Client, ResultFilter};
-use model::api::{OperationBody, ResultView};
-use model::operation::{Operation, OperationStatus};
+use wire::api::{OperationBody, ResultView};
+use wire::operation::{Operation, OperationStatus};
 
 use super::tables::{results, table};
 use crate::exit::{Exit, Stop};

@@ -1,8 +1,8 @@
 use clap::Args;
 use client::{ActOptions, Client, Rest};
 use model::SubmissionId;
-use model::api::{ActBody, SubmissionView};
 use model::event::Kind;
+use wire::api::{ActBody, SubmissionView};
 
 use super::list::table;
 use crate::bulk::{BulkArgs, Deed};

@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 use client::ApplyOptions;
 use model::Json;
-use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
+use wire::api::{ApplyAnswer, ApplyBody};
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, Table, say};

@@ -1,5 +1,5 @@
 use clap::{Args, Subcommand};
-use model::api::ClockView;
+use wire::api::ClockView;
 
 use crate::exit::Exit;
 use crate::output::{self, Format, plain, say};

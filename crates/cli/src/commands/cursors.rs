@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
 use client::{Client, CursorFilter};
-use model::api::{CursorList, CursorView};
+use wire::api::{CursorList, CursorView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, say};

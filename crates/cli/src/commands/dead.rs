@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
-use model::api::SubmissionPage;
 use model::{Status, SubmissionId};
+use wire::api::SubmissionPage;
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};

@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use client::DeliveryFilter;
-use model::api::{DeliveryPage, DeliveryView};
 use model::{Status, SubmissionId};
+use wire::api::{DeliveryPage, DeliveryView};
 
 use crate::exit::Exit;
 use crate::listing::{PageArgs, say_if_more};

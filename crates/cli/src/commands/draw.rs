@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use model::SubmissionId;
-use model::pipeline::{draw, load};
+use model::pipeline::load;
 use serde_json::json;
 
 use crate::exit::{Exit, Stop};

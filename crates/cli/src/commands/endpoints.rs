@@ -1,5 +1,5 @@
 use clap::{Args, Subcommand};
-use model::api::{EndpointBody, EndpointGiven, EndpointView};
+use wire::api::{EndpointBody, EndpointGiven, EndpointView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, say};

@@ -1,6 +1,6 @@
 use clap::Args;
-use model::api::HoldBody;
 use model::{SubmissionId, Time};
+use wire::api::HoldBody;
 
 use super::holds::table;
 use super::list::read_label;

@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::HoldView;
+use wire::api::HoldView;
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table, say};

@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
 use client::{ActOptions, Client, Filter};
-use model::api::SubmissionPage;
 use model::{InvestigationStatus, SubmissionId};
+use wire::api::SubmissionPage;
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};

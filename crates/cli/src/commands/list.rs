@@ -1,7 +1,7 @@
 use clap::Args;
 use client::Filter;
-use model::api::SubmissionView;
 use model::{InvestigationStatus, Status, SubmissionId, Time};
+use wire::api::SubmissionView;
 
 use crate::exit::Exit;
 use crate::listing::{PageArgs, SelectArgs, say_if_more};

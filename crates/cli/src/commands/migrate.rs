@@ -1,7 +1,7 @@
 use clap::Args;
 use model::Status;
-use model::api::{OperationBody, PipelineView};
-use model::operation::Filter;
+use wire::api::{OperationBody, PipelineView};
+use wire::operation::Filter;
 
 use super::read_label;
 use crate::bulk::{self, Bulk};

@@ -156,7 +156,7 @@ fn told(seen: &Seen, format: Format) -> anyhow::Result<()> {
 }
 
 fn shout(url: &str, alarm: &Alarm, format: Format) -> anyhow::Result<Exit> {
-    say!("ALARM: the log at {} is not what it was", plain(&model::address::shown(url)));
+    say!("ALARM: the log at {} is not what it was", plain(&wire::address::shown(url)));
     alarm.to_string().lines().for_each(|line| say!("{}", plain(line)));
     if format == Format::Json {
         let (before, now) = match alarm {

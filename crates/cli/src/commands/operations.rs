@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
 use client::ResultFilter;
 use model::SubmissionId;
-use model::operation::{Filter, Operation};
+use wire::operation::{Filter, Operation};
 
 use crate::bulk::{self, Bulk};
 use crate::exit::Exit;

@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::SubmissionView;
+use wire::api::SubmissionView;
 
 use crate::exit::Exit;
 use crate::listing::say_if_more;

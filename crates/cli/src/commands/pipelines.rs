@@ -1,6 +1,6 @@
 use clap::Args;
 use model::Json;
-use model::api::{DefinitionView, PipelineView};
+use wire::api::{DefinitionView, PipelineView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};

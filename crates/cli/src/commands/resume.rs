@@ -1,7 +1,7 @@
 use clap::Args;
 use client::ActOptions;
-use model::api::ActBody;
 use model::{Status, SubmissionId};
+use wire::api::ActBody;
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};

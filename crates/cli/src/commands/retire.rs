@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::{RetireAnswer, RetireBody};
+use wire::api::{RetireAnswer, RetireBody};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};

@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::ServerView;
+use wire::api::ServerView;
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};

@@ -1,9 +1,9 @@
 use clap::Args;
 use client::Client;
 use model::SubmissionId;
-use model::api::{EventView, LaneView, SubmissionView};
 use model::submission::{Approval, Children, Investigation};
 use serde::Serialize;
+use wire::api::{EventView, LaneView, SubmissionView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};

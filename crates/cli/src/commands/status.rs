@@ -1,5 +1,5 @@
 use clap::Args;
-use model::api::{DutyView, InvestigationCount, ServiceLevelView, StatsView, VerdictView};
+use wire::api::{DutyView, InvestigationCount, ServiceLevelView, StatsView, VerdictView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};

@@ -1,6 +1,6 @@
 use clap::Args;
 use model::Time;
-use model::api::SubmitBody;
+use wire::api::SubmitBody;
 
 use super::list::table;
 use crate::exit::{Exit, Stop};

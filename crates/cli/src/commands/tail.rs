@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 use client::{Client, FeedFilter, Position, Retries};
-use model::api::EventView;
+use wire::api::EventView;
 
 use super::list::read_label;
 use crate::exit::Exit;

@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
-use model::api::{TokenBody, TokenGiven, TokenView};
 use model::{Millis, Role, Time};
+use wire::api::{TokenBody, TokenGiven, TokenView};
 
 use super::read_label;
 use crate::exit::Exit;

@@ -52,7 +52,7 @@ impl Verify {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let trust = self.keys.trust()?;
         let since = self.since.as_deref().map(read_checkpoint).transpose()?;
-        let source = model::address::shown(&self.source);
+        let source = wire::address::shown(&self.source);
         let told = Told { source: &source, since: since.as_ref().map(|(size, _)| *size) };
         let known = since.as_ref().map(|(_, text)| &**text);
         let is_address = self.source.starts_with("http://") || self.source.starts_with("https://");

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use client::Client;
-use model::api::PipelineList;
 use notify::Mail;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use wire::api::PipelineList;
 
 use crate::exit::{Exit, Stop};
 use crate::node::Node;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use client::Client;
-use model::api::{EventView, SubmissionView, SubmitBody};
 use model::{Status, SubmissionId};
 use serde_json::{Value, json};
+use wire::api::{EventView, SubmissionView, SubmitBody};
 
 use super::pipelines::{BATCHES, DELIVERY, LEDGER, SIGNING, SITES, SKILLS};
 

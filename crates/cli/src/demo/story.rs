@@ -1,7 +1,7 @@
 //! The texts of the demo.
 
 use model::Status;
-use model::api::{PipelineList, StateView};
+use wire::api::{PipelineList, StateView};
 
 use super::answers::RULES;
 use super::pipelines::{SITES, SKILLS};

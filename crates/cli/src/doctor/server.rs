@@ -1,8 +1,8 @@
 //! A running server, asked from anywhere.
 
 use client::{Client, Filter, Page};
-use model::api::{AuditView, ClockView, StatsView, TokenList};
 use model::{Millis, Status, Time};
+use wire::api::{AuditView, ClockView, StatsView, TokenList};
 
 use super::Check;
 
@@ -167,7 +167,7 @@ fn judged(list: &TokenList, now: Time) -> Check {
             "make the first with `milepost tokens create NAME --role admin`",
         );
     }
-    let names = |wanted: &dyn Fn(&model::api::TokenView) -> bool| {
+    let names = |wanted: &dyn Fn(&wire::api::TokenView) -> bool| {
         let found = list.tokens.iter().filter(|token| wanted(token));
         found.map(|token| token.subject.to_string()).take(5).collect::<Vec<_>>().join(", ")
     };

@@ -3,9 +3,9 @@
 use std::process::ExitStatus;
 
 use client::{Failure, Outcome};
-use model::api::{ChildBody, ErrorBody};
 use model::{Json, Millis};
 use serde::Deserialize;
+use wire::api::{ChildBody, ErrorBody};
 
 /// One of `outcome`, `error` and `snooze`.
 #[derive(Debug, Default, Deserialize)]

@@ -2,8 +2,8 @@
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use model::address;
 use serde::Serialize;
+use wire::address;
 
 use super::file::{ConfigFile, Entry};
 use super::{CLIENT, layers, serve_settings, settings, variable};

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use client::{Client, Error, FeedFilter, Position, Retries};
-use model::api::{ClaimBody, EventView, FinishBody, SubmitBody};
 use model::{Json, Millis, SubmissionId};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use wire::api::{ClaimBody, EventView, FinishBody, SubmitBody};
 
 /// Each lane is strict: one at a time, from its first step to its end.
 pub(crate) const PIPELINE: &str = r#"

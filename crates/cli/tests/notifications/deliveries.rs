@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use client::Client;
-use model::api::{SubmissionView, SubmitBody};
 use model::event::Notified;
 use model::{Json, SubmissionId};
 use serde_json::{Value, json};
+use wire::api::{SubmissionView, SubmitBody};
 
 use crate::common::{self, Server};
 

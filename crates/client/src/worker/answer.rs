@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use model::api::ChildBody;
-use model::{Json, Millis};
+use wire::api::ChildBody;
+use wire::{Json, Millis};
 
 /// A task that went well, or that is not to be done yet.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Outcome {
     /// The task of a join state has made its last children: from here on they are waited for.
     #[must_use]
     pub fn sealed() -> Outcome {
-        Outcome::new(model::decide::SEALED)
+        Outcome::new(wire::api::SEALED)
     }
 
     /// "Not yet": the task is given out again after this long, and no attempt is counted.

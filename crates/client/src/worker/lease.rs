@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use model::Millis;
-use model::api::{RenewBody, TaskView};
 use tokio::sync::watch;
+use wire::Millis;
+use wire::api::{RenewBody, TaskView};
 
 use crate::client::Client;
 

@@ -16,10 +16,10 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Millis;
-use model::api::ClaimBody;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use wire::Millis;
+use wire::api::ClaimBody;
 
 use crate::client::Client;
 use crate::error::Error;

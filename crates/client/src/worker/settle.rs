@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::api::{ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, SettleAnswer, SnoozeBody};
+use wire::api::{ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, SettleAnswer, SnoozeBody};
 
 use super::answer::{Failure, Kind, Outcome};
 use crate::client::Client;

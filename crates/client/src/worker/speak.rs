@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::api::TaskView;
+use wire::api::TaskView;
 
 use super::Worker;
 use super::answer::{Failure, Kind, Outcome};

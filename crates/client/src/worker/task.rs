@@ -3,10 +3,10 @@
 use std::fmt;
 use std::ops::Deref;
 
-use model::Json;
-use model::api::TaskView;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
+use wire::Json;
+use wire::api::TaskView;
 
 use super::answer::Failure;
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use client::{ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest};
-use model::api::{
-    ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
-};
-use model::{Json, Millis, SubmissionId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use wire::api::{
+    ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
+};
+use wire::{Json, Millis, SubmissionId};
 
 struct Arguments<'a>(&'a Value);
 

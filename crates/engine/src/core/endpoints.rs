@@ -2,10 +2,10 @@
 //!
 //! Unlike tokens, secrets are kept as they are: signing needs them. They are in no event, log or list.
 
-use model::api::Secret;
 use model::{Code, Digest, Name, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use store::{RegistryChange, RegistryKey};
+use wire::api::Secret;
 
 use super::batch::Batch;
 use super::{Outcome, Output};

@@ -8,7 +8,7 @@ use model::{Caller, Code, Command, Digest, Json, Name, Refusal, Role, Submission
 use serde::Serialize;
 use store::{RegistryChange, RegistryKey};
 
-pub use model::operation::{Deed, Filter, Operation, OperationResult, OperationStatus};
+pub use wire::operation::{Deed, Filter, Operation, OperationResult, OperationStatus};
 
 use super::administered;
 use super::batch::Batch;
@@ -127,7 +127,7 @@ impl Batch<'_> {
         }
         for id in &chunk.ids {
             // It may have moved on since it was found.
-            let fits = self.taken.rows.get(id).filter(|stored| operation.filter.fits(&stored.row));
+            let fits = self.taken.rows.get(id).filter(|stored| stored.row.fits(&operation.filter));
             let Some(row) = fits.map(|stored| stored.row.clone()) else { continue };
             let result = self.do_one(&operation, &row, seed());
             operation.found += 1;

@@ -37,7 +37,7 @@ impl Duty for Operations {
 /// Indexes find most of what the filter says; versions and errors are looked at row by row.
 fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
     let page = look.store.find(&query(operation))?;
-    let fitting = page.rows.iter().filter(|row| operation.filter.fits(row));
+    let fitting = page.rows.iter().filter(|row| row.fits(&operation.filter));
     Ok(Chunk {
         operation: operation.id.clone(),
         after: operation.after,

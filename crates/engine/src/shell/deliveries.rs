@@ -1,11 +1,11 @@
 //! Messages to the outside: looking at them, and sending one again.
 
 use model::admit::Application;
-use model::api::DeliveryView;
 use model::command::Redrive;
 use model::owed::{Again, DELIVERY};
 use model::{Caller, Code, Name, Refusal, Submission, SubmissionId};
 use store::{Page, Query, Room, Store};
+use wire::api::DeliveryView;
 
 use super::Engine;
 
@@ -68,5 +68,5 @@ impl Engine {
 fn shown(store: &dyn Store, row: &Submission, room: &mut Room) -> Result<DeliveryView, store::Error> {
     let documents = store.submission(row.id)?.map(|(_, documents)| documents).unwrap_or_default();
     room.take(documents.payload.as_str().len());
-    Ok(DeliveryView::new(row, &documents))
+    Ok(model::view::delivery(row, &documents))
 }

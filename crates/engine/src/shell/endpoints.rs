@@ -1,9 +1,9 @@
 //! Endpoints as callers ask for them.
 
-use model::api::Secret;
-use model::webhook::Key;
 use model::{Code, Name, Refusal, Time};
 use store::Store;
+use wire::api::Secret;
+use wire::webhook::Key;
 
 use super::Engine;
 use super::handle::unexpected;

@@ -1,7 +1,7 @@
 //! Operations as callers ask for them.
 
-use model::operation::{Deed, Filter, Operation, OperationStatus};
 use model::{Caller, Name, Refusal, Time};
+use wire::operation::{Deed, Filter, Operation, OperationStatus};
 
 use super::Engine;
 use super::handle::unexpected;

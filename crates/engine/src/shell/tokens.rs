@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use model::api::Secret;
 use model::{Code, Millis, Name, Refusal, Time};
+use wire::api::Secret;
 
 use super::Engine;
 use super::handle::unexpected;

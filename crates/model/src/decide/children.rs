@@ -14,8 +14,6 @@ use crate::submission::Status;
 
 /// The most children of one call. More come with more calls.
 pub const CHILDREN_MAX: usize = 1_000;
-/// The outcome by which the task of a join state says: these are all.
-pub const SEALED: &str = "sealed";
 
 pub(super) fn spawn(
     pipeline: &Pipeline,

@@ -1,6 +1,7 @@
 //! Finish: a worker names its outcome, and the outcome's edges decide where that leads.
 
-use super::children::SEALED;
+use wire::api::SEALED;
+
 use super::error::{attempt_failed, bad_output};
 use super::guard_error::guard_failure;
 use super::settle::{Settlement, fenced};

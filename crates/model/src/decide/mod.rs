@@ -28,7 +28,7 @@ mod unborn;
 mod wake;
 mod walk;
 
-pub use children::{CHILDREN_MAX, SEALED};
+pub use children::CHILDREN_MAX;
 pub(crate) use entry::clock_time;
 pub use error::{BAD_OUTPUT, CRASHES_MAX};
 pub use give_back::GIVEN_BACK_TIMEOUTS;

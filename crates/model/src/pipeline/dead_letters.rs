@@ -1,8 +1,10 @@
 //! Finds the states that can end as dead letters, and the causes: a machine whose file leaves no such way has none.
 
+use wire::api::SEALED;
+
 use super::moves::By;
 use super::{After, Choice, Clock, Edge, Kind, Pipeline, State};
-use crate::decide::{SEALED, clock_time};
+use crate::decide::clock_time;
 use crate::expr::{Expr, Out};
 use crate::json::Value;
 use crate::submission::Failure;

@@ -13,38 +13,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use wire::api::{Difference, What};
 
 use super::Pipeline;
 use facts::{Fact, Key};
-
-/// Longer values are cut when they are shown; the data has them whole.
-const SHOWN_CHARS_MAX: usize = 160;
 
 /// All differences, in the order of the newer file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
     pub differences: Vec<Difference>,
     lost_states: Vec<String>,
-}
-
-/// One difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// The place that the difference is about, as the file would name it.
-    pub place: String,
-    pub what: What,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub old: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub new: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum What {
-    Added,
-    Removed,
-    Changed,
 }
 
 /// Compares two definitions, usually two versions of one pipeline.
@@ -105,43 +83,4 @@ impl fmt::Display for Diff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.differences.iter().try_for_each(|difference| writeln!(f, "{difference}"))
     }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = match self.what {
-            What::Added => '+',
-            What::Removed => '-',
-            What::Changed => '~',
-        };
-        write!(f, "{sign} {}", printable(&self.place))?;
-        match (&self.old, &self.new) {
-            (Some(old), Some(new)) => write!(f, " {} -> {}", shown(old), shown(new)),
-            (Some(value), None) | (None, Some(value)) => write!(f, " {}", shown(value)),
-            (None, None) => Ok(()),
-        }
-    }
-}
-
-/// A value on a terminal: quoted where it would run into what is around it, and cut where it is long.
-fn shown(value: &str) -> String {
-    let mut text = printable(value);
-    if let Some((at, _)) = text.char_indices().nth(SHOWN_CHARS_MAX) {
-        text.truncate(at);
-        text.push('…');
-    }
-    let bare = !text.contains(char::is_whitespace) || text.starts_with(['"', '[', '{', '(']);
-    if bare && !text.is_empty() { text } else { format!("`{text}`") }
-}
-
-/// Nothing that a terminal would obey.
-fn printable(text: &str) -> String {
-    let mut printable = String::new();
-    for c in text.chars() {
-        match c {
-            c if c.is_control() || super::draw::is_invisible(c) => printable.extend(c.escape_default()),
-            c => printable.push(c),
-        }
-    }
-    printable
 }

@@ -6,7 +6,6 @@
 mod check;
 mod dead_letters;
 pub mod diff;
-pub mod draw;
 mod file;
 mod load;
 pub mod metric;
@@ -98,7 +97,13 @@ pub struct Pipeline {
 impl Pipeline {
     #[must_use]
     pub fn state(&self, name: &str) -> Option<&State> {
-        self.by_name.get(name).map(|&index| &*self.states[index])
+        self.position(name).map(|index| &*self.states[index])
+    }
+
+    /// Returns the index of a state in `states`.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
     }
 
     /// The pipeline its submissions make children of, if they do.

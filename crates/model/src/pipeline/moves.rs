@@ -87,7 +87,8 @@ pub struct Move {
 
 impl State {
     /// Every list of edges that leaves the state itself, with what makes a submission take one of them.
-    pub(crate) fn ways(&self) -> Vec<(By, &[Edge])> {
+    #[must_use]
+    pub fn ways(&self) -> Vec<(By, &[Edge])> {
         let mut ways: Vec<(By, &[Edge])> = Vec::new();
         let mut add = |by: By, edges| ways.push((by, edges));
         match &self.kind {

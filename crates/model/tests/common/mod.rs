@@ -1,4 +1,7 @@
-//! Pipeline files for tests, with the files they name.
+//! Pipeline files for tests, with the files they name. The tests of drawings use them as well.
+
+#[allow(dead_code, reason = "every test file is a crate of its own, and not each breaks files")]
+pub(crate) mod mutated;
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +21,7 @@ pub(crate) const FILES: [&str; 8] = [
 ];
 
 pub(crate) fn source(name: &str) -> Source {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/pipelines");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../model/tests/pipelines");
     let read = |path: &str| fs::read_to_string(folder.join(path)).expect(path);
     let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
     for path in attachments(&source.toml) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use model::api::Problem;
 use model::{Code, Refusal};
+use wire::api::Problem;
 
 use super::call::{Call, add_content, header};
 use super::shape::refer;

@@ -1,4 +1,4 @@
-//! The wire types of `model::api` as schemas. They are written by hand, because they say more than the types do; that they
+//! The wire types of `wire::api` as schemas. They are written by hand, because they say more than the types do; that they
 //! say the same where both speak is tested, by reading and writing their examples.
 
 use model::refusal::Code;
@@ -86,7 +86,7 @@ impl Fields {
     }
 }
 
-impl Shape for model::api::Problem {
+impl Shape for wire::api::Problem {
     fn schema() -> Piece {
         let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         given("A problem of RFC 9457. Some have more members, such as the legal `actions`.")

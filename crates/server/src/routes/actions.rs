@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use model::api::ActBody;
 use model::command::Act;
 use model::{Refusal, SubmissionId};
+use wire::api::ActBody;
 
 use super::submissions::view;
 use super::{Asking, At, etag, evidence, id, no_submission};

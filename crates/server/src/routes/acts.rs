@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use model::Name;
-use model::api::{ActActor, ActPage, ActView};
+use wire::api::{ActActor, ActPage, ActView};
 
 use crate::app::App;
 use crate::problem::Answer;

@@ -8,12 +8,12 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::{Apply, Brought, Intent, Versions};
-use model::api::{ApplyAnswer, ApplyBody};
 use model::json::Value;
 use model::pipeline::diff::diff;
 use model::pipeline::{Problems, Source};
 use model::{Code, Pipeline, Refusal};
 use serde_json::json;
+use wire::api::{ApplyAnswer, ApplyBody};
 
 use super::pipelines::{JSON, TOML};
 use super::{Asking, At};

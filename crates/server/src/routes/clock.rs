@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use engine::ClockReport;
-use model::api::ClockView;
+use wire::api::ClockView;
 
 use super::Asking;
 use crate::app::App;

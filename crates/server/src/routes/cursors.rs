@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use engine::core::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
-use model::api::{CursorBody, CursorList, CursorView};
 use model::{Code, Name, Refusal, person};
 use store::Store;
+use wire::api::{CursorBody, CursorList, CursorView};
 
 use super::tokens::SUBJECT_CHARS_MAX;
 use super::{Asking, At};

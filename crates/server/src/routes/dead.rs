@@ -5,8 +5,8 @@ use axum::extract::{Request, State};
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use model::Status;
-use model::api::{RedriveBody, SubmissionPage};
 use model::command::Redrive;
+use wire::api::{RedriveBody, SubmissionPage};
 
 use super::actions::check_sees;
 use super::submissions::{self, Only, view};

@@ -3,10 +3,11 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::Uri;
-use model::api::{DeliveryPage, DeliveryView, RedriveBody};
+use model::SubmissionId;
 use model::owed::{Channel, DELIVERY};
-use model::{SubmissionId, address};
 use store::Query;
+use wire::address;
+use wire::api::{DeliveryPage, DeliveryView, RedriveBody};
 
 use super::actions::check_sees;
 use super::{Asking, At, id};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
-use model::pipeline::draw::{Path, svg};
+use draw::{Path, svg};
 use model::{Code, Pipeline, Refusal};
 
 use super::{Asking, At, id, no_submission};

@@ -6,9 +6,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::core::EndpointEntry;
-use model::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView, Secret};
 use model::{Name, Refusal};
 use serde::Deserialize;
+use wire::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView, Secret};
 
 use super::{Asking, At};
 use crate::app::App;

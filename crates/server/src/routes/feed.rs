@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use model::api::{EventView, FeedPage};
 use model::{Code, Millis, Refusal};
 use store::{Feed, Query};
 use tokio::sync::watch;
+use wire::api::{EventView, FeedPage};
 
 use super::submissions::{check_names, pipeline};
 use super::{Asking, stream};
@@ -107,7 +107,7 @@ impl Reader {
             return Err(Refusal::new(Code::FeedRetired, message).with("oldest", page.oldest));
         }
         self.feed.after = page.next;
-        let view = |recorded: store::Recorded| EventView::new(recorded.seq, &recorded.event);
+        let view = |recorded: store::Recorded| model::view::event(recorded.seq, &recorded.event);
         Ok(page.events.into_iter().map(view).collect())
     }
 

@@ -8,8 +8,8 @@ use engine::Hold;
 use engine::holds::HOLDS;
 use engine::pipelines::Versions;
 use model::admit::{KEY_BYTES_MAX, REASON_BYTES_MAX};
-use model::api::{Held, HoldBody, HoldList, HoldView};
 use model::{Actor, Code, Name, Refusal, Submission};
+use wire::api::{Held, HoldBody, HoldList, HoldView};
 
 use super::submissions::no_pipeline;
 use super::{Asking, At, no_submission};

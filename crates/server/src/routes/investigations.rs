@@ -5,8 +5,8 @@ use axum::extract::{Request, State};
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use model::InvestigationStatus;
-use model::api::{AcknowledgeBody, SubmissionPage};
 use model::command::Acknowledge;
+use wire::api::{AcknowledgeBody, SubmissionPage};
 
 use super::actions::check_sees;
 use super::submissions::{self, Only, view};

@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::Standing;
-use model::api::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 use model::{Code, Digest, Refusal};
+use wire::api::{AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 
 use super::{Asking, At};
 use crate::app::App;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::pipelines::Versions;
-use model::operation::{Deed, Filter};
 use model::{Code, Name, Pipeline, Refusal};
+use wire::operation::{Deed, Filter};
 
 use super::submissions::no_pipeline;
 use crate::access::Visitor;

@@ -6,11 +6,11 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::NewOperation;
 use engine::core::{OPERATIONS, results_of};
-use model::api::{OperationBody, OperationList, ResultPage, ResultView};
-use model::operation::Operation;
 use model::{Code, Refusal, SubmissionId};
 use serde::de::DeserializeOwned;
 use store::{LAST_NAME, Room, Store};
+use wire::api::{OperationBody, OperationList, ResultPage, ResultView};
+use wire::operation::Operation;
 
 use super::operation_checks::check;
 use super::{Asking, At};

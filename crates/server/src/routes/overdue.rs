@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use model::api::OverduePage;
 use model::{Name, Refusal, Submission, SubmissionId, Time};
 use store::{Late, PAGE_BYTES_MAX, Room, Store};
+use wire::api::OverduePage;
 
 use super::Asking;
 use super::submissions::{no_pipeline, view};

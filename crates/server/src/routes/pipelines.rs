@@ -7,10 +7,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
-use model::api::{DefinitionView, PipelineList, PipelineView, StateCount, StateView};
-use model::pipeline::{Source, State as Declared, draw};
+use model::pipeline::{Source, State as Declared};
 use model::{Code, Pipeline, Refusal, Time};
 use store::Count;
+use wire::api::{DefinitionView, PipelineList, PipelineView, StateCount, StateView};
 
 use super::apply::set_params;
 use super::schedules::{self, Served};

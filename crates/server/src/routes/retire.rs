@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use model::Name;
-use model::api::{KeptVersion, RetireAnswer, RetireBody};
+use wire::api::{KeptVersion, RetireAnswer, RetireBody};
 
 use super::submissions::no_pipeline;
 use super::{Asking, At};

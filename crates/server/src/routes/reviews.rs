@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use model::api::SubmissionPage;
 use model::submission::Wait;
 use model::{Name, Role, Status};
 use store::{Page, Query, Store};
+use wire::api::SubmissionPage;
 
 use super::Asking;
 use super::submissions::{no_pipeline, view};

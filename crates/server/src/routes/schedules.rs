@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::core::{SCHEDULES, Scheduled};
-use model::api::ScheduleView;
 use model::{Json, Pipeline, Time};
 use store::Store;
+use wire::api::ScheduleView;
 
 const PAGE: usize = 1_000;
 

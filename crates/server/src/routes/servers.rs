@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use engine::ServerReport;
-use model::api::{ServerList, ServerView};
 use model::{Code, Refusal};
+use wire::api::{ServerList, ServerView};
 
 use super::Asking;
 use crate::app::App;

@@ -9,12 +9,12 @@ use axum::http::Uri;
 use engine::core::Tally;
 use engine::levels::{LevelReport, Verdict, WindowReport};
 use engine::{Condition, DutyReport};
-use model::api::{
+use model::{InvestigationStatus, Millis, Name};
+use store::Count;
+use wire::api::{
     DutyView, InvestigationCount, PlaceCount, ReceivedView, ServiceLevelView, StatsView, VerdictView,
     WindowView,
 };
-use model::{InvestigationStatus, Millis, Name};
-use store::Count;
 
 use super::Asking;
 use crate::app::App;

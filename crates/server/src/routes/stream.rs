@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use model::api::EventView;
+use wire::api::EventView;
 
 use super::feed::Reader;
 use crate::access::Visitor;

@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use engine::pipelines::Versions;
-use model::api::{EventPage, EventView, SubmissionPage, SubmissionView};
 use model::event::Change;
 use model::owed::{self, DELIVERY};
 use model::{Code, Documents, Event, InvestigationStatus, Refusal, Status, Submission, SubmissionId};
 use serde_json::json;
 use store::{Query, Store};
+use wire::api::{EventPage, SubmissionPage, SubmissionView};
 
 use super::{Asking, At, etag, id, no_submission};
 use crate::access::Visitor;
@@ -36,7 +36,7 @@ pub(crate) async fn show(
         });
         return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(&text)).into());
     };
-    let mut view = view(&app, &row).with_documents(documents).standing_for(id);
+    let mut view = model::view::with_documents(view(&app, &row), documents).standing_for(id);
     if &*row.pipeline == DELIVERY && !asking.delivers() {
         view.payload = view.payload.map(|payload| owed::shown(&payload));
     }
@@ -77,7 +77,8 @@ fn refusal(event: &Event) -> Option<Refusal> {
 pub(super) fn view(app: &App, row: &Submission) -> SubmissionView {
     let versions = app.engine.pipelines().current();
     let pipeline = versions.version(&row.pipeline, row.version);
-    SubmissionView::new(row, pipeline.map(|pipeline| &**pipeline)).with_holds(super::holds::over(app, row))
+    model::view::submission(row, pipeline.map(|pipeline| &**pipeline))
+        .with_holds(super::holds::over(app, row))
 }
 
 const FILTERS: [&str; 11] = [
@@ -230,7 +231,7 @@ pub(crate) async fn events(
     let seen = found.await?.filter(|((pipeline, labels), ..)| asking.sees_with(pipeline, labels));
     let (_, recorded, more) = seen.ok_or_else(|| no_submission(&text))?;
     let events: Vec<_> =
-        recorded.iter().map(|recorded| EventView::new(recorded.seq, &recorded.event)).collect();
+        recorded.iter().map(|recorded| model::view::event(recorded.seq, &recorded.event)).collect();
     let next = events.last().filter(|_| more).map(|event| event.revision);
     Ok(Json(EventPage { events, next }))
 }

@@ -9,8 +9,8 @@ use engine::Within;
 use engine::core::{Answered, Once};
 use futures_util::future::join_all;
 use model::admit::Application;
-use model::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
 use model::{Code, Name, Refusal, Trace};
+use wire::api::{ManyAnswer, ManyResult, Problem, SubmitAnswer, SubmitBody, SubmitMany};
 
 use super::submissions::no_pipeline;
 use super::{Asking, At, etag, evidence};
@@ -52,7 +52,7 @@ pub(crate) async fn submit(
         return Err(body::too_large(body::ONE_MAX).into());
     }
     let answered = to.one(body::shape(&bytes)?, once).await?;
-    let answer = SubmitAnswer::new(&answered.row, answered.duplicate);
+    let answer = model::view::submit_answer(&answered.row, answered.duplicate);
     Ok((status(&answered), [location(&answer), etag(answer.revision)], Json(answer)).into_response())
 }
 
@@ -130,7 +130,7 @@ fn result(answered: Result<Answered, Refusal>) -> ManyResult {
     match answered {
         Ok(answered) => ManyResult {
             status: status(&answered).as_u16(),
-            submission: Some(SubmitAnswer::new(&answered.row, answered.duplicate)),
+            submission: Some(model::view::submit_answer(&answered.row, answered.duplicate)),
             problem: None,
         },
         Err(refusal) => {

@@ -7,14 +7,14 @@ use engine::Child;
 use engine::core::{ClaimMany, Granted, Outcome, Output};
 use futures_util::future::join_all;
 use model::admit::{Admission, KEY_BYTES_MAX};
-use model::api::{
-    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
-    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
-};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::owed::is_delivery_task;
 use model::submission::Failure;
 use model::{Code, Command, Millis, Name, Refusal, Token};
+use wire::api::{
+    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
+    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
+};
 
 use super::actions::check_sees;
 use super::{Asking, evidence};

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use engine::KnownToken;
 use engine::core::TokenEntry;
 use model::admit::KEY_BYTES_MAX;
-use model::api::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
 use model::{Code, Millis, Name, Refusal, Time, person};
+use wire::api::{RotateBody, Secret, TokenBody, TokenGiven, TokenList, TokenView};
 
 use super::{Asking, At};
 use crate::app::App;

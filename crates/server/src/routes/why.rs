@@ -3,12 +3,12 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
-use model::api::WhyAnswer;
 use model::owed::DELIVERY;
 use model::submission::{Seat, Wait};
 use model::why::{Holder, Line, Other, Surroundings, why};
 use model::{Code, Millis, Refusal, Status, Submission, SubmissionId};
 use store::{LaneKey, Query, Store};
+use wire::api::WhyAnswer;
 
 use super::holds::over;
 use super::{Asking, At, id, no_submission};

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use engine::WorkerReport;
-use model::api::{WorkerList, WorkerView};
 use model::{Millis, Name};
+use wire::api::{WorkerList, WorkerView};
 
 use super::Asking;
 use crate::app::App;

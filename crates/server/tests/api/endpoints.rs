@@ -1,5 +1,5 @@
-use model::webhook::Key;
 use serde_json::{Value, json};
+use wire::webhook::Key;
 
 use crate::server::{Answer, Server};
 

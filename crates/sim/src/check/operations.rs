@@ -67,7 +67,7 @@ impl Ledger {
         for watched in self.operations.values_mut() {
             let Watched { operation, results, waiting, .. } = watched;
             waiting.retain(|id| {
-                let fits = known.get(id).is_some_and(|known| operation.filter.fits(&known.row));
+                let fits = known.get(id).is_some_and(|known| known.row.fits(&operation.filter));
                 fits && !results.contains(id) && !may_have_left(*id)
             });
             let left_out = waiting.first().filter(|_| operation.status == OperationStatus::Done);
@@ -98,7 +98,7 @@ impl Ledger {
         match self.operations.get_mut(id) {
             None => {
                 ensure!(operation.found == 0 && operation.after.is_none(), "it begins with something done");
-                let fits = self.known.values().filter(|known| operation.filter.fits(&known.row));
+                let fits = self.known.values().filter(|known| known.row.fits(&operation.filter));
                 let waiting = fits.map(|known| known.row.id).collect();
                 let watched = Watched { operation, results: BTreeSet::new(), cleared: 0, waiting };
                 self.operations.insert(id.into(), watched);

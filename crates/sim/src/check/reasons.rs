@@ -1,10 +1,11 @@
 //! Whatever is open says why it is where it is, and what it says is so.
 
 use model::submission::{Cause, Wait};
-use model::why::{Held, Holder, Line, Other, Reason, Surroundings, why};
+use model::why::{Holder, Line, Other, Surroundings, why};
 use model::{Investigation, Submission, Time};
 use store::entries::{Stand, unheld_key, unheld_lane};
 use store::{Entries, LaneKey};
+use wire::api::{Held, Reason};
 
 use super::ledger::Ledger;
 use super::{Checked, ensure, limits};

@@ -1,8 +1,8 @@
 //! A batch becomes three jobs; one of a torn batch cannot be fetched.
 
 use client::{Failure, Outcome};
-use model::api::ChildBody;
 use serde_json::{Value, json};
+use wire::api::ChildBody;
 
 use super::{done, text};
 

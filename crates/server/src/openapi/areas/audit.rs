@@ -1,7 +1,7 @@
 use model::Code;
-use model::actor::ActorKind;
-use model::api::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 use serde_json::{Value, json};
+use wire::actor::ActorKind;
+use wire::api::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 
 use crate::openapi::call::{Call, JSON, get, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};

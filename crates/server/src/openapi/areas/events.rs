@@ -1,10 +1,10 @@
 //! The events of submissions, and why they are where they are.
 
 use model::Actor;
-use model::api::{EventPage, EventView, Reason, WhyAnswer};
-use model::event::Notified;
-use model::submission::Failure;
 use serde_json::{Value, json};
+use wire::api::{EventPage, EventView, Reason, WhyAnswer};
+use wire::event::Notified;
+use wire::submission::Failure;
 
 use crate::openapi::shape::{Named, Shape, given, named, refer};
 use crate::openapi::words::{self, Piece, any, list, list_of, or_null};

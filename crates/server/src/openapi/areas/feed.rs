@@ -1,6 +1,6 @@
 use model::Code;
-use model::api::{CursorBody, CursorList, CursorView, FeedPage};
 use serde_json::json;
+use wire::api::{CursorBody, CursorList, CursorView, FeedPage};
 
 use super::events::event_example;
 use crate::openapi::call::{Call, delete, get, put};
@@ -58,7 +58,7 @@ pub(super) fn shapes() -> Vec<Named> {
 impl Shape for FeedPage {
     fn schema() -> Piece {
         given("")
-            .has("events", list(refer::<model::api::EventView>()), "")
+            .has("events", list(refer::<wire::api::EventView>()), "")
             .has("next", words::position(), "What to give as `after` next, whether or not there were events.")
             .like(json!({ "events": [event_example()], "next": 1 }))
     }

@@ -1,8 +1,8 @@
-use model::api::{
+use serde_json::{Value, json};
+use wire::api::{
     ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
     ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
-use serde_json::{Value, json};
 
 use crate::openapi::call::{Call, get, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer};

@@ -1,7 +1,7 @@
 use model::Code;
-use model::actor::{Actor, ActorKind};
-use model::api::{HoldBody, HoldList, HoldView};
 use serde_json::json;
+use wire::actor::{Actor, ActorKind};
+use wire::api::{HoldBody, HoldList, HoldView};
 
 use crate::openapi::call::{Call, delete, get, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};

@@ -1,9 +1,9 @@
 use model::Code;
-use model::api::{
+use serde_json::{Value, json};
+use wire::api::{
     DeliveryPage, DeliveryView, EndpointBody, EndpointGiven, EndpointList, EndpointView, RedriveBody,
 };
-use model::submission::Failure;
-use serde_json::{Value, json};
+use wire::submission::Failure;
 
 use crate::openapi::call::{Call, delete, get, post};
 use crate::openapi::shape::{Fields, Named, Shape, given, named, refer, taken};

@@ -92,5 +92,5 @@ pub(super) const AREAS: &[Area] = &[
 
 /// Every schema with a name.
 pub(super) fn shapes() -> impl Iterator<Item = Named> {
-    std::iter::once(named::<model::api::Problem>()).chain(AREAS.iter().flat_map(|area| (area.shapes)()))
+    std::iter::once(named::<wire::api::Problem>()).chain(AREAS.iter().flat_map(|area| (area.shapes)()))
 }

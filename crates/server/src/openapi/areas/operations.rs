@@ -1,8 +1,8 @@
 use model::Code;
-use model::actor::Caller;
-use model::api::{OperationBody, OperationList, ResultPage, ResultView};
-use model::operation::{Deed, Filter, Operation};
 use serde_json::{Value, json};
+use wire::actor::Caller;
+use wire::api::{OperationBody, OperationList, ResultPage, ResultView};
+use wire::operation::{Deed, Filter, Operation};
 
 use crate::openapi::call::{Call, get, post};
 use crate::openapi::shape::{Fields, Named, Shape, given, named, refer, taken};

@@ -1,10 +1,10 @@
 use model::Code;
-use model::api::{
+use serde_json::{Value, json};
+use wire::api::Difference;
+use wire::api::{
     ApplyAnswer, ApplyBody, DefinitionView, KeptVersion, PipelineList, PipelineView, RetireAnswer,
     RetireBody, ScheduleView, StateCount, StateView,
 };
-use model::pipeline::diff::Difference;
-use serde_json::{Value, json};
 
 use crate::openapi::call::{Call, get, post, put};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};

@@ -1,10 +1,10 @@
 use model::Actor;
-use model::api::{
+use model::submission::{Approval, Children, Failure, Investigation};
+use serde_json::{Value, json};
+use wire::api::{
     AcknowledgeBody, ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem,
     RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
-use model::submission::{Approval, Children, Failure, Investigation};
-use serde_json::{Value, json};
 
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
 use crate::openapi::words::{self, Piece, any, list, list_of, map, or_null};

@@ -1,5 +1,5 @@
 use model::Code;
-use model::api::{
+use wire::api::{
     AcknowledgeBody, ActBody, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage,
     SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };

@@ -1,9 +1,9 @@
-use model::api::{
+use serde_json::{Value, json};
+use wire::api::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody,
     SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
-use model::submission::Children;
-use serde_json::{Value, json};
+use wire::submission::Children;
 
 use crate::openapi::call::{Call, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};

@@ -1,6 +1,6 @@
 use model::Code;
-use model::api::{RotateBody, TokenBody, TokenGiven, TokenList, TokenView};
 use serde_json::{Value, json};
+use wire::api::{RotateBody, TokenBody, TokenGiven, TokenList, TokenView};
 
 use crate::openapi::call::{Call, delete, get, post};
 use crate::openapi::shape::{Fields, Named, Shape, given, named, refer, taken};

@@ -89,7 +89,7 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_kind_of_event_is_listed() {
-    let error = serde_json::from_str::<model::event::Kind>("\"?\"").unwrap_err().to_string();
+    let error = serde_json::from_str::<wire::event::Kind>("\"?\"").unwrap_err().to_string();
     let known: Vec<&str> = error.split('`').skip(1).step_by(2).skip(1).collect();
     assert_eq!(known, KINDS);
 }

@@ -1,0 +1,14 @@
+//! A pipeline as a picture: text for Mermaid, or an SVG drawing that needs nothing else.
+
+mod chart;
+mod layout;
+mod mermaid;
+mod path;
+mod svg;
+mod text;
+mod theme;
+
+pub use mermaid::mermaid;
+pub use path::{Path, Step};
+pub use svg::svg;
+pub use theme::style;

@@ -1,0 +1,177 @@
+//! The requests of workers and the answers to them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+use crate::Name;
+use crate::json::Json;
+use crate::submission::{Children, Status, SubmissionId};
+use crate::time::{Millis, Time};
+
+/// The outcome by which the task of a join state says: these are all its children.
+pub const SEALED: &str = "sealed";
+
+/// Every call about tasks takes many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tasks<T> {
+    pub tasks: Vec<T>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimBody {
+    pub worker: String,
+    pub tasks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipelines: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Millis>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimAnswer {
+    pub tasks: Vec<TaskView>,
+    /// Those of the tasks asked for that no pipeline has which the caller can see: waiting for them is in vain until one
+    /// is applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown_tasks: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskView {
+    /// Whoever holds it can settle the task: it is a secret.
+    pub token: String,
+    pub submission: SubmissionId,
+    pub pipeline: Name,
+    pub state: Name,
+    pub task: Name,
+    pub with: Option<Json>,
+    pub params: Json,
+    pub attempt: u32,
+    pub payload: Json,
+    pub payload_revision: u64,
+    pub outputs: BTreeMap<Name, Json>,
+    pub labels: BTreeMap<Name, Name>,
+    /// The time the lease is good without a renewal.
+    pub lease: Millis,
+    pub lease_expires_at: Time,
+    /// The trace the submission is part of, for whatever the worker calls in its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traceparent: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracestate: Option<Name>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FinishBody {
+    pub token: String,
+    pub outcome: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Json>,
+    /// Submissions it makes, in the commit of its answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildBody>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChildBody {
+    pub payload: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Time>,
+    /// The child's name among its parent's children: the same name is the same child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpawnBody {
+    pub token: String,
+    pub children: Vec<ChildBody>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailBody {
+    pub token: String,
+    pub error: ErrorBody,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorBody {
+    pub code: String,
+    pub message: String,
+    #[serde(default = "yes")]
+    pub retryable: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnoozeBody {
+    pub token: String,
+    #[serde(rename = "for")]
+    pub span: Millis,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GiveBackBody {
+    pub token: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RenewBody {
+    pub token: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettleAnswer {
+    pub results: Vec<SettleResult>,
+}
+
+/// One for each task sent, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettleResult {
+    pub token: String,
+    pub status: u16,
+    /// The state in which the settlement left the submission.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission_status: Option<Status>,
+    /// The counts of the submission's children, after a spawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Children>,
+    /// The same settlement was taken before; this is its answer again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
+    /// The time until which the lease is good now, after a renewal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_expires_at: Option<Time>,
+    /// The revision of the payload, after a renewal: higher than the task's means the payload was amended since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_revision: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
+}
