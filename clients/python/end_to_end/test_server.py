@@ -9,7 +9,7 @@ import os
 import threading
 import unittest
 import uuid
-from typing import Iterator
+from typing import Any, Iterator
 
 from milepost import AsyncClient, AsyncTask, AsyncWorker, Client, Failure, Outcome, Problem, Snooze, Task, Worker
 from milepost.views import Child, Submission
@@ -76,6 +76,15 @@ class Server(unittest.TestCase):
     def submit(self, kind: str = "work") -> str:
         return self.client.submit(self.pipeline, {"kind": kind, "note": "old"}, idempotency_key=kind)["id"]
 
+    def progress(self, id: str) -> dict[str, Any]:
+        """Asks until the task has told how far it has come."""
+        while True:
+            submission = self.client.get(id)
+            assert submission["status"] == "open", "it has ended without a word"
+            progress: dict[str, Any] | None = (submission["lease"] or {}).get("progress")
+            if progress is not None:
+                return progress
+
     def rested(self, id: str, rest: str) -> Submission:
         waited = self.client.wait(id, at_most=PATIENCE)
         self.assertEqual(waited.rest, rest, waited.submission)
@@ -111,6 +120,22 @@ class Server(unittest.TestCase):
             self.client.amend(id, {"note": "new"})
             ended = self.rested(id, "ended")
         self.assertEqual(ended["outputs"]["WORK"], {"note": "new", "amended": False})
+
+    def test_progress_is_shown_with_the_submission(self) -> None:
+        told = threading.Event()
+
+        @self.worker.task(f"{self.pipeline}.work")
+        def work(task: Task) -> Outcome:
+            task.report(3, total=9, line="copying a.nc")
+            assert told.wait(60)
+            return Outcome("done")
+
+        id = self.submit()
+        with working(self.worker):
+            progress = self.progress(id)
+            self.assertEqual((progress["done"], progress["total"], progress["line"]), (3, 9, "copying a.nc"))
+            told.set()
+            self.assertIsNone(self.rested(id, "ended").get("lease"))
 
     def test_a_handler_hears_when_its_lease_is_lost(self) -> None:
         begun, lost = threading.Event(), threading.Event()

@@ -13,7 +13,7 @@ import textwrap
 import unittest
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from scripted import CASES, PATIENCE, ScriptedServer
 
@@ -31,6 +31,8 @@ from milepost import (
     webhooks,
 )
 from milepost._call import when
+from milepost.views import Settled, TaskView
+from milepost.worker.leases import Leases
 from milepost.worker.settling import error_code, settlement
 
 SUBMISSION = "01a1e148-25d3-7c36-9f16-9d3a7fedad24"
@@ -168,12 +170,37 @@ class SmallParts(unittest.TestCase):
 
     def test_secrets_do_not_show(self) -> None:
         view: Any = {"token": "hunter2", "submission": "s", "pipeline": "p", "state": "S", "task": "t"}
-        view |= {"params": {}, "attempt": 1, "payload": 1, "payload_revision": 1, "outputs": {}, "labels": {}}
+        view |= {
+            "params": {},
+            "attempt": 1,
+            "requeues": 0,
+            "priority": 0,
+            "payload": 1,
+            "payload_revision": 1,
+            "outputs": {},
+            "labels": {},
+        }
         with Client("http://127.0.0.1:1", "hunter2") as client:
             self.assertNotIn("hunter2", repr(client) + repr(client._http.headers) + repr(Task(view, client)))
         with self.assertRaises(webhooks.SignatureError) as caught:
             webhooks.verify({}, b"", "whsec_hunter2!")
         self.assertNotIn("hunter2", str(caught.exception))
+
+    def test_progress_hastens_a_renewal_and_the_newest_is_told(self) -> None:
+        leases, view = Leases(), cast(TaskView, {"token": "t", "lease": "30s"})
+        leases.keep(view, 0.0)
+        self.assertEqual(leases.next_due(), 10.0)
+        leases.tell("t", {"done": 1})
+        leases.tell("t", {"done": 2})
+        self.assertEqual((leases.next_due(), leases.progress(["t"])), (1.0, {"t": {"done": 2}}))
+        leases.unheard(["t"], 1.0)
+        self.assertEqual(leases.progress(["t"]), {"t": {"done": 2}}, "what was not heard is told again")
+        leases.tell("t", {"done": 3})
+        renewed: Settled = {"token": "t", "status": 200, "lease_expires_at": "", "payload_revision": 1}
+        leases.heard("t", renewed, 2.0)
+        self.assertEqual((leases.next_due(), leases.progress(["t"])), (3.0, {"t": {"done": 3}}), "told meanwhile")
+        leases.heard("t", renewed, 3.0)
+        self.assertEqual((leases.next_due(), leases.progress(["t"])), (13.0, {}))
 
     def test_a_problem_survives_a_trip_between_processes(self) -> None:
         again = pickle.loads(pickle.dumps(Problem(problem(409, "stale-lease"))))

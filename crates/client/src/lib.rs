@@ -62,4 +62,5 @@ pub use pipelines::ApplyOptions;
 pub use retries::Retries;
 pub use submissions::{ActOptions, DeliveryFilter, Filter, Page};
 pub use wait::{Rest, Waited};
+pub use wire::submission::Progress;
 pub use worker::{Failure, Outcome, Task, Worker};

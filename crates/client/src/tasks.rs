@@ -36,6 +36,7 @@ impl Client {
         self.settle("tasks:give-back", tasks).await?.json()
     }
 
+    /// Keeps leases longer. A renewal may say how far its task has come; that costs no event.
     pub async fn renew(&self, tasks: Vec<RenewBody>) -> Result<SettleAnswer, Error> {
         self.settle("tasks:renew", tasks).await?.json()
     }

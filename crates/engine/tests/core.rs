@@ -96,7 +96,9 @@ fn each_row_is_written_once_a_batch() {
     let mut machine = Machine::over(store.clone());
     machine.one(submit("a")).unwrap();
     let token = machine.claimed(1)[0].token;
-    let renew = || Ask::Tell(token.submission, Command::Renew(model::command::Renew { token })).into();
+    let renew = || {
+        Ask::Tell(token.submission, Command::Renew(model::command::Renew { token, progress: None })).into()
+    };
     let before = store.submission(token.submission).unwrap().unwrap().0;
     machine.step(&[renew(), renew(), Ask::Tell(token.submission, done(token)).into()]);
     let after = store.submission(token.submission).unwrap().unwrap().0;

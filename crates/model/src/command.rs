@@ -8,7 +8,7 @@ use crate::actor::Caller;
 use crate::admit::Admission;
 use crate::json::Json;
 use crate::pipeline::Pipeline;
-use crate::submission::{Failure, Status};
+use crate::submission::{Failure, Progress, Status};
 use crate::time::Millis;
 use crate::token::Token;
 
@@ -50,6 +50,7 @@ pub struct Claim {
 #[derive(Debug, Clone)]
 pub struct Renew {
     pub token: Token,
+    pub progress: Option<Progress>,
 }
 
 #[derive(Debug, Clone)]

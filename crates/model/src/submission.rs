@@ -5,7 +5,7 @@ mod wait;
 
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Wait};
 pub use wire::submission::{
-    Approval, Children, Failure, Investigation, InvestigationStatus, Status, SubmissionId,
+    Approval, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status, SubmissionId,
 };
 
 use std::collections::BTreeMap;

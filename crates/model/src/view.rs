@@ -20,6 +20,7 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
         task: lease.task.clone(),
         worker: lease.worker.clone(),
         expires_at: lease.expires_at,
+        progress: lease.progress.clone(),
     });
     SubmissionView {
         id: row.id,

@@ -145,13 +145,16 @@ impl Look<'_> {
     }
 
     fn leased(&self, lease: &Lease) -> Reason {
-        let Lease { task, worker, granted_at, expires_at, times_out_at, .. } = lease;
+        let Lease { task, worker, granted_at, expires_at, times_out_at, progress, .. } = lease;
         let late = if *expires_at <= self.around.now { ", which is over: it will be taken back" } else { "" };
-        let sentence =
-            format!("worker {worker} has task {task} since {granted_at}, until {expires_at}{late}");
+        let far = progress.as_ref().map(|progress| format!("; it has come to {progress}"));
+        let sentence = format!(
+            "worker {worker} has task {task} since {granted_at}, until {expires_at}{late}{}",
+            far.unwrap_or_default()
+        );
         let details = json!({
             "task": task, "worker": worker, "granted_at": granted_at, "expires_at": expires_at,
-            "times_out_at": times_out_at, "attempt": self.row.attempt,
+            "times_out_at": times_out_at, "attempt": self.row.attempt, "progress": progress,
         });
         reason("leased", sentence, details)
     }

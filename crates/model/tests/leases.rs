@@ -4,8 +4,9 @@
 mod support;
 
 use model::Code;
+use model::command::{Command, Renew};
 use model::decide::{Answer, CRASHES_MAX};
-use model::submission::{Status, Wait};
+use model::submission::{Progress, Status, Wait};
 use support::{Story, fail, finish, pipeline};
 
 const WORK: &str = r#"
@@ -119,6 +120,27 @@ fn a_renewed_lease_lives_on() {
     story.wake();
     assert!(story.row().lease().is_some());
     story.finish(token, "done", "{}").unwrap();
+}
+
+#[test]
+fn progress_stays_with_the_lease_and_costs_no_revision() {
+    let mut story = story();
+    let token = story.claim_any();
+    let before = story.row().revision;
+    let told = |done| Progress { done, total: Some(9), line: None };
+    let kept = |story: &Story| story.row().lease().unwrap().progress.as_ref().map(|told| told.done);
+    for done in [3, 4] {
+        story.tell(&Command::Renew(Renew { token, progress: Some(told(done)) })).unwrap();
+        story.renew(token).unwrap();
+        assert_eq!(kept(&story), Some(done));
+    }
+    assert_eq!(story.row().revision, before);
+    story.pass("31s");
+    story.wake();
+    story.pass("1h");
+    story.wake();
+    story.claim_any();
+    assert_eq!(kept(&story), None, "another lease begins anew");
 }
 
 #[test]

@@ -212,7 +212,7 @@ impl Game {
                 if two.is_multiple_of(2) {
                     Command::Wake
                 } else {
-                    Command::Renew(model::command::Renew { token: token? })
+                    Command::Renew(model::command::Renew { token: token?, progress: None })
                 }
             }
             7 => self.migration(one, two),

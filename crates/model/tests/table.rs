@@ -219,7 +219,7 @@ fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
     let snooze = model::command::Snooze { token, span: model::Millis::from_secs(60) };
     table.row("snooze 1m", &leased, &Command::Snooze(snooze));
     table.row("give back", &leased, &Command::GiveBack(model::command::GiveBack { token }));
-    table.row("renew", &leased, &Command::Renew(model::command::Renew { token }));
+    table.row("renew", &leased, &Command::Renew(model::command::Renew { token, progress: None }));
     let lease = leased.row().lease().unwrap().clone();
     let too_long = lease.times_out_at.unwrap_or(lease.expires_at.plus(model::Millis::from_secs(3600)));
     for (name, at) in [

@@ -16,7 +16,7 @@ pub(crate) async fn keep(engine: &Engine, token: Token, span: Duration) {
     let mut pause = usual;
     loop {
         tokio::time::sleep(pause).await;
-        match engine.settle(token, Command::Renew(Renew { token })).await {
+        match engine.settle(token, Command::Renew(Renew { token, progress: None })).await {
             Ok(_) => pause = usual,
             // Its time is over, but what is on its way may still arrive.
             Err(refusal) if refusal.code == Code::Expired => std::future::pending().await,

@@ -194,6 +194,7 @@ pub fn lease_with(task: &str, no: u64, slots: &[(&str, &str, u32)]) -> Wait {
         expires_at: at(no + 30_000),
         times_out_at: Some(at(no + 300_000)),
         slots: slots.iter().map(slot).collect(),
+        progress: None,
     })
 }
 

@@ -3,11 +3,13 @@
 mod failure;
 mod id;
 mod investigation;
+mod progress;
 mod status;
 
 pub use failure::Failure;
 pub use id::SubmissionId;
 pub use investigation::{Investigation, InvestigationStatus};
+pub use progress::{Progress, Reported};
 pub use status::Status;
 
 use serde::{Deserialize, Serialize};

@@ -126,6 +126,10 @@ def settle(verb: str, tasks: Sequence[Mapping[str, Any]]) -> Call:
     return call("POST", f"tasks:{verb}", body={"tasks": list(tasks)}, repeatable=True)
 
 
+def renewals(tokens: Sequence[str], progress: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [given(token=token, progress=progress.get(token)) for token in tokens]
+
+
 def apply(
     name: str, toml: str, files: Mapping[str, str] | None, params: Mapping[str, Any] | None, rollback: bool
 ) -> Call:

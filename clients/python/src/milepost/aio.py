@@ -27,6 +27,7 @@ from .views import (
     Hold,
     Json,
     ManyResult,
+    Progress,
     Settled,
     Submission,
     SubmissionPage,
@@ -348,8 +349,9 @@ class AsyncClient:
         """Gives leases back: somebody else gets the tasks at once, from the start, and no attempt is counted."""
         return await self._settle("give-back", [{"token": token} for token in tokens])
 
-    async def renew(self, tokens: Sequence[str]) -> List[Settled]:
-        return await self._settle("renew", [{"token": token} for token in tokens])
+    async def renew(self, tokens: Sequence[str], *, progress: Mapping[str, Progress] | None = None) -> List[Settled]:
+        """Keeps leases longer. `progress` says, by token, how far tasks have come."""
+        return await self._settle("renew", _routes.renewals(tokens, progress or {}))
 
     async def spawn(self, token: str, children: Sequence[Child]) -> Settled:
         """Makes children without settling the task. The same name is the same child, so a repeat makes nothing twice."""

@@ -27,6 +27,7 @@ from .views import (
     Hold,
     Json,
     ManyResult,
+    Progress,
     Settled,
     Submission,
     SubmissionPage,
@@ -295,9 +296,7 @@ class Client:
         answer: Cursor = self._send(_routes.read("feed", "cursors", name))
         return answer
 
-    def cursors(
-        self, *, subject: str | None = None, limit: int | None = None, after: str | None = None
-    ) -> CursorPage:
+    def cursors(self, *, subject: str | None = None, limit: int | None = None, after: str | None = None) -> CursorPage:
         """One page of the cursors that are yours, or everybody's if you see all. `after` is the `next` of the page before."""
         answer: CursorPage = self._send(_routes.cursors(subject, limit, after))
         return answer
@@ -345,8 +344,9 @@ class Client:
         """Gives leases back: somebody else gets the tasks at once, from the start, and no attempt is counted."""
         return self._settle("give-back", [{"token": token} for token in tokens])
 
-    def renew(self, tokens: Sequence[str]) -> List[Settled]:
-        return self._settle("renew", [{"token": token} for token in tokens])
+    def renew(self, tokens: Sequence[str], *, progress: Mapping[str, Progress] | None = None) -> List[Settled]:
+        """Keeps leases longer. `progress` says, by token, how far tasks have come."""
+        return self._settle("renew", _routes.renewals(tokens, progress or {}))
 
     def spawn(self, token: str, children: Sequence[Child]) -> Settled:
         """Makes children without settling the task. The same name is the same child, so a repeat makes nothing twice."""

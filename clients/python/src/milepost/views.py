@@ -197,6 +197,8 @@ _TaskView = TypedDict(
         "with": Json,
         "params": dict[str, Json],
         "attempt": int,
+        "requeues": int,
+        "priority": int,
         "payload": Json,
         "payload_revision": int,
         "outputs": dict[str, Json],
@@ -210,6 +212,13 @@ _TaskView = TypedDict(
 class TaskView(_TaskView, total=False):
     """What a claim gives. The trace is there where the submission is part of one."""
 
+    key: str
+    #: The submission that made this one.
+    parent: str
+    #: The state in which it failed last, while it is being put right.
+    failed_from: str
+    #: The last state that it left by an outcome.
+    last_good: str
     traceparent: str
     tracestate: str
 
@@ -223,6 +232,18 @@ class Claimed(_Claimed, total=False):
 
     #: Those of the tasks asked for that no pipeline has.
     unknown_tasks: list[str]
+
+
+class _Progress(TypedDict):
+    done: int
+
+
+class Progress(_Progress, total=False):
+    """How far a task has come."""
+
+    total: int
+    #: What it is at; cut at 200 characters.
+    line: str
 
 
 class _Settled(TypedDict):

@@ -99,6 +99,8 @@ fn about(submission: &SubmissionView) -> String {
     add("lane", submission.lane.as_ref().map(lane));
     add("children", Some(submission.children).filter(|children| children.total > 0).map(children));
     add("lease", lease);
+    let progress = submission.lease.as_ref().and_then(|lease| lease.progress.as_ref());
+    add("progress", progress.map(|progress| format!("{progress} (at {})", progress.at)));
     for hold in &submission.holds {
         add("held by", Some(format!("{}: {}", hold.owner.name, hold.reason)));
     }

@@ -115,7 +115,7 @@ impl<'a> Stage<'a> {
             }
             Some(Verb::Renew { lease }) => {
                 let token = self.lease(lease.as_deref())?;
-                self.settle(Command::Renew(command::Renew { token }))
+                self.settle(Command::Renew(command::Renew { token, progress: None }))
             }
             Some(Verb::Crash { times }) => (0..*times).try_for_each(|_| self.crash()),
             Some(Verb::Stall) => self.stall(),

@@ -168,7 +168,7 @@ impl Stage<'_> {
             let half = Millis::new((lease.span.millis() / 2).max(1));
             self.world.pass(left.min(half));
             if self.row()?.lease().is_some_and(|lease| lease.no == token.lease_no) {
-                self.settle(Command::Renew(command::Renew { token }))?;
+                self.settle(Command::Renew(command::Renew { token, progress: None }))?;
             }
         }
         Ok(())

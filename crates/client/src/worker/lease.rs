@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use wire::Millis;
 use wire::api::{RenewBody, TaskView};
+use wire::submission::Progress;
 
 use crate::client::Client;
 
@@ -13,6 +14,9 @@ const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// Between tries while the server cannot be reached.
 const PAUSE_UNREACHABLE: Duration = Duration::from_secs(1);
 
+/// Between renewals that say how far the task has come: people read it, and it is written to disk.
+const PAUSE_TOLD: Duration = Duration::from_secs(1);
+
 /// The lease of one task.
 pub(super) struct Lease {
     client: Client,
@@ -20,12 +24,18 @@ pub(super) struct Lease {
     pause: Duration,
     /// The revision that last changed the payload, as far as renewals have said.
     newest: watch::Sender<u64>,
+    /// The progress that the handler told last.
+    told: watch::Sender<Option<Progress>>,
 }
 
 impl Lease {
     pub(super) fn new(client: Client, task: &TaskView) -> Lease {
-        let newest = watch::Sender::new(task.payload_revision);
-        Lease { client, token: task.token.clone(), pause: pause(task.lease), newest }
+        let (newest, told) = (watch::Sender::new(task.payload_revision), watch::Sender::new(None));
+        Lease { client, token: task.token.clone(), pause: pause(task.lease), newest, told }
+    }
+
+    pub(super) fn told(&self) -> watch::Sender<Option<Progress>> {
+        self.told.clone()
     }
 
     pub(super) fn newest(&self) -> watch::Receiver<u64> {
@@ -35,13 +45,16 @@ impl Lease {
     /// Renews, and ends only when the lease is lost.
     pub(super) async fn keep(self) {
         let mut pause = self.pause;
+        let mut told = self.told.subscribe();
+        let mut unsent = None;
         loop {
-            tokio::time::sleep(pause).await;
-            let answer = match self.client.renew(vec![RenewBody { token: self.token.clone() }]).await {
+            let progress = told_within(&mut told, pause).await.or(unsent.take());
+            let renewal = RenewBody { token: self.token.clone(), progress: progress.clone() };
+            let answer = match self.client.renew(vec![renewal]).await {
                 Ok(answer) => answer,
                 Err(error) => {
                     tracing::warn!(%error, "cannot renew a lease; trying again");
-                    pause = self.pause.min(PAUSE_UNREACHABLE);
+                    (pause, unsent) = (self.pause.min(PAUSE_UNREACHABLE), progress);
                     continue;
                 }
             };
@@ -72,7 +85,49 @@ impl Lease {
     }
 }
 
+/// Waits until it is time to renew, or until there is progress to tell, and returns that.
+async fn told_within(told: &mut watch::Receiver<Option<Progress>>, pause: Duration) -> Option<Progress> {
+    let renewal = tokio::time::sleep(pause);
+    let news = async {
+        tokio::time::sleep(PAUSE_TOLD).await;
+        told.changed().await
+    };
+    // An error is none: whoever keeps the lease has a sender, too.
+    let is_told = tokio::select! {
+        news = news => news.is_ok(),
+        () = renewal => false,
+    };
+    let is_news = is_told || told.has_changed().unwrap_or_default();
+    told.borrow_and_update().clone().filter(|_| is_news)
+}
+
 /// A third of the lease: two renewals may be lost before it is.
 fn pause(lease: Millis) -> Duration {
     (Duration::from(lease) / 3).max(PAUSE_MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn progress_hastens_a_renewal_and_the_newest_is_told() {
+        let (sender, mut told) = watch::channel(None);
+        let (began, pause) = (tokio::time::Instant::now(), Duration::from_secs(10));
+        let say = |done| drop(sender.send_replace(Some(Progress { done, ..Progress::default() })));
+        say(1);
+        say(2);
+        let heard = told_within(&mut told, pause).await.map(|progress| progress.done);
+        assert_eq!((heard, began.elapsed()), (Some(2), PAUSE_TOLD));
+        assert_eq!(told_within(&mut told, pause).await, None, "it is told once");
+        assert_eq!(began.elapsed(), PAUSE_TOLD + pause);
+        say(3);
+        let short = PAUSE_TOLD / 4;
+        let heard = told_within(&mut told, short).await.map(|progress| progress.done);
+        assert_eq!(
+            (heard, began.elapsed()),
+            (Some(3), PAUSE_TOLD + pause + short),
+            "with a lease that is short"
+        );
+    }
 }

@@ -199,7 +199,7 @@ impl Worker {
                 return None;
             };
             let lease = Lease::new(self.client.clone(), &view);
-            let task = Task::new(view, lease.newest());
+            let task = Task::new(view, &lease);
             let (handler, client) = (handler.clone(), self.client.clone());
             Some(Run { handler, task, lease, client, give_up: give_up.subscribe() })
         });

@@ -7,19 +7,29 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 use wire::Json;
 use wire::api::TaskView;
+use wire::submission::Progress;
 
 use super::answer::Failure;
+use super::lease::Lease;
 
 /// A task under lease: the fields of [`TaskView`], and its documents as types of your own.
 #[derive(Clone)]
 pub struct Task {
     view: TaskView,
     newest: watch::Receiver<u64>,
+    told: watch::Sender<Option<Progress>>,
 }
 
 impl Task {
-    pub(super) fn new(view: TaskView, newest: watch::Receiver<u64>) -> Task {
-        Task { view, newest }
+    pub(super) fn new(view: TaskView, lease: &Lease) -> Task {
+        Task { view, newest: lease.newest(), told: lease.told() }
+    }
+
+    /// Tells how far the task has come: `done`, of a total where that is known, and what it is at. Cheap, to be called as
+    /// often as there is something new: the newest is sent, once a second at most. It is kept with the lease, shown with
+    /// the submission, and gone when the task ends.
+    pub fn report(&self, progress: Progress) {
+        self.told.send_replace(Some(progress));
     }
 
     /// Whether the payload was amended since the task was claimed: a renewal has said so. [`crate::Client::submission`]

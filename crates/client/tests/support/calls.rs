@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use wire::api::{
     ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
 };
+use wire::submission::Progress;
 use wire::{Json, Millis, SubmissionId};
 
 struct Arguments<'a>(&'a Value);
@@ -187,7 +188,10 @@ async fn work(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
         }
         "renew" => {
             let tokens: Vec<String> = arguments.get("tokens");
-            let tasks = tokens.into_iter().map(|token| RenewBody { token }).collect();
+            let mut progress: BTreeMap<String, Progress> = arguments.maybe("progress").unwrap_or_default();
+            let tasks =
+                tokens.into_iter().map(|token| RenewBody { progress: progress.remove(&token), token });
+            let tasks = tasks.collect();
             client.renew(tasks).await.map(|answer| shown(answer.results))
         }
         _ => {

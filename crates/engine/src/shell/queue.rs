@@ -483,7 +483,7 @@ mod tests {
     fn a_renewal_is_a_settlement() {
         let submission = SubmissionId::new(Time::from_millis(0), [0; 10]);
         let token = Token { submission, lease_no: 1, bits: Bits([0; 16]) };
-        let ask = Ask::Tell(submission, Command::Renew(Renew { token }));
+        let ask = Ask::Tell(submission, Command::Renew(Renew { token, progress: None }));
         assert_eq!(Lane::of(&ask), Lane::Settlements);
     }
 }

@@ -47,6 +47,7 @@ pub(super) fn decide(
         expires_at: context.now.plus(task.lease),
         times_out_at: task.timeout.map(|timeout| context.now.plus(timeout)),
         slots,
+        progress: None,
     };
     let token = Token { submission: row.id, lease_no: lease.no, bits: lease.bits };
     row.wait = Wait::Lease(lease);

@@ -1,4 +1,4 @@
-//! Renew: the worker is alive. Durable, without event or revision.
+//! Renew: the worker is alive, and may say how far it has come. Durable, without event or revision.
 
 use super::{Answer, Current, Decision};
 use crate::command::Renew;
@@ -17,6 +17,9 @@ pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> 
     }
     let mut lease = lease.clone();
     lease.expires_at = lease.expires_at.max(context.now.plus(lease.span));
+    if let Some(progress) = &renew.progress {
+        lease.progress = Some(progress.reported(context.now));
+    }
     let expires_at = lease.expires_at;
     // The timer stays: it is a lower bound, and leaving it saves two index writes a renewal.
     let row = Submission { wait: Wait::Lease(lease), ..current.row.clone() };

@@ -1,6 +1,7 @@
 //! Waits of a submission, and the places it holds meanwhile.
 
 use serde::{Deserialize, Serialize};
+use wire::submission::Reported;
 
 use crate::Name;
 use crate::time::{Millis, Time};
@@ -118,6 +119,9 @@ pub struct Lease {
     /// The slots the lease takes of its pipeline's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
+    /// How far the task has come, as its worker last said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Reported>,
 }
 
 impl Lease {

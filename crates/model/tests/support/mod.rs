@@ -197,7 +197,7 @@ impl Story {
     }
 
     pub(crate) fn renew(&mut self, token: Token) -> Result<Answer, Refusal> {
-        self.tell(&Command::Renew(Renew { token }))
+        self.tell(&Command::Renew(Renew { token, progress: None }))
     }
 
     pub(crate) fn wake(&mut self) {

@@ -104,6 +104,12 @@ fn view(granted: Granted) -> TaskView {
         with,
         params: (&*pipeline.params).into(),
         attempt: row.attempt,
+        requeues: row.requeues,
+        priority: row.priority,
+        key: row.key.clone(),
+        parent: row.parent,
+        failed_from: row.failed_from.clone(),
+        last_good: row.last_good.clone(),
         payload: documents.payload,
         payload_revision: row.payload_revision,
         outputs: documents.outputs,
@@ -285,6 +291,6 @@ impl Settlement for RenewBody {
     }
 
     fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
-        Ok(Command::Renew(Renew { token }))
+        Ok(Command::Renew(Renew { token, progress: self.progress }))
     }
 }

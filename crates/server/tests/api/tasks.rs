@@ -256,6 +256,37 @@ async fn a_lease_is_renewed_and_put_off() {
 }
 
 #[tokio::test]
+async fn a_task_says_how_far_it_has_come() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let task = server.claim("parcels.check").await;
+    assert_eq!((&task["requeues"], &task["priority"]), (&json!(0), &json!(0)), "{task}");
+    let renew = async |progress: Value| {
+        let body = json!({ "tasks": [{ "token": task["token"], "progress": progress }] });
+        server.post("/v1/tasks:renew", body).await
+    };
+    let shown = async || server.get(&format!("/v1/submissions/{id}")).await.json();
+    renew(json!({ "done": 3, "total": 9, "line": "weighing\nit" })).await;
+    let lease = shown().await["lease"].clone();
+    let (progress, at) = (&lease["progress"], &lease["progress"]["at"]);
+    assert_eq!(progress, &json!({ "done": 3, "total": 9, "line": "weighing it", "at": at }), "{lease}");
+    let why = server.get(&format!("/v1/submissions/{id}/why")).await.json();
+    assert!(why["reasons"][0]["sentence"].as_str().is_some_and(|why| why.contains("3 of 9")), "{why}");
+    renew(Value::Null).await;
+    assert_eq!(&shown().await["lease"]["progress"], progress, "a renewal that says nothing leaves it");
+    for wrong in [json!({}), json!({ "done": -1 }), json!({ "done": 1, "of": 2 })] {
+        assert_eq!(renew(wrong.clone()).await.status, 400, "{wrong}");
+    }
+    let back = json!({ "tasks": [{ "token": task["token"] }] });
+    server.post("/v1/tasks:give-back", back).await;
+    assert!(server.claim("parcels.check").await["token"].is_string());
+    let shown = shown().await;
+    assert!(shown["lease"].is_object() && shown["lease"]["progress"].is_null(), "{shown}");
+    let events = server.get(&format!("/v1/submissions/{id}/events")).await.json();
+    assert_eq!(events["events"].as_array().map(Vec::len), Some(1), "submitted, and no more: {events}");
+}
+
+#[tokio::test]
 async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
     let right = |token, subject: &str, role: &str| Grant {
         token,

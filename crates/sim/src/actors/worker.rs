@@ -3,7 +3,7 @@
 use engine::core::{Ask, ClaimMany, Input, Output};
 use model::admit::{Admission, Application, admit};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
-use model::submission::Failure;
+use model::submission::{Failure, Progress};
 use model::token::Bits;
 use model::{Caller, Code, Command, Json, Millis, Name, Role, Token};
 
@@ -84,7 +84,7 @@ impl Worker {
         }
         if view.chance.percent(3) {
             let forged = Token { bits: Bits([9; 16]), ..job.token };
-            return Some(tell(Command::Renew(Renew { token: forged })));
+            return Some(tell(Command::Renew(Renew { token: forged, progress: None })));
         }
         let (renews, leaves) = match self.habit {
             Habit::Steady => (30, 0),
@@ -106,7 +106,10 @@ impl Worker {
             return Some(tell(Command::Spawn(Spawn { token: job.token, children })));
         }
         if view.chance.percent(renews) {
-            return Some(tell(Command::Renew(Renew { token: job.token })));
+            // Every other lease says how far it has come, without a draw: kept seeds stay what they are.
+            let is_talkative = job.token.lease_no.is_multiple_of(2);
+            let progress = is_talkative.then(|| Progress { done: job.token.lease_no, ..Progress::default() });
+            return Some(tell(Command::Renew(Renew { token: job.token, progress })));
         }
         if self.habit == Habit::Leaving && view.chance.percent(80) {
             return Some(tell(Command::GiveBack(GiveBack { token: job.token })));

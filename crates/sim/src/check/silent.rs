@@ -56,7 +56,9 @@ fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
             expected.lease_no += 1;
         }
         (Wait::Lease(old), Wait::Lease(new)) => {
-            let same = Lease { expires_at: new.expires_at, ..old.clone() };
+            // A renewal prolongs a lease and may tell progress. What was told is never taken back.
+            let told = new.progress.clone().or(old.progress.clone());
+            let same = Lease { expires_at: new.expires_at, progress: told, ..old.clone() };
             ensure!(same == *new, "the lease of {id} changed hands without an event");
             ensure!(new.expires_at >= old.expires_at, "a renewal of {id} shortened the lease");
         }

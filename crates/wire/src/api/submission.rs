@@ -10,7 +10,7 @@ use crate::Name;
 use crate::actor::Actor;
 use crate::event::{Kind, Notified};
 use crate::json::Json;
-use crate::submission::{Approval, Children, Failure, Investigation, Status, SubmissionId};
+use crate::submission::{Approval, Children, Failure, Investigation, Reported, Status, SubmissionId};
 use crate::time::Time;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -133,6 +133,9 @@ pub struct LeaseView {
     pub task: Name,
     pub worker: Name,
     pub expires_at: Time,
+    /// How far the task has come, where its worker says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Reported>,
 }
 
 /// A running service level: that of its state, or of a leg of its way.

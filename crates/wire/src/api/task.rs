@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use crate::Name;
 use crate::json::Json;
-use crate::submission::{Children, Status, SubmissionId};
+use crate::submission::{Children, Progress, Status, SubmissionId};
 use crate::time::{Millis, Time};
 
 /// The outcome by which the task of a join state says: these are all its children.
@@ -55,6 +55,22 @@ pub struct TaskView {
     pub with: Option<Json>,
     pub params: Json,
     pub attempt: u32,
+    /// The number of times it came back from a state behind this one.
+    #[serde(default)]
+    pub requeues: u32,
+    #[serde(default)]
+    pub priority: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Name>,
+    /// The submission that made this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SubmissionId>,
+    /// The state in which it failed last, while it is being put right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_from: Option<Name>,
+    /// The last state that it left by an outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_good: Option<Name>,
     pub payload: Json,
     pub payload_revision: u64,
     pub outputs: BTreeMap<Name, Json>,
@@ -143,6 +159,9 @@ pub struct GiveBackBody {
 #[serde(deny_unknown_fields)]
 pub struct RenewBody {
     pub token: String,
+    /// How far the task has come. Left out: as it was told before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

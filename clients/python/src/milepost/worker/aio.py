@@ -6,12 +6,13 @@ import asyncio
 import inspect
 import signal
 import time
+from functools import partial
 from typing import Awaitable, Callable, Mapping, Sequence
 
 from ..aio import AsyncClient
 from ..errors import MilepostError, SetupError
 from ..spans import Span
-from ..views import Claimed, TaskView
+from ..views import Claimed, Progress, TaskView
 from .answers import Answer, failure_of, word_for
 from .leases import Leases
 from .loop import GIVING_BACK, OUTAGE, Loop, log
@@ -151,10 +152,15 @@ class AsyncWorker(Loop[Handler]):
             task = AsyncTask(view, self._client)
             self._tasks[task.token] = task
             self._leases.keep(view, time.monotonic())
+            task._reporter = partial(self._report, task.token)
             self._begun.set()
             run = asyncio.create_task(self._run(task))
             self._runs.add(run)
             run.add_done_callback(self._runs.discard)
+
+    def _report(self, token: str, progress: Progress) -> None:
+        self._leases.tell(token, progress)
+        self._begun.set()
 
     async def _run(self, task: AsyncTask) -> None:
         if self._giving_up:
@@ -229,7 +235,7 @@ class AsyncWorker(Loop[Handler]):
                 continue
             tokens = self._leases.due(now)
             try:
-                results = await self._client.renew(tokens)
+                results = await self._client.renew(tokens, progress=self._leases.progress(tokens))
             except MilepostError as error:
                 log.warning("cannot renew leases; trying again: %s", error)
                 self._leases.unheard(tokens, time.monotonic())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from typing import Sequence
+from typing import Callable, Sequence
 
 from .. import spans
 from ..aio import AsyncClient
 from ..client import Client
 from ..errors import Problem, ProtocolError
 from ..spans import Span
-from ..views import Child, Children, Json, Settled, TaskView
+from ..views import Child, Children, Json, Progress, Settled, TaskView
 from .answers import LeaseLost
 
 
@@ -33,11 +33,32 @@ class Leased:
         self.config: Json = view.get("with")
         self.params = view["params"]
         self.attempt = view["attempt"]
+        #: How often it came back from a later state.
+        self.requeues = view["requeues"]
+        self.priority = view["priority"]
+        self.key = view.get("key")
+        #: The submission that made this one.
+        self.parent = view.get("parent")
+        #: The state in which it failed last, while it is being put right.
+        self.failed_from = view.get("failed_from")
+        #: The last state that it left by an outcome.
+        self.last_good = view.get("last_good")
         self.payload: Json = view["payload"]
         self.payload_revision = view["payload_revision"]
         self.outputs = view["outputs"]
         self.labels = view["labels"]
         self._newest = self.payload_revision
+        #: Set by the worker that runs the task: without one, progress is told to nobody.
+        self._reporter: Callable[[Progress], None] = lambda progress: None
+
+    def report(self, done: int, total: int | None = None, line: str | None = None) -> None:
+        """Tells how far the task has come, to be shown with its submission. Cheap: the newest is sent, once a second at most."""
+        progress: Progress = {"done": done}
+        if total is not None:
+            progress["total"] = total
+        if line is not None:
+            progress["line"] = line
+        self._reporter(progress)
 
     @property
     def amended(self) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Callable, Mapping, Optional, Sequence
 
 from ..client import Client
 from ..errors import MilepostError
 from ..spans import Span
-from ..views import TaskView
+from ..views import Progress, TaskView
 from .answers import Answer, LeaseLost, failure_of, word_for
 from .leases import Leases
 from .loop import GIVING_BACK, OUTAGE, Loop, StopSignals, log
@@ -176,6 +177,12 @@ class _Heart:
             self._tasks[task.token] = task
             self._leases.keep(task.view, time.monotonic())
             self._changed.notify_all()
+        task._reporter = partial(self._report, task.token)
+
+    def _report(self, token: str, progress: Progress) -> None:
+        with self._changed:
+            self._leases.tell(token, progress)
+            self._changed.notify_all()
 
     def let_go(self, task: Task) -> None:
         with self._changed:
@@ -202,8 +209,10 @@ class _Heart:
             tokens = self._wait_for_due()
             if tokens is None:
                 return
+            with self._changed:
+                progress = self._leases.progress(tokens)
             try:
-                results = self._client.renew(tokens)
+                results = self._client.renew(tokens, progress=progress)
             except Exception as error:
                 log.warning("cannot renew leases; trying again: %s", error)
                 with self._changed:

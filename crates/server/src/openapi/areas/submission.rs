@@ -1,5 +1,5 @@
 use model::Actor;
-use model::submission::{Approval, Children, Failure, Investigation};
+use model::submission::{Approval, Children, Failure, Investigation, Reported};
 use serde_json::{Value, json};
 use wire::api::{
     AcknowledgeBody, ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem,
@@ -22,6 +22,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<SubmissionView>(),
         named::<LaneView>(),
         named::<LeaseView>(),
+        named::<Reported>(),
         named::<Held>(),
         named::<SlaView>(),
         named::<Investigation>(),
@@ -193,7 +194,21 @@ impl Shape for LeaseView {
             .has("task", words::text(), "")
             .has("worker", words::text(), "")
             .has("expires_at", words::time(), "")
+            .may("progress", refer::<Reported>(), "How far the task has come, where its worker says so.")
             .like(json!({ "task": "report.send", "worker": "w1", "expires_at": "2026-11-15T22:17:05.448Z" }))
+    }
+}
+
+impl Shape for Reported {
+    fn schema() -> Piece {
+        given("The progress of a task, as its worker last told it.")
+            .has("done", words::count(), "In whatever the worker counts.")
+            .may("total", words::count(), "Of so much.")
+            .may("line", words::text(), "What it is at.")
+            .has("at", words::time(), "When that was told.")
+            .like(
+                json!({ "done": 40, "total": 120, "line": "copying a.nc", "at": "2026-11-15T22:16:35.115Z" }),
+            )
     }
 }
 

@@ -3,7 +3,7 @@ use wire::api::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody,
     SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
-use wire::submission::Children;
+use wire::submission::{Children, Progress};
 
 use crate::openapi::call::{Call, post};
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
@@ -52,6 +52,7 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<Tasks<GiveBackBody>>(),
         named::<RenewBody>(),
         named::<Tasks<RenewBody>>(),
+        named::<Progress>(),
         named::<SettleAnswer>(),
         named::<SettleResult>(),
     ]
@@ -108,6 +109,16 @@ impl Shape for TaskView {
             .has("with", any(), "From the pipeline file.")
             .has("params", any(), "From the pipeline file and the deployment.")
             .has("attempt", words::count(), "")
+            .has("requeues", words::count(), "How often it came back from a later state.")
+            .has("priority", words::priority(), "")
+            .may("key", words::text(), "What no other open submission of its pipeline has.")
+            .may("parent", words::id(), "The submission that made this one.")
+            .may(
+                "failed_from",
+                words::state(),
+                "The state in which it failed last, while it is being put right.",
+            )
+            .may("last_good", words::state(), "The last state that it left by an outcome.")
             .has("payload", any(), "")
             .has("payload_revision", words::count(), "The revision that last changed the payload.")
             .has("outputs", map(any()), "Those of earlier tasks, by state.")
@@ -213,7 +224,24 @@ impl Shape for GiveBackBody {
 
 impl Shape for RenewBody {
     fn schema() -> Piece {
-        taken("").has("token", words::text(), "That of the lease in force.").like(json!({ "token": TOKEN }))
+        taken("")
+            .has("token", words::text(), "That of the lease in force.")
+            .may(
+                "progress",
+                or_null(refer::<Progress>()),
+                "How far the task has come. Left out: as it was told before.",
+            )
+            .like(json!({ "token": TOKEN, "progress": { "done": 40, "total": 120, "line": "copying a.nc" } }))
+    }
+}
+
+impl Shape for Progress {
+    fn schema() -> Piece {
+        taken("How far a task has come.")
+            .has("done", words::count(), "In whatever the worker counts.")
+            .may("total", or_null(words::count()), "Of so much.")
+            .may("line", or_null(words::text()), "What it is at; cut at 200 characters.")
+            .like(json!({ "done": 40, "total": 120, "line": "copying a.nc" }))
     }
 }
 
