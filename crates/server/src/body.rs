@@ -8,10 +8,10 @@ use model::json::{JsonError, Outline};
 use model::{Code, Json, Refusal};
 use serde::de::DeserializeOwned;
 
-use crate::app::App;
 use crate::media;
 use crate::problem::{Refused, invalid};
 use crate::shares::{Share, Who};
+use crate::state::Server;
 
 pub(crate) const ONE_MAX: usize = 1 << 20;
 pub(crate) const MANY_MAX: usize = 4 << 20;
@@ -23,10 +23,10 @@ const DRAIN_MAX: usize = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Given<T, const MAX: usize = ONE_MAX>(pub(crate) T);
 
-impl<T: DeserializeOwned, const MAX: usize> FromRequest<App> for Given<T, MAX> {
+impl<T: DeserializeOwned, const MAX: usize> FromRequest<Server> for Given<T, MAX> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, _: &App) -> Result<Self, Refused> {
+    async fn from_request(request: Request, _: &Server) -> Result<Self, Refused> {
         let bytes = read_json(&request, MAX)?;
         strict(&bytes)?;
         Ok(Given(shape(&bytes)?))
@@ -72,12 +72,16 @@ pub(crate) struct Arrived {
 
 /// Receives the whole body of a request. Nothing else is done for a request before that: whoever sends slowly has a
 /// connection and some bytes of their own share, and nobody's place.
-pub(crate) async fn receive(app: &App, who: &Who, request: &mut Request) -> Result<Option<Share>, Refusal> {
+pub(crate) async fn receive(
+    server: &Server,
+    who: &Who,
+    request: &mut Request,
+) -> Result<Option<Share>, Refusal> {
     let reads_only = matches!(*request.method(), Method::GET | Method::HEAD);
     if reads_only || request.body().is_end_stream() {
         return Ok(None);
     }
-    let within = app.options.body_within;
+    let within = server.options.body_within;
     let announced = announced(request.headers());
     if announced.is_some_and(|length| length > DRAIN_MAX) {
         return Err(too_large(MANY_MAX));
@@ -85,7 +89,7 @@ pub(crate) async fn receive(app: &App, who: &Who, request: &mut Request) -> Resu
     let body = std::mem::take(request.body_mut());
     let receiving = async {
         let room = announced.map_or(MANY_MAX, |length| length.min(MANY_MAX));
-        let mut share = app.bytes.wait(who, room, within).await?;
+        let mut share = server.bytes.wait(who, room, within).await?;
         let arrived = collect(body, announced).await?;
         share.shrink(arrived.bytes.len());
         Ok((arrived, share))

@@ -3,17 +3,17 @@
 use std::any::Any;
 use std::net::IpAddr;
 
+use app::Visitor;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
-use model::{Code, Refusal, Role};
+use model::{Code, Refusal};
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
-use crate::access::{Visitor, no_token};
-use crate::app::App;
+use crate::access::no_token;
 use crate::body;
 use crate::charged::charged;
 use crate::connection::Line;
@@ -21,18 +21,19 @@ use crate::metrics;
 use crate::problem::Refused;
 use crate::rates;
 use crate::shares::{Share, Shares, Who};
+use crate::state::Server;
 use crate::table::{Need, Room};
 use crate::trace;
 
 /// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
-pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn observe(State(server): State<Server>, request: Request, next: Next) -> Response {
     let started = clock::instant();
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let line = metrics::line(request.method(), matched);
-    let span = span(&app, &request, matched.unwrap_or("other"));
+    let span = span(&server, &request, matched.unwrap_or("other"));
     let mut response = next.run(request).instrument(span.clone()).await;
     let taken = clock::instant().saturating_duration_since(started);
-    app.metrics.http.answered(line, response.status(), taken);
+    server.metrics.http.answered(line, response.status(), taken);
     span.record("status", response.status().as_u16());
     span.record("duration_ms", u64::try_from(taken.as_millis()).unwrap_or(u64::MAX));
     span.in_scope(|| tracing::debug!("answered"));
@@ -42,14 +43,14 @@ pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next
 
 /// Opens the span of a request. Where the caller follows a trace, what is logged meanwhile says which, at whatever
 /// level.
-fn span(app: &App, request: &Request, route: &str) -> Span {
+fn span(server: &Server, request: &Request, route: &str) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     let Some(trace) = trace::of(request.headers()) else {
         return debug_span!("request", %method, path, route, status = Empty, duration_ms = Empty);
     };
     let trace_id = trace.id();
     let span = info_span!("request", %method, path, route, trace_id, status = Empty, duration_ms = Empty);
-    if let Some(traced) = app.options.traced {
+    if let Some(traced) = server.options.traced {
         traced(&span, &trace);
     }
     span
@@ -84,7 +85,7 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// The door of one route.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
-    pub(crate) app: App,
+    pub(crate) server: Server,
     pub(crate) need: Need,
     pub(crate) room: Room,
 }
@@ -104,15 +105,15 @@ impl Door {
             Who { address: request.extensions().get().map(|Peer(address)| *address), ..Who::default() };
         self.address_rate(&who)?;
         let asked = (request.method(), request.uri());
-        let visitor = self.app.access.admit(self.need, asked, request.headers()).await?;
+        let visitor = self.server.access.admit(self.need, asked, request.headers()).await?;
         if let Some(visitor) = &visitor {
             self.token_rate(visitor)?;
             connection(&request, visitor)?;
-            who.token = visitor.token.clone();
-            who.owner = visitor.caller.role == Role::Admin && visitor.is_unlimited();
+            who.token = visitor.entry.token().cloned();
+            who.owner = visitor.is_owner();
             request.extensions_mut().insert(visitor.clone());
         }
-        let received = body::receive(&self.app, &who, &mut request).await;
+        let received = body::receive(&self.server, &who, &mut request).await;
         let _body = self.counted(received)?;
         let _place = self.place(&who)?;
         let page = self.page(&who).await?;
@@ -120,15 +121,15 @@ impl Door {
         // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
         let looks = self.room == Room::Wait && request.method() == Method::GET;
         let answer = self.answer(request, next, visitor.filter(|_| looks)).await;
-        Ok(charged(answer, page, &self.app.bytes, &who))
+        Ok(charged(answer, page, &self.server.bytes, &who))
     }
 
     /// Has the request answered in time, and while the token of a visitor who waits is good.
     async fn answer(&self, request: Request, next: Next, waits: Option<Visitor>) -> Response {
-        let within = self.app.options.answer_within;
+        let within = self.server.options.answer_within;
         let over = async {
             match &waits {
-                Some(visitor) => self.app.access.over(visitor).await,
+                Some(visitor) => self.server.access.over(visitor).await,
                 None => std::future::pending().await,
             }
         };
@@ -149,18 +150,18 @@ impl Door {
     fn address_rate(&self, who: &Who) -> Result<(), Refusal> {
         match who.address {
             Some(address) if self.room != Room::Always => {
-                let taken = self.app.address_rates.take(rates::caller(address), clock::instant());
-                taken.inspect_err(|_| self.app.metrics.http.limited_by_address.add(1))
+                let taken = self.server.address_rates.take(rates::caller(address), clock::instant());
+                taken.inspect_err(|_| self.server.metrics.http.limited_by_address.add(1))
             }
             _ => Ok(()),
         }
     }
 
     fn token_rate(&self, visitor: &Visitor) -> Result<(), Refusal> {
-        match &visitor.token {
+        match visitor.entry.token() {
             Some(token) => {
-                let taken = self.app.token_rates.take(token.clone(), clock::instant());
-                taken.inspect_err(|_| self.app.metrics.http.limited_by_token.add(1))
+                let taken = self.server.token_rates.take(token.clone(), clock::instant());
+                taken.inspect_err(|_| self.server.metrics.http.limited_by_token.add(1))
             }
             None => Ok(()),
         }
@@ -170,8 +171,8 @@ impl Door {
         let one = |places: &Shares| self.counted(places.take(who, 1)).map(Some);
         match self.room {
             Room::Always => Ok(None),
-            Room::Request | Room::Page => one(&self.app.requests),
-            Room::Wait => one(&self.app.waits),
+            Room::Request | Room::Page => one(&self.server.requests),
+            Room::Wait => one(&self.server.waits),
         }
     }
 
@@ -179,7 +180,7 @@ impl Door {
     /// earlier ones.
     async fn page(&self, who: &Who) -> Result<Option<Share>, Refusal> {
         match self.room {
-            Room::Page => page(&self.app, who).await.map(Some),
+            Room::Page => page(&self.server, who).await.map(Some),
             Room::Always | Room::Request | Room::Wait => Ok(None),
         }
     }
@@ -188,7 +189,7 @@ impl Door {
     fn counted<T>(&self, taken: Result<T, Refusal>) -> Result<T, Refusal> {
         taken.inspect_err(|refusal| {
             if refusal.code == Code::RateLimited {
-                self.app.metrics.http.limited_by_share.add(1);
+                self.server.metrics.http.limited_by_share.add(1);
             }
         })
     }
@@ -196,13 +197,13 @@ impl Door {
 
 /// Counts the connection as its token's while the request is under way.
 fn connection(request: &Request, visitor: &Visitor) -> Result<(), Refusal> {
-    match (request.extensions().get::<Line>(), &visitor.token) {
+    match (request.extensions().get::<Line>(), visitor.entry.token()) {
         (Some(line), Some(token)) => line.belongs_to(token),
         _ => Ok(()),
     }
 }
 
 /// Sets bytes aside for reading a page, as soon as the caller has that many left.
-pub(crate) async fn page(app: &App, who: &Who) -> Result<Share, Refusal> {
-    app.bytes.wait(who, PAGE_BYTES, app.options.page_within).await
+pub(crate) async fn page(server: &Server, who: &Who) -> Result<Share, Refusal> {
+    server.bytes.wait(who, PAGE_BYTES, server.options.page_within).await
 }

@@ -4,7 +4,7 @@
 //! the table, so a route that checks nobody cannot come about by forgetting.
 
 mod access;
-mod app;
+
 mod body;
 mod charged;
 mod conditions;
@@ -20,9 +20,10 @@ mod problem;
 mod query;
 mod rates;
 mod routes;
-mod seal;
+
 mod serve;
 mod shares;
+mod state;
 mod table;
 mod tls;
 mod trace;

@@ -1,10 +1,11 @@
 //! Refusals as the problems of RFC 9457.
 
+pub(crate) use app::{invalid, quote};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use model::Refusal;
 use model::refusal::Class;
-use model::{Code, Refusal};
 use wire::api::Problem;
 
 /// A refusal on its way to the caller.
@@ -55,19 +56,4 @@ impl Refused {
 
 pub(crate) fn status(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
-pub(crate) fn invalid(message: impl Into<String>) -> Refusal {
-    Refusal::new(Code::InvalidRequest, message)
-}
-
-/// Text of the caller inside a message: bounded, and without what could steer a terminal.
-pub(crate) fn quote(text: &str) -> String {
-    const CHARS_MAX: usize = 80;
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut quoted: String = text.chars().take(CHARS_MAX).map(plain).collect();
-    if text.chars().nth(CHARS_MAX).is_some() {
-        quoted.push_str("..");
-    }
-    format!("`{quoted}`")
 }

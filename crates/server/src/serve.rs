@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::access::doors;
-use crate::app::App;
 use crate::connection::{Connections, Register};
 use crate::options::Options;
+use crate::state::Server;
 use crate::table;
 
 /// Out of file descriptors, most likely: some are given back in a while.
@@ -35,8 +35,8 @@ pub async fn serve(
     let stop = watch::Sender::new(false);
     let grace = options.grace;
     let register = Register::new(options.connections_max, options.connections_per_address_max);
-    let app = App::new(engine.clone(), options.clone(), stop.subscribe());
-    let connections = Connections::new(&options, table::stoppable(app), stop.subscribe());
+    let server = Server::new(engine.clone(), options.clone(), stop.subscribe());
+    let connections = Connections::new(&options, table::stoppable(server), stop.subscribe());
     let mut lines = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {

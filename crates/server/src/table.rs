@@ -10,15 +10,14 @@ use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
 use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 
-use crate::app::App;
 use crate::frame::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, acts, amend, apply, clock, cursors, dead, deliveries, drawing, endpoints, evidence, feed,
-    health, holds, investigations, log, metrics, operations, overdue, pipelines, retire, reviews, servers,
-    stats, submissions, submit, tasks, tokens, why, workers,
+    actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
+    metrics, operations, pipelines, submissions, submit, tasks, tokens,
 };
+use crate::state::Server;
 
 /// One way in.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub struct Route {
     handler: Handler,
 }
 
-type Handler = fn(MethodFilter) -> MethodRouter<App>;
+type Handler = fn(MethodFilter) -> MethodRouter<Server>;
 
 /// The right that a caller must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,37 +74,39 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/definition/{digest}", AnyRole, Page, |get| on(get, log::definition)),
     route(Method::GET, "/v1/audit", AnyRole, Request, |get| on(get, log::show)),
     route(Method::GET, "/v1/audit/key", Nothing, Request, |get| on(get, log::keys)),
-    route(Method::GET, "/v1/audit/acts", Owner, Page, |get| on(get, acts::list)),
+    route(Method::GET, "/v1/audit/acts", Owner, Page, |get| on(get, log::records)),
     route(Method::POST, "/v1/audit/keys", Owner, Request, |post| on(post, log::change_keys)),
     route(Method::POST, "/v1/audit/fork", Owner, Request, |post| on(post, log::fork)),
     route(Method::GET, "/v1/pipelines", AnyRole, Page, |get| on(get, pipelines::list)),
     route(Method::GET, "/v1/pipelines/{pipeline}", AnyRole, Page, |get| on(get, pipelines::show)),
-    route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, apply::apply)),
-    route(Method::POST, "/v1/pipelines/{pipeline}/retire", ADMIN, Request, |post| on(post, retire::retire)),
+    route(Method::PUT, "/v1/pipelines/{pipeline}", ADMIN, Request, |put| on(put, pipelines::apply)),
+    route(Method::POST, "/v1/pipelines/{pipeline}/retire", ADMIN, Request, |post| {
+        on(post, pipelines::retire)
+    }),
     route(Method::POST, "/v1/pipelines/{pipeline}/submissions", SUBMITTER, Request, |post| {
         on(post, submit::submit)
     }),
-    route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, submissions::list)),
+    route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, lists::all)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Page, |get| on(get, submissions::events)),
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
-    route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, drawing::show)),
-    route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, why::explain)),
+    route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, submissions::drawing)),
+    route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),
-    route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, amend::amend)),
-    route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, dead::redrive)),
+    route(Method::POST, "/v1/submissions/{id}/amend", AnyRole, Request, |post| on(post, actions::amend)),
+    route(Method::POST, "/v1/submissions/{id}/redrive", ADMIN, Request, |post| on(post, actions::redrive)),
     route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
-        on(post, investigations::acknowledge)
+        on(post, actions::acknowledge)
     }),
-    route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, investigations::list)),
-    route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, dead::list)),
+    route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, lists::investigations)),
+    route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, lists::dead)),
     route(Method::GET, "/v1/deliveries", AnyRole, Page, |get| on(get, deliveries::list)),
     route(Method::POST, "/v1/deliveries/{id}/replay", ADMIN, Request, |post| on(post, deliveries::replay)),
-    route(Method::GET, "/v1/reviews", AnyRole, Page, |get| on(get, reviews::list)),
-    route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, workers::list)),
-    route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, overdue::list)),
+    route(Method::GET, "/v1/reviews", AnyRole, Page, |get| on(get, lists::reviews)),
+    route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, figures::workers)),
+    route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, lists::overdue)),
     route(Method::GET, "/v1/operations", AnyRole, Page, |get| on(get, operations::list)),
     route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
     route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
@@ -113,8 +114,8 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
-    route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, stats::show)),
-    route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, servers::list)),
+    route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, figures::stats)),
+    route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, figures::servers)),
     route(Method::GET, "/v1/clock", AnyRole, Request, |get| on(get, clock::show)),
     route(Method::POST, "/v1/clock/confirm", Owner, Request, |post| on(post, clock::confirm)),
     route(Method::GET, "/v1/feed", AnyRole, Wait, |get| on(get, feed::read)),
@@ -159,26 +160,26 @@ const fn route(method: Method, path: &'static str, need: Need, room: Room, handl
 /// The whole API over an engine. `serve` is this with a listener and an orderly end.
 pub fn router(engine: Engine, options: Options) -> Router {
     let (_, never) = watch::channel(false);
-    stoppable(App::new(engine, options, never))
+    stoppable(Server::new(engine, options, never))
 }
 
-pub(crate) fn stoppable(app: App) -> Router {
+pub(crate) fn stoppable(server: Server) -> Router {
     let mut router = Router::new();
     for route in TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
-        let door = Door { app: app.clone(), need: route.need, room: route.room };
+        let door = Door { server: server.clone(), need: route.need, room: route.room };
         let handler = (route.handler)(method).route_layer(middleware::from_fn_with_state(door, frame::enter));
         router = router.route(route.path, handler);
     }
-    framed(router, app.clone()).with_state(app)
+    framed(router, server.clone()).with_state(server)
 }
 
-fn framed(router: Router<App>, app: App) -> Router<App> {
+fn framed(router: Router<Server>, server: Server) -> Router<Server> {
     router
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(middleware::from_fn_with_state(app, frame::observe))
+        .layer(middleware::from_fn_with_state(server, frame::observe))
 }
 
 async fn unknown_route(uri: Uri) -> Refused {
@@ -213,8 +214,8 @@ mod tests {
         let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
         let engine = Engine::start(store, &engine::Options::default()).unwrap();
         let options = Options::new(([127, 0, 0, 1], 0).into());
-        let app = App::new(engine, options, watch::channel(false).1);
-        let router = framed(Router::new().route("/panic", get(mistake)), app.clone()).with_state(app);
+        let server = Server::new(engine, options, watch::channel(false).1);
+        let router = framed(Router::new().route("/panic", get(mistake)), server.clone()).with_state(server);
         let request = Request::builder().uri("/panic").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);

@@ -6,13 +6,13 @@
 mod local;
 mod tokens;
 mod used;
-mod visitor;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use app::{Entry, LOCAL, Visitor};
 use axum::http::{HeaderMap, Method, Uri, header};
 use engine::{Engine, clock};
 use model::{Caller, Code, Refusal, Role};
@@ -21,8 +21,6 @@ use tokio::sync::{Mutex, watch};
 use crate::table::Need;
 use tokens::Tokens;
 use used::Used;
-use visitor::LOCAL;
-pub(crate) use visitor::Visitor;
 
 /// The time for which a token that was revoked elsewhere may still be taken here, and one made there be unknown.
 const FRESH_FOR: Duration = Duration::from_secs(1);
@@ -97,13 +95,13 @@ impl Access {
                 caller: Caller::new(LOCAL, Role::Admin),
                 pipelines: None,
                 labels: BTreeMap::new(),
-                token: None,
+                entry: Entry::Open,
             }));
         }
         // A token ends for good: by a clock that is far off, not before it is confirmed, and never to come back.
         let now = self.engine.known_time();
         let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(no_token)?;
-        self.used.note(&self.engine, visitor.token.as_ref());
+        self.used.note(&self.engine, visitor.entry.token());
         match role {
             Some(wanted) if !visitor.caller.role.covers(wanted) => Err(Refusal::new(
                 Code::RoleRequired,

@@ -6,11 +6,10 @@
 
 use std::collections::HashMap;
 
+use app::{Entry, Visitor};
 use engine::Engine;
 use engine::core::{TOKENS, TokenEntry, token_name};
 use model::{Caller, Refusal, Time};
-
-use super::visitor::Visitor;
 
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
@@ -37,9 +36,10 @@ impl Tokens {
 
     /// Tells whether what let a visitor in would let them in again.
     pub(super) fn lets_in(&self, visitor: &Visitor, now: Time) -> bool {
-        match &visitor.token {
-            Some(name) => self.entry(name, now).is_some(),
-            None => self.is_empty(),
+        match &visitor.entry {
+            Entry::Token(name) => self.entry(name, now).is_some(),
+            Entry::Open => self.is_empty(),
+            Entry::Inside => true,
         }
     }
 
@@ -54,7 +54,7 @@ impl Tokens {
             caller: Caller { name: entry.subject.clone(), role: entry.role },
             pipelines: entry.pipelines.clone(),
             labels: entry.labels.clone(),
-            token: Some(name.as_str().into()),
+            entry: Entry::Token(name.as_str().into()),
         })
     }
 }

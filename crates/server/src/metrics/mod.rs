@@ -13,7 +13,7 @@ pub(crate) use http::{Http, line};
 
 use self::sheet::{Kind, Sheet, Value, labels};
 use self::stock::Stock;
-use crate::app::App;
+use crate::state::Server;
 
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
@@ -22,20 +22,20 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) async fn text(app: &App) -> String {
-        let stand = app.metrics.stock.stand(&app.engine).await;
+    pub(crate) async fn text(server: &Server) -> String {
+        let stand = server.metrics.stock.stand(&server.engine).await;
         let mut sheet = Sheet::default();
         sheet
             .family("milepost_build", "What this server was built from", Kind::Info, None)
             .add(labels!(version = env!("CARGO_PKG_VERSION")), Value::Info);
-        engine::tell(&mut sheet, &app.engine);
+        engine::tell(&mut sheet, &server.engine);
         if let Some(stand) = &stand {
-            places::tell(&mut sheet, &app.engine, stand);
+            places::tell(&mut sheet, &server.engine, stand);
             levels::tell(&mut sheet, &stand.levels);
         }
-        declared::tell(&mut sheet, &app.engine, stand.as_deref());
-        app.metrics.http.tell(&mut sheet);
-        let started_at = app.engine.started_at().millis() as f64 / 1_000.0;
+        declared::tell(&mut sheet, &server.engine, stand.as_deref());
+        server.metrics.http.tell(&mut sheet);
+        let started_at = server.engine.started_at().millis() as f64 / 1_000.0;
         sheet
             .seconds("process_start_time", "When this server started", Kind::Gauge)
             .value(Vec::new(), started_at);

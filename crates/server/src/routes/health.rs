@@ -6,9 +6,9 @@ use axum::response::{Html, IntoResponse, Response};
 use engine::{Condition, DutyReport, Standing};
 use model::{Code, Refusal};
 
-use crate::app::App;
 use crate::openapi::openapi;
 use crate::problem::Answer;
+use crate::state::Server;
 
 /// The engine's own thread, as it is called among the duties.
 const STEPS: &str = "steps";
@@ -36,24 +36,24 @@ pub(crate) async fn describe() -> Response {
 }
 
 /// Restarting helps only when the engine is broken.
-pub(crate) async fn live(State(app): State<App>) -> Answer<Response> {
-    match &*app.engine.condition().borrow() {
+pub(crate) async fn live(State(server): State<Server>) -> Answer<Response> {
+    match &*server.engine.condition().borrow() {
         Condition::Broken(reason) => Err(broken(reason).into()),
         _ => Ok("ok\n".into_response()),
     }
 }
 
 /// Tells whether to send requests here.
-pub(crate) async fn ready(State(app): State<App>) -> Answer<Response> {
-    let condition = app.engine.condition().borrow().clone();
-    match unready(&condition, app.is_stopping(), &app.engine.duties()) {
+pub(crate) async fn ready(State(server): State<Server>) -> Answer<Response> {
+    let condition = server.engine.condition().borrow().clone();
+    match unready(&condition, server.is_stopping(), &server.engine.duties()) {
         None => {
             // Committing goes on: whoever sends requests here need not go elsewhere, but somebody has to look.
-            let log = match app.engine.log_standing() {
+            let log = match server.engine.log_standing() {
                 Some(Standing::Refused { reason, .. }) => format!("the audit log stands still: {reason}\n"),
                 _ => String::new(),
             };
-            let doubt = app.engine.clock().doubt.map(|doubt| format!("the clock is in doubt: {doubt}\n"));
+            let doubt = server.engine.clock().doubt.map(|doubt| format!("the clock is in doubt: {doubt}\n"));
             Ok(format!("ok\n{log}{}", doubt.unwrap_or_default()).into_response())
         }
         Some(refusal) => Err(refusal.into()),

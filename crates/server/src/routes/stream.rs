@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
+use app::Visitor;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use wire::api::EventView;
 
 use super::feed::Reader;
-use crate::access::Visitor;
 use crate::charged::in_pieces;
 use crate::problem::Answer;
 use crate::shares::Share;
@@ -25,9 +25,9 @@ struct Sending {
 
 /// Begins a stream. The first look is made before, so that a reader that comes too late is told so.
 pub(super) async fn start(mut reader: Reader, visitor: Visitor) -> Answer<Response> {
-    let place = reader.app.streams.take(&reader.who, 1)?;
-    let ready = reader.next().await?.into();
-    let beat = KeepAlive::new().interval(reader.app.options.heartbeat);
+    let place = reader.server.streams.take(&reader.who, 1)?;
+    let ready = reader.follower.next().await?.events.into();
+    let beat = KeepAlive::new().interval(reader.server.options.heartbeat);
     let sending = Sending { reader, visitor, ready, _place: place };
     let events = stream::unfold(sending, |mut sending| async {
         let event = sending.next().await?;
@@ -45,22 +45,22 @@ impl Sending {
                 let data = serde_json::to_string(&view).expect("an event has only string keys");
                 return Some(Event::default().id(view.seq.to_string()).data(data));
             }
-            let app = self.reader.app.clone();
-            if app.is_stopping() || !app.access.holds(&self.visitor).await {
+            let server = self.reader.server.clone();
+            if server.is_stopping() || !server.access.holds(&self.visitor).await {
                 return None;
             }
-            let before = self.reader.feed.after;
-            self.ready = self.reader.next().await.ok()?.into();
+            let before = self.reader.follower.position();
+            self.ready = self.reader.follower.next().await.ok()?.events.into();
             if !self.ready.is_empty() {
                 continue;
             }
-            if self.reader.feed.after > before {
+            if self.reader.follower.position() > before {
                 // Where to go on from, for a filter that little passes.
-                return Some(Event::default().id(self.reader.feed.after.to_string()));
+                return Some(Event::default().id(self.reader.follower.position().to_string()));
             }
             tokio::select! {
                 () = self.reader.news() => {}
-                () = app.access.over(&self.visitor) => return None,
+                () = server.access.over(&self.visitor) => return None,
             }
         }
     }

@@ -1,296 +1,31 @@
-//! Requests of workers: claim, finish, fail, snooze, give back, renew, spawn.
+//! What workers ask: claims, and words about the leases they hold.
 
+use app::Settlement;
 use axum::Json;
-use axum::extract::State;
 use axum::http::Uri;
-use engine::Child;
-use engine::core::{ClaimMany, Granted, Outcome, Output};
-use futures_util::future::join_all;
-use model::admit::{Admission, KEY_BYTES_MAX};
-use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
-use model::owed::is_delivery_task;
-use model::submission::Failure;
-use model::{Code, Command, Millis, Name, Refusal, Token};
-use wire::api::{
-    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
-    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
-};
+use wire::api::{ClaimAnswer, ClaimBody, SettleAnswer, Tasks};
 
-use super::actions::check_sees;
-use super::{Asking, evidence};
-use crate::access::{Visitor, no_token};
-use crate::app::App;
+use super::Asking;
+use crate::access::no_token;
 use crate::body::{Given, MANY_MAX};
-use crate::problem::{Answer, invalid, quote};
+use crate::problem::Answer;
 
-const WORKER_CHARS_MAX: usize = 128;
-const CLAIM_TASKS_MAX: usize = 100;
-const CLAIM_FILTERS_MAX: usize = 20;
-const CLAIM_MAX: usize = 1_000;
-const WAIT_MAX: Millis = Millis::from_secs(60);
-const SETTLE_MAX: usize = 1_000;
-
-pub(crate) async fn claim(
-    State(app): State<App>,
-    asking: Asking,
-    Given(body): Given<ClaimBody>,
-) -> Answer<Json<ClaimAnswer>> {
-    let wait = body.wait.unwrap_or_default();
-    if wait > WAIT_MAX {
-        return Err(invalid(format!("`wait` is at most {WAIT_MAX}; claim again after it")).into());
-    }
-    // Not cut off when the server stops, but ended by the engine: a claim that is dropped could be granted to nobody.
-    let ended = app.access.over(&asking);
-    let wish = wish(body, &asking)?;
-    let (tasks, pipelines) = (wish.tasks.clone(), wish.pipelines.clone());
-    let granted = app.engine.claim_until(wish, wait.into(), ended).await?;
-    if granted.is_empty() && !wait.is_zero() && !app.access.holds(&asking).await {
+pub(crate) async fn claim(asking: Asking, Given(body): Given<ClaimBody>) -> Answer<Json<ClaimAnswer>> {
+    let waits = body.wait.is_some_and(|wait| !wait.is_zero());
+    let access = &asking.server.access;
+    // Not cut off when the server stops, but ended by the engine.
+    let answer = asking.claim(body, access.over(asking.visitor())).await?;
+    if answer.tasks.is_empty() && waits && !access.holds(asking.visitor()).await {
         return Err(no_token().into());
     }
-    let versions = app.engine.pipelines().current();
-    let unknown = tasks.iter().filter(|task| !versions.have_task(task, &pipelines));
-    Ok(Json(ClaimAnswer {
-        unknown_tasks: unknown.map(|task| task.to_string()).collect(),
-        tasks: granted.into_iter().map(view).collect(),
-    }))
+    Ok(Json(answer))
 }
 
-fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
-    let max = body.max.unwrap_or(1);
-    if !(1..=WORKER_CHARS_MAX).contains(&body.worker.chars().count()) {
-        return Err(invalid(format!("`worker` takes 1 to {WORKER_CHARS_MAX} characters")));
-    }
-    if !(1..=CLAIM_TASKS_MAX).contains(&body.tasks.len()) {
-        return Err(invalid(format!("`tasks` takes 1 to {CLAIM_TASKS_MAX} names")));
-    }
-    if !(1..=CLAIM_MAX).contains(&max) {
-        return Err(invalid(format!("`max` must be between 1 and {CLAIM_MAX}")));
-    }
-    if body.tasks.iter().any(|task| is_delivery_task(task)) {
-        visitor.check_delivers()?;
-    }
-    let (labels, pipelines) = (body.labels.unwrap_or_default(), body.pipelines.unwrap_or_default());
-    if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {
-        return Err(invalid(format!("`pipelines` and `labels` take at most {CLAIM_FILTERS_MAX} each")));
-    }
-    let mut labels = labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();
-    visitor.narrow_labels(&mut labels)?;
-    Ok(ClaimMany {
-        worker: visitor.worker(body.worker),
-        tasks: names(body.tasks),
-        pipelines: visitor.narrow(names(pipelines))?,
-        labels,
-        max,
-        arriving: false,
-        only: None,
-    })
-}
-
-fn names(texts: Vec<String>) -> Vec<Name> {
-    texts.into_iter().map(Name::from).collect()
-}
-
-fn view(granted: Granted) -> TaskView {
-    let lease = granted.row.lease().expect("a granted row is leased");
-    let (task, lease_expires_at, lease) = (lease.task.clone(), lease.expires_at, lease.span);
-    let with = granted.pipeline.wanted_task(&granted.row).with.clone();
-    let Granted { token, row, documents, pipeline } = granted;
-    TaskView {
-        token: token.to_string(),
-        submission: row.id,
-        pipeline: row.pipeline.clone(),
-        state: row.state.clone(),
-        task,
-        with,
-        params: (&*pipeline.params).into(),
-        attempt: row.attempt,
-        requeues: row.requeues,
-        priority: row.priority,
-        key: row.key.clone(),
-        parent: row.parent,
-        failed_from: row.failed_from.clone(),
-        last_good: row.last_good.clone(),
-        payload: documents.payload,
-        payload_revision: row.payload_revision,
-        outputs: documents.outputs,
-        labels: row.labels.clone(),
-        lease,
-        lease_expires_at,
-        traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
-        tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
-    }
-}
-
-/// Something a worker says about a lease it holds.
-pub(crate) trait Settlement {
-    fn token(&self) -> &str;
-
-    /// The submissions it makes.
-    fn children(&mut self) -> Vec<ChildBody> {
-        Vec::new()
-    }
-
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal>;
-}
-
-/// All at once, so that they share a commit; each with its own result, in the order given.
 pub(crate) async fn settle<T: Settlement>(
-    State(app): State<App>,
     asking: Asking,
     uri: Uri,
-    Given(Tasks { tasks }): Given<Tasks<T>, MANY_MAX>,
+    Given(tasks): Given<Tasks<T>, MANY_MAX>,
 ) -> Answer<Json<SettleAnswer>> {
-    let proof = evidence::wanted(&app, &uri)?;
-    if tasks.len() > SETTLE_MAX {
-        let message = format!("{} tasks in one call; send at most {SETTLE_MAX}", tasks.len());
-        return Err(Refusal::new(Code::TooLarge, message).with("max", SETTLE_MAX).into());
-    }
-    let each = tasks.into_iter().map(|task| async {
-        let text = task.token().to_owned();
-        let outcome = settle_one(&app, &asking, task, proof).await;
-        result(text, outcome)
-    });
-    Ok(Json(SettleAnswer { results: join_all(each).await }))
-}
-
-async fn settle_one<T: Settlement>(app: &App, visitor: &Visitor, mut task: T, proof: bool) -> Outcome {
-    let token: Token =
-        task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
-    check_sees(app, visitor, token.submission).await?;
-    let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
-    let children = app.engine.admit_children(token, children).await?;
-    if !children.iter().all(|child| visitor.sees_with(child.pipeline(), child.labels())) {
-        return Err(visitor.elsewhere());
-    }
-    let command = task.command(token, children)?;
-    let settled = match visitor.token {
-        Some(_) => app.engine.by(&visitor.caller).settle(token, command).await?,
-        None => app.engine.settle(token, command).await?,
-    };
-    evidence::proven(app, proof, token.submission).await?;
-    Ok(settled)
-}
-
-fn child(body: ChildBody) -> Result<Child, Refusal> {
-    let ChildBody { payload, key, priority, not_before, name } = body;
-    match &name {
-        Some(name) if name.is_empty() || name.len() > KEY_BYTES_MAX => {
-            Err(invalid(format!("a child's `name` has 1 to {KEY_BYTES_MAX} bytes")))
-        }
-        _ => Ok(Child { payload, key, priority, not_before, name }),
-    }
-}
-
-fn result(token: String, outcome: Outcome) -> SettleResult {
-    let blank = SettleResult {
-        token,
-        status: 200,
-        state: None,
-        submission_status: None,
-        children: None,
-        repeated: false,
-        lease_expires_at: None,
-        payload_revision: None,
-        problem: None,
-    };
-    let refused = |refusal: &Refusal, blank: SettleResult| {
-        let problem = Problem::from(refusal);
-        SettleResult { status: problem.status, problem: Some(problem), ..blank }
-    };
-    match outcome {
-        Ok(Output::Settled { state, status, repeated }) => {
-            SettleResult { state: Some(state), submission_status: Some(status), repeated, ..blank }
-        }
-        Ok(Output::Renewed { expires_at, payload_revision }) => SettleResult {
-            lease_expires_at: Some(expires_at),
-            payload_revision: Some(payload_revision),
-            ..blank
-        },
-        Ok(Output::Submission(answered)) => SettleResult {
-            state: Some(answered.row.state.clone()),
-            submission_status: Some(answered.row.status),
-            children: Some(answered.row.children),
-            ..blank
-        },
-        Ok(_) => {
-            refused(&Refusal::new(Code::Internal, "the engine answered something else than was asked"), blank)
-        }
-        Err(refusal) => refused(&refusal, blank),
-    }
-}
-
-impl Settlement for FinishBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn children(&mut self) -> Vec<ChildBody> {
-        std::mem::take(&mut self.children)
-    }
-
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
-        let FinishBody { outcome, output, result, .. } = self;
-        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result, children }))
-    }
-}
-
-impl Settlement for SpawnBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn children(&mut self) -> Vec<ChildBody> {
-        std::mem::take(&mut self.children)
-    }
-
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
-        Ok(Command::Spawn(Spawn { token, children }))
-    }
-}
-
-impl Settlement for FailBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
-        let error = self.error;
-        if !Failure::is_code(&error.code) {
-            let message =
-                format!("the error code {} is not valid: {}", quote(&error.code), Failure::CODE_SPELLING);
-            return Err(invalid(message));
-        }
-        let failure = Failure::new(error.code, &error.message);
-        Ok(Command::Fail(Fail { token, failure, retryable: error.retryable }))
-    }
-}
-
-impl Settlement for SnoozeBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
-        Ok(Command::Snooze(Snooze { token, span: self.span }))
-    }
-}
-
-impl Settlement for GiveBackBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
-        Ok(Command::GiveBack(GiveBack { token }))
-    }
-}
-
-impl Settlement for RenewBody {
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
-        Ok(Command::Renew(Renew { token, progress: self.progress }))
-    }
+    let proof = asking.proof(&uri)?;
+    Ok(Json(asking.settle(tasks, proof).await?))
 }

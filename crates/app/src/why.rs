@@ -1,21 +1,14 @@
-//! `GET /v1/submissions/{id}/why`: every reason it is not moving.
+//! Every reason why a submission is not moving.
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::Uri;
 use model::owed::DELIVERY;
 use model::submission::{Seat, Wait};
 use model::why::{Holder, Line, Other, Surroundings, why};
-use model::{Code, Millis, Refusal, Status, Submission, SubmissionId};
+use model::{Millis, Refusal, Status, Submission, SubmissionId};
 use store::{LaneKey, Query, Store};
 use wire::api::WhyAnswer;
 
-use super::holds::over;
-use super::{Asking, At, id, no_submission};
-use crate::access::Visitor;
-use crate::app::App;
-use crate::problem::Answer;
-use crate::query::Params;
+use crate::refusals::{no_submission, not_loaded};
+use crate::{App, Visitor};
 
 /// The distance down a line in which a submission's position is looked for.
 const LINE_MAX: usize = 1_000;
@@ -23,42 +16,37 @@ const LINE_MAX: usize = 1_000;
 /// The number of messages about a submission that are looked at.
 const UNSENT_MAX: usize = 20;
 
-pub(crate) async fn explain(
-    State(app): State<App>,
-    asking: Asking,
-    At(text): At<String>,
-    uri: Uri,
-) -> Answer<Json<WhyAnswer>> {
-    Params::read(&uri, &[])?;
-    let id = id(&text)?;
-    let visitor = asking.0.clone();
-    let found = app.engine.read(move |store| {
-        let Some((row, documents)) = store.submission(id)? else { return Ok(None) };
-        let (line, key_holder) = (line(store, &visitor, &row)?, key_holder(store, &visitor, &row)?);
-        let unsent = unsent(store, id)?;
-        Ok(Some((row, documents, line, key_holder, unsent)))
-    });
-    let (row, documents, line, key_holder, unsent) =
-        found.await?.filter(|(row, ..)| asking.sees_row(row)).ok_or_else(|| no_submission(&text))?;
-    let versions = app.engine.pipelines().current();
-    let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| {
-        let message = format!("version {} of `{}` is not loaded", row.version, row.pipeline);
-        Refusal::new(Code::Internal, message)
-    })?;
-    let polled_ago = match &row.wait {
-        Wait::Worker { task, .. } => app.engine.polled_ago(task),
-        _ => None,
-    };
-    let around = Surroundings {
-        now: app.engine.now(),
-        holds: over(&app, &row),
-        line,
-        key_holder,
-        polled_ago: polled_ago.map(|ago| Millis::new(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX))),
-        unsent,
-    };
-    let reasons = why(pipeline, &row, Some(&documents), &around);
-    Ok(Json(WhyAnswer { submission: row.id, state: row.state, status: row.status, reasons }))
+impl App {
+    /// Explains why a submission is not moving.
+    pub async fn why(&self, id: SubmissionId) -> Result<WhyAnswer, Refusal> {
+        let visitor = self.visitor.clone();
+        let found = self.engine.read(move |store| {
+            let Some((row, documents)) = store.submission(id)? else { return Ok(None) };
+            let (line, key_holder) = (line(store, &visitor, &row)?, key_holder(store, &visitor, &row)?);
+            let unsent = unsent(store, id)?;
+            Ok(Some((row, documents, line, key_holder, unsent)))
+        });
+        let seen = found.await?.filter(|(row, ..)| self.visitor.sees_row(row));
+        let (row, documents, line, key_holder, unsent) = seen.ok_or_else(|| no_submission(id))?;
+        let versions = self.engine.pipelines().current();
+        let pipeline = versions.version(&row.pipeline, row.version).ok_or_else(|| not_loaded(&row))?;
+        let polled_ago = match &row.wait {
+            Wait::Worker { task, .. } => self.engine.polled_ago(task),
+            _ => None,
+        };
+        let millis =
+            |ago: std::time::Duration| Millis::new(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX));
+        let around = Surroundings {
+            now: self.engine.now(),
+            holds: self.holds_over(&row),
+            line,
+            key_holder,
+            polled_ago: polled_ago.map(millis),
+            unsent,
+        };
+        let reasons = why(pipeline, &row, Some(&documents), &around);
+        Ok(WhyAnswer { submission: row.id, state: row.state, status: row.status, reasons })
+    }
 }
 
 fn line(store: &dyn Store, visitor: &Visitor, row: &Submission) -> Result<Option<Line>, store::Error> {
@@ -90,7 +78,8 @@ fn key_holder(
     Ok(holder.map(|row| if visitor.sees_row(row) { Other::Seen(row.id) } else { Other::Unseen }))
 }
 
-/// Messages about it that are dead or failing. They carry its id as a label, so none is looked for in vain.
+/// Reads the messages about a submission that are dead or failing. They carry its id as a label, so none is looked for in
+/// vain.
 fn unsent(store: &dyn Store, id: SubmissionId) -> Result<Vec<Submission>, store::Error> {
     let labels = [("submission".into(), id.to_string().into())];
     let about = |status| Query {

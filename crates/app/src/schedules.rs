@@ -10,10 +10,10 @@ use wire::api::ScheduleView;
 const PAGE: usize = 1_000;
 
 /// The last deeds of schedules, by the names they are registered under.
-pub(super) type Served = BTreeMap<String, Json>;
+pub(crate) type Served = BTreeMap<String, Json>;
 
 /// Reads what the schedules of one pipeline have done.
-pub(super) fn served(store: &dyn Store, pipeline: &str) -> Result<Served, store::Error> {
+pub(crate) fn served(store: &dyn Store, pipeline: &str) -> Result<Served, store::Error> {
     let prefix = format!("{pipeline}/");
     let mut served = Served::new();
     let mut after = prefix.clone();
@@ -28,8 +28,8 @@ pub(super) fn served(store: &dyn Store, pipeline: &str) -> Result<Served, store:
     }
 }
 
-/// A version that is not the newest submits nothing any more.
-pub(super) fn views(pipeline: &Pipeline, newest: bool, served: &Served, now: Time) -> Vec<ScheduleView> {
+/// Returns the schedules of a version. One that is not the newest submits nothing any more.
+pub(crate) fn views(pipeline: &Pipeline, newest: bool, served: &Served, now: Time) -> Vec<ScheduleView> {
     let view = |schedule: &model::pipeline::Schedule| {
         let body = served.get(&format!("{}/{}", pipeline.name, schedule.id));
         let last = body.and_then(|body| serde_json::from_str::<Scheduled>(body.as_str()).ok());

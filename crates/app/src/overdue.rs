@@ -1,44 +1,45 @@
-//! `GET /v1/overdue`: what has missed a service level, the longest ago first.
+//! Submissions that have missed a service level, the longest ago first.
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::Uri;
 use model::{Name, Refusal, Submission, SubmissionId, Time};
 use store::{Late, PAGE_BYTES_MAX, Room, Store};
 use wire::api::OverduePage;
 
-use super::Asking;
-use super::submissions::{no_pipeline, view};
-use crate::app::App;
-use crate::problem::{Answer, invalid, quote};
-use crate::query::Params;
 use crate::seal::{PLACE, Seal};
+use crate::{App, invalid, quote};
 
-pub(crate) async fn list(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<OverduePage>> {
-    let params = Params::read(&uri, &["pipeline", "limit", "after"])?;
-    let limit = params.limit()?;
-    let seal = Seal(app.engine.secret_for("overdue"));
-    let after = params.get("after").map(|text| Place::read(text, &seal)).transpose()?;
-    let versions = app.engine.pipelines().current();
-    let pipelines = match params.name("pipeline") {
-        Some(name) => {
-            asking.check_sees(&name)?;
-            versions.in_force(&name).ok_or_else(|| no_pipeline(&asking, &versions, &name))?;
-            vec![name]
-        }
-        None => {
-            versions.all().map(|pipeline| pipeline.name.clone()).filter(|name| asking.sees(name)).collect()
-        }
-    };
-    let most = if asking.labels.is_empty() { limit + 1 } else { AT_ONCE };
-    let mut look = Look { pipelines, until: app.engine.now(), after, most };
-    let visitor = asking.0.clone();
-    let page = app.engine.read(move |store| look.page(store, limit, &|row| visitor.sees_row(row))).await?;
-    let next = page.next.map(|next| match next {
-        Next::Seen(place) => place.to_string(),
-        Next::Unseen(place) => seal.close(place.bytes()),
-    });
-    Ok(Json(OverduePage { submissions: page.rows.iter().map(|row| view(&app, row)).collect(), next }))
+impl App {
+    /// Lists what has missed a service level, in one pipeline or in all that the visitor sees.
+    pub async fn overdue(
+        &self,
+        pipeline: Option<Name>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<OverduePage, Refusal> {
+        let seal = Seal(self.engine.secret_for("overdue"));
+        let after = after.map(|text| Place::read(text, &seal)).transpose()?;
+        let versions = self.engine.pipelines().current();
+        let pipelines = match pipeline {
+            Some(name) => {
+                self.visitor.check_sees(&name)?;
+                self.in_force(&versions, &name)?;
+                vec![name]
+            }
+            None => {
+                let names = versions.all().map(|pipeline| pipeline.name.clone());
+                names.filter(|name| self.visitor.sees(name)).collect()
+            }
+        };
+        let most = if self.visitor.labels.is_empty() { limit + 1 } else { AT_ONCE };
+        let mut look = Look { pipelines, until: self.engine.now(), after, most };
+        let visitor = self.visitor.clone();
+        let page = self.engine.read(move |store| look.page(store, limit, &|row| visitor.sees_row(row)));
+        let page = page.await?;
+        let next = page.next.map(|next| match next {
+            Next::Seen(place) => place.to_string(),
+            Next::Unseen(place) => seal.close(place.bytes()),
+        });
+        Ok(OverduePage { submissions: page.rows.iter().map(|row| self.view(row)).collect(), next })
+    }
 }
 
 /// The number of late submissions that one look takes from the store where not all of them are shown.

@@ -1,55 +1,48 @@
-//! `PUT /v1/pipelines/{pipeline}`: brings a definition into force, or says what that would change.
+//! Bringing definitions into force.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 use engine::pipelines::{Apply, Brought, Intent, Versions};
-use model::json::Value;
 use model::pipeline::diff::diff;
 use model::pipeline::{Problems, Source};
-use model::{Code, Pipeline, Refusal};
+use model::{Code, Json, Pipeline, Refusal};
 use serde_json::json;
-use wire::api::{ApplyAnswer, ApplyBody};
+use wire::api::ApplyAnswer;
 
-use super::pipelines::{JSON, TOML};
-use super::{Asking, At};
-use crate::access::Visitor;
-use crate::app::App;
-use crate::problem::{Answer, invalid, quote};
-use crate::query::Params;
-use crate::{body, media};
+use crate::{App, Visitor, invalid, quote};
 
-pub(crate) async fn apply(
-    State(app): State<App>,
-    asking: Asking,
-    At(name): At<String>,
-    request: Request,
-) -> Answer<Response> {
-    asking.check_sees(&name)?;
-    asking.check_all_labels()?;
-    let params = Params::read(request.uri(), &["dry_run", "rollback"])?;
-    let dry_run = params.parse("dry_run")?.unwrap_or(false);
-    let rollback = params.parse("rollback")?.unwrap_or(false);
-    let source = source(&name, &request)?;
-    let apply = Apply {
-        pipeline: checked(&name, &source).await?,
-        params: source.params.as_object().cloned().unwrap_or_default(),
-        intent: if rollback { Intent::Rollback } else { Intent::Forward },
-    };
-    check_reach(&app.engine.pipelines().current(), &asking, &apply.pipeline)?;
-    let brought = match dry_run {
-        true => app.engine.pipelines().current().bring(&apply)?,
-        false => {
-            let brought = app.engine.by(&asking.caller).bring_loaded(apply).await;
-            brought.map_err(|refusal| unnamed(&asking, refusal))?
+impl App {
+    /// Refuses a pipeline that the visitor may not define: its definition concerns whoever's submissions are in it.
+    pub fn check_defines(&self, pipeline: &str) -> Result<(), Refusal> {
+        self.visitor.check_sees(pipeline)?;
+        self.visitor.check_all_labels()
+    }
+
+    /// Brings the definition of the pipeline `name` into force, or says what that would change.
+    pub async fn apply(
+        &self,
+        name: &str,
+        source: &Source,
+        intent: Intent,
+        dry_run: bool,
+    ) -> Result<ApplyAnswer, Refusal> {
+        self.check_defines(name)?;
+        if source.params.as_object().is_none() {
+            return Err(invalid("`params` must be an object"));
         }
-    };
-    let status = if brought.changed && !dry_run { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(answer(&brought, dry_run))).into_response())
+        let pipeline = checked(name, source).await?;
+        let params = source.params.as_object().cloned().unwrap_or_default();
+        let apply = Apply { pipeline, params, intent };
+        check_reach(&self.engine.pipelines().current(), &self.visitor, &apply.pipeline)?;
+        let brought = match dry_run {
+            true => self.engine.pipelines().current().bring(&apply)?,
+            false => {
+                self.by().bring_loaded(apply).await.map_err(|refusal| unnamed(&self.visitor, refusal))?
+            }
+        };
+        Ok(answer(&brought, dry_run))
+    }
 }
 
 /// Refuses a definition by which a token would reach pipelines that it is not for: submissions made there as children, and
@@ -73,7 +66,7 @@ fn check_reach(versions: &Versions, visitor: &Visitor, pipeline: &Pipeline) -> R
     }
 }
 
-/// A refusal without the name of a pipeline that a token may not know of.
+/// Returns a refusal without the name of a pipeline that a token may not know of.
 fn unnamed(visitor: &Visitor, refusal: Refusal) -> Refusal {
     if refusal.code != Code::MetricTaken || visitor.is_unlimited() {
         return refusal;
@@ -105,30 +98,13 @@ fn answer(brought: &Brought, dry_run: bool) -> ApplyAnswer {
     }
 }
 
-/// The parameters that are set in place of their defaults.
-pub(super) fn set_params(pipeline: &Pipeline) -> BTreeMap<String, model::Json> {
+/// Returns the parameters that are set in place of their defaults.
+pub(crate) fn set_params(pipeline: &Pipeline) -> BTreeMap<String, Json> {
     let set = pipeline.set_params.iter();
-    set.map(|(name, value)| (name.clone(), model::Json::from_value(value))).collect()
+    set.map(|(name, value)| (name.clone(), Json::from_value(value))).collect()
 }
 
-fn source(name: &str, request: &Request) -> Result<Source, Refusal> {
-    let kind = media::require(request.headers(), &[TOML, JSON])?;
-    let bytes = body::read(request, body::ONE_MAX)?;
-    let file = format!("{name}.toml");
-    if kind == TOML {
-        let toml = std::str::from_utf8(&bytes).map_err(|_| invalid("the file is not UTF-8"))?;
-        return Ok(Source::new(file, toml));
-    }
-    body::strict(&bytes)?;
-    let given: ApplyBody = body::shape(&bytes)?;
-    let params = given.params.map_or_else(|| Value::Object(Default::default()), |params| params.value());
-    if params.as_object().is_none() {
-        return Err(invalid("`params` must be an object"));
-    }
-    Ok(Source { file, toml: given.toml, files: given.files, params })
-}
-
-/// The file must be the one the address names, which only a loaded one tells. Loading is work for a thread of its own.
+/// Loads a file, which must be of the pipeline that is named: only a loaded one tells. Loading takes a thread of its own.
 async fn checked(name: &str, source: &Source) -> Result<Arc<Pipeline>, Refusal> {
     let loading = source.clone();
     let loaded = tokio::task::spawn_blocking(move || model::pipeline::load(&loading)).await;

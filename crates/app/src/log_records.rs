@@ -1,28 +1,24 @@
-//! `GET /v1/audit/acts`: what was done besides what happened to submissions, newest first.
+//! Records of the log that belong to no submission, newest first.
 
 use std::collections::BTreeMap;
 
 use audit::leaf::Act;
-use axum::Json;
-use axum::extract::State;
-use axum::http::Uri;
-use model::Name;
+use model::{Name, Refusal};
 use wire::api::{ActActor, ActPage, ActView};
 
-use crate::app::App;
-use crate::problem::Answer;
-use crate::query::Params;
+use crate::App;
 
-pub(crate) async fn list(State(app): State<App>, uri: Uri) -> Answer<Json<ActPage>> {
-    let params = Params::read(&uri, &["limit", "after"])?;
-    let limit = params.limit()?;
-    let mut found = app.engine.acts(params.parse("after")?, limit + 1).await?;
-    let names = app.engine.actors().await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more).map(|(index, _)| *index);
-    let acts = found.into_iter().map(|(index, act)| view(index, act, &names)).collect();
-    Ok(Json(ActPage { acts, next }))
+impl App {
+    /// Lists what was done besides what happened to submissions: the newest first, before an index of the log.
+    pub async fn log_records(&self, before: Option<u64>, limit: usize) -> Result<ActPage, Refusal> {
+        let mut found = self.engine.acts(before, limit + 1).await?;
+        let names = self.engine.actors().await?;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().filter(|_| more).map(|(index, _)| *index);
+        let acts = found.into_iter().map(|(index, act)| view(index, act, &names)).collect();
+        Ok(ActPage { acts, next })
+    }
 }
 
 fn view(index: u64, act: Act, names: &BTreeMap<String, Name>) -> ActView {

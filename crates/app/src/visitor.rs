@@ -5,84 +5,124 @@
 
 use std::collections::BTreeMap;
 
-use engine::Engine;
 use model::owed::DELIVERY;
 use model::{Caller, Code, Name, Refusal, Role, Submission};
 
 /// The name of whoever asks an open server.
-pub(super) const LOCAL: &str = "local";
+pub const LOCAL: &str = "local";
 
+/// A caller and the part of everything that is theirs.
 #[derive(Debug, Clone)]
-pub(crate) struct Visitor {
-    pub(crate) caller: Caller,
+pub struct Visitor {
+    pub caller: Caller,
     /// The pipelines the token is for; `None` is all.
-    pub(crate) pipelines: Option<Vec<Name>>,
+    pub pipelines: Option<Vec<Name>>,
     /// The labels a submission must have.
-    pub(crate) labels: BTreeMap<Name, Name>,
-    /// The name the token is registered under; none where nobody needs one.
-    pub(crate) token: Option<Name>,
+    pub labels: BTreeMap<Name, Name>,
+    pub entry: Entry,
+}
+
+/// The way by which a visitor came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    /// A server without tokens, which is open to its own machine.
+    Open,
+    /// A token, by the name it is registered under.
+    Token(Name),
+    /// The server's own process: a part of the program, under a name that no token can have.
+    Inside,
+}
+
+impl Entry {
+    /// Returns the token by which a visitor came in, as it is registered.
+    #[must_use]
+    pub fn token(&self) -> Option<&Name> {
+        match self {
+            Entry::Token(name) => Some(name),
+            Entry::Open | Entry::Inside => None,
+        }
+    }
 }
 
 impl Visitor {
-    /// The name a worker is recorded under. It calls itself what it likes, below the name its token gives it.
-    pub(crate) fn worker(&self, called: String) -> Name {
+    /// Returns a part of the program that asks in its own name, for these pipelines.
+    #[must_use]
+    pub fn inside(caller: Caller, pipelines: Option<Vec<Name>>) -> Visitor {
+        Visitor { caller, pipelines, labels: BTreeMap::new(), entry: Entry::Inside }
+    }
+
+    /// Returns the name under which what this visitor does is counted and recorded; none on an open server, where nobody
+    /// can be told from anybody else.
+    #[must_use]
+    pub fn subject(&self) -> Option<&Name> {
+        (self.entry != Entry::Open).then_some(&self.caller.name)
+    }
+
+    /// Returns the name a worker is recorded under. It calls itself what it likes, below the name its token gives it.
+    #[must_use]
+    pub fn worker(&self, called: String) -> Name {
         let subject = &self.caller.name;
-        if self.token.is_none() && &**subject == LOCAL {
+        if self.entry == Entry::Open && &**subject == LOCAL {
             called.into()
         } else {
             format!("{subject}/{called}").into()
         }
     }
 
-    /// The engine, to be asked in the visitor's name and for no more than their part of what is bounded.
-    pub(crate) fn asks(&self, engine: &Engine) -> Engine {
-        let engine = engine.by(&self.caller);
-        if self.is_owner() { engine } else { engine.sharing() }
-    }
-
     /// Tells whether this is an admin for everything.
-    pub(crate) fn is_owner(&self) -> bool {
+    #[must_use]
+    pub fn is_owner(&self) -> bool {
         self.caller.role == Role::Admin && self.is_unlimited()
     }
 
     /// Tells whether everything there is may be seen.
-    pub(crate) fn is_unlimited(&self) -> bool {
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
         self.pipelines.is_none() && self.labels.is_empty()
     }
 
-    pub(crate) fn sees(&self, pipeline: &str) -> bool {
+    /// Tells whether submissions of a pipeline may be seen, some of them at least.
+    #[must_use]
+    pub fn sees(&self, pipeline: &str) -> bool {
         self.pipelines.as_ref().is_none_or(|list| list.iter().any(|name| &**name == pipeline))
     }
 
-    pub(crate) fn sees_row(&self, row: &Submission) -> bool {
+    /// Tells whether a submission may be seen.
+    #[must_use]
+    pub fn sees_row(&self, row: &Submission) -> bool {
         self.sees_with(&row.pipeline, &row.labels)
     }
 
-    pub(crate) fn sees_with(&self, pipeline: &str, labels: &BTreeMap<Name, Name>) -> bool {
+    /// Tells whether a submission of a pipeline with these labels may be seen.
+    #[must_use]
+    pub fn sees_with(&self, pipeline: &str, labels: &BTreeMap<Name, Name>) -> bool {
         self.sees(pipeline) && self.covers(labels)
     }
 
     /// Tells whether these labels have all that the token's submissions must have.
-    pub(crate) fn covers(&self, labels: &BTreeMap<Name, Name>) -> bool {
+    #[must_use]
+    pub fn covers(&self, labels: &BTreeMap<Name, Name>) -> bool {
         self.labels.iter().all(|(label, value)| labels.get(label) == Some(value))
     }
 
     /// Tells whether a submission could have all these labels and all the token's.
-    pub(crate) fn may_cover(&self, labels: &BTreeMap<Name, Name>) -> bool {
+    #[must_use]
+    pub fn may_cover(&self, labels: &BTreeMap<Name, Name>) -> bool {
         self.labels.iter().all(|(label, value)| labels.get(label).is_none_or(|other| other == value))
     }
 
-    pub(crate) fn check_sees(&self, pipeline: &str) -> Result<(), Refusal> {
+    /// Refuses a pipeline that is not the visitor's.
+    pub fn check_sees(&self, pipeline: &str) -> Result<(), Refusal> {
         if self.sees(pipeline) { Ok(()) } else { Err(self.elsewhere()) }
     }
 
-    /// For what concerns whole pipelines, whoever's submissions are in them.
-    pub(crate) fn check_all_labels(&self) -> Result<(), Refusal> {
+    /// Refuses a visitor with labels what concerns whole pipelines, whoever's submissions are in them.
+    pub fn check_all_labels(&self) -> Result<(), Refusal> {
         if self.labels.is_empty() { Ok(()) } else { Err(self.elsewhere()) }
     }
 
     /// Brings a choice of pipelines within those the token is for; none chosen is all of them.
-    pub(crate) fn narrow(&self, chosen: Vec<Name>) -> Result<Vec<Name>, Refusal> {
+    pub fn narrow(&self, chosen: Vec<Name>) -> Result<Vec<Name>, Refusal> {
         match &self.pipelines {
             // To the engine, none is all: a token for none must not become one for all.
             Some(scope) if scope.is_empty() => Err(self.elsewhere()),
@@ -94,16 +134,17 @@ impl Visitor {
 
     /// Tells whether messages may be sent by this caller, who then needs the whole address of each. A worker reads everybody's
     /// and speaks in the server's name, so its token has to be made for that.
-    pub(crate) fn delivers(&self) -> bool {
+    #[must_use]
+    pub fn delivers(&self) -> bool {
         let is_for_it =
             self.pipelines.as_ref().is_some_and(|list| list.iter().any(|name| &**name == DELIVERY));
-        self.token.is_none()
+        self.entry == Entry::Open
             || self.caller.role == Role::Admin
             || (self.caller.role == Role::Worker && is_for_it)
     }
 
-    /// For the tasks that send messages.
-    pub(crate) fn check_delivers(&self) -> Result<(), Refusal> {
+    /// Refuses the tasks that send messages to whoever may not send.
+    pub fn check_delivers(&self) -> Result<(), Refusal> {
         if self.delivers() {
             return Ok(());
         }
@@ -112,7 +153,7 @@ impl Visitor {
     }
 
     /// Adds the token's labels to those somebody looks for.
-    pub(crate) fn narrow_labels(&self, labels: &mut BTreeMap<Name, Name>) -> Result<(), Refusal> {
+    pub fn narrow_labels(&self, labels: &mut BTreeMap<Name, Name>) -> Result<(), Refusal> {
         for (label, value) in &self.labels {
             if labels.get(label).is_some_and(|given| given != value) {
                 return Err(self.elsewhere());
@@ -122,7 +163,9 @@ impl Visitor {
         Ok(())
     }
 
-    pub(crate) fn elsewhere(&self) -> Refusal {
+    /// Makes the refusal of what is outside of the visitor's scope.
+    #[must_use]
+    pub fn elsewhere(&self) -> Refusal {
         let pipelines: Vec<&str> = self.pipelines.iter().flatten().map(|name| &**name).collect();
         let labels: Vec<String> =
             self.labels.iter().map(|(label, value)| format!("{label}={value}")).collect();

@@ -15,7 +15,7 @@ use crate::rates::Rates;
 use crate::shares::{Bounds, Shares};
 
 #[derive(Debug, Clone)]
-pub(crate) struct App(Arc<Inner>);
+pub(crate) struct Server(Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
@@ -33,12 +33,12 @@ pub(crate) struct Inner {
     stopping: watch::Receiver<bool>,
 }
 
-impl App {
+impl Server {
     pub(crate) fn new(engine: Engine, options: Options, stopping: watch::Receiver<bool>) -> Self {
         let of_address =
             options.connections_per_address_max.saturating_mul(1_000) / options.connections_max.max(1);
         let shares = |name, all| Shares::new(name, Bounds::new(all, of_address));
-        App(Arc::new(Inner {
+        Server(Arc::new(Inner {
             access: Access::new(engine.clone(), options.listen),
             engine,
             token_rates: Rates::new(options.rate_per_token),
@@ -68,7 +68,7 @@ impl App {
     }
 }
 
-impl Deref for App {
+impl Deref for Server {
     type Target = Inner;
 
     fn deref(&self) -> &Inner {

@@ -1,44 +1,40 @@
-//! `GET /v1/stats`: how much is where, and how the engine's own chores are doing.
+//! Figures: how much is where, and how the engine's own chores are doing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use axum::Json;
-use axum::extract::State;
-use axum::http::Uri;
 use engine::core::Tally;
 use engine::levels::{LevelReport, Verdict, WindowReport};
 use engine::{Condition, DutyReport};
-use model::{InvestigationStatus, Millis, Name};
+use model::{InvestigationStatus, Millis, Name, Refusal};
 use store::Count;
 use wire::api::{
     DutyView, InvestigationCount, PlaceCount, ReceivedView, ServiceLevelView, StatsView, VerdictView,
     WindowView,
 };
 
-use super::Asking;
-use crate::app::App;
-use crate::problem::Answer;
-use crate::query::Params;
+use crate::App;
 
-pub(crate) async fn show(State(app): State<App>, asking: Asking, uri: Uri) -> Answer<Json<StatsView>> {
-    Params::read(&uri, &[])?;
-    let read = app.engine.read(move |store| Ok((store.counts()?, store::newest(store)?)));
-    let (counts, last_event) = read.await?;
-    let seen = |count: &Count| asking.labels.is_empty() && asking.sees(&count.pipeline);
-    let counts: Vec<_> = counts.into_iter().filter(seen).collect();
-    let investigations = investigations(&counts);
-    let counts = Count::by_status(&counts).into_iter().map(place).collect();
-    let levels = app.engine.levels().await?.into_iter();
-    let levels = levels.filter(|level| asking.labels.is_empty() && asking.sees(&level.key.pipeline));
-    let service_levels = levels.map(service_level).collect();
-    let condition = condition(&app.engine.condition().borrow()).to_owned();
-    // What is counted for all says something about those whom a token is not for; so do the errors of chores.
-    let sees_all = asking.is_unlimited();
-    let last_event = sees_all.then_some(last_event);
-    let duties = app.engine.duties().into_iter().filter(|_| sees_all).map(duty).collect();
-    let received = sees_all.then(|| received(app.engine.received()));
-    Ok(Json(StatsView { condition, last_event, counts, investigations, service_levels, duties, received }))
+impl App {
+    /// Returns the figures of what the visitor sees.
+    pub async fn stats(&self) -> Result<StatsView, Refusal> {
+        let visitor = &self.visitor;
+        let read = self.engine.read(move |store| Ok((store.counts()?, store::newest(store)?)));
+        let (counts, last_event) = read.await?;
+        let sees = |pipeline: &Name| visitor.labels.is_empty() && visitor.sees(pipeline);
+        let counts: Vec<_> = counts.into_iter().filter(|count| sees(&count.pipeline)).collect();
+        let investigations = investigations(&counts);
+        let counts = Count::by_status(&counts).into_iter().map(place).collect();
+        let levels = self.engine.levels().await?.into_iter();
+        let service_levels = levels.filter(|level| sees(&level.key.pipeline)).map(service_level).collect();
+        let condition = condition(&self.engine.condition().borrow()).to_owned();
+        // What is counted for all says something about those whom a token is not for; so do the errors of chores.
+        let sees_all = visitor.is_unlimited();
+        let last_event = sees_all.then_some(last_event);
+        let duties = self.engine.duties().into_iter().filter(|_| sees_all).map(duty).collect();
+        let received = sees_all.then(|| received(self.engine.received()));
+        Ok(StatsView { condition, last_event, counts, investigations, service_levels, duties, received })
+    }
 }
 
 fn received(Tally { submitted, merged, refused }: Tally) -> ReceivedView {

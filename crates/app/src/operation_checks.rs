@@ -6,35 +6,34 @@ use engine::pipelines::Versions;
 use model::{Code, Name, Pipeline, Refusal};
 use wire::operation::{Deed, Filter};
 
-use super::submissions::no_pipeline;
-use crate::access::Visitor;
-use crate::problem::{invalid, quote};
+use crate::{App, invalid, quote};
 
-pub(super) fn check(
-    visitor: &Visitor,
-    versions: &Versions,
-    filter: &Filter,
-    deed: &Deed,
-) -> Result<(), Refusal> {
-    let name = &filter.pipeline;
-    if versions.in_force(name).is_none() {
-        return Err(no_pipeline(visitor, versions, name));
-    }
-    // Submissions follow the version they were made under, so every version's words count.
-    let known = Known { name, all: versions.versions(name).map(|pipeline| &**pipeline).collect() };
-    if let Some(version) = filter.version {
-        known.version(version)?;
-    }
-    known.state("`state`", filter.state.as_ref())?;
-    known.labels(filter)?;
-    match deed {
-        Deed::Act { action, to, .. } => {
-            known.action(action)?;
-            known.state("`to`", to.as_ref())
+impl App {
+    /// Refuses an operation that names what its pipeline does not have.
+    pub(crate) fn check_operation(
+        &self,
+        versions: &Versions,
+        filter: &Filter,
+        deed: &Deed,
+    ) -> Result<(), Refusal> {
+        let name = &filter.pipeline;
+        self.in_force(versions, name)?;
+        // Submissions follow the version they were made under, so every version's words count.
+        let known = Known { name, all: versions.versions(name).map(|pipeline| &**pipeline).collect() };
+        if let Some(version) = filter.version {
+            known.version(version)?;
         }
-        Deed::Resume { to } => known.state("`to`", to.as_ref()),
-        Deed::Redrive | Deed::Acknowledge | Deed::ParentCancelled => Ok(()),
-        Deed::Migrate { version, map } => known.map(known.version(*version)?, map),
+        known.state("`state`", filter.state.as_ref())?;
+        known.labels(filter)?;
+        match deed {
+            Deed::Act { action, to, .. } => {
+                known.action(action)?;
+                known.state("`to`", to.as_ref())
+            }
+            Deed::Resume { to } => known.state("`to`", to.as_ref()),
+            Deed::Redrive | Deed::Acknowledge | Deed::ParentCancelled => Ok(()),
+            Deed::Migrate { version, map } => known.map(known.version(*version)?, map),
+        }
     }
 }
 
