@@ -17,6 +17,7 @@ mod endpoints;
 mod evidence;
 mod feed;
 mod holds;
+mod inside;
 mod log;
 mod log_records;
 mod once;

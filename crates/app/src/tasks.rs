@@ -118,7 +118,8 @@ fn names(texts: Vec<String>) -> Vec<Name> {
 fn view(granted: Granted) -> TaskView {
     let lease = granted.row.lease().expect("a granted row is leased");
     let (task, lease_expires_at, lease) = (lease.task.clone(), lease.expires_at, lease.span);
-    let with = granted.pipeline.wanted_task(&granted.row).with.clone();
+    let wanted = granted.pipeline.wanted_task(&granted.row);
+    let (with, timeout) = (wanted.with.clone(), wanted.timeout);
     let Granted { token, row, documents, pipeline } = granted;
     TaskView {
         token: token.to_string(),
@@ -141,6 +142,7 @@ fn view(granted: Granted) -> TaskView {
         labels: row.labels.clone(),
         lease,
         lease_expires_at,
+        timeout,
         traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
         tracestate: row.trace.as_ref().and_then(|trace| trace.state.clone()),
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::sending::{Mail, Senders};
 use anyhow::anyhow;
 use engine::pipelines::{Apply, Brought};
 use engine::{ApplyError, Condition, Engine};
 use model::Refusal;
 use model::pipeline::{Problems, Source};
-use notify::{Mail, Senders};
 use server::Doors;
 use tokio::net::TcpListener;
 use tokio::sync::watch;

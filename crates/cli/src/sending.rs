@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use ::sending::{Mail, MailServer, Senders};
 use clap::Args;
 use fetch::{Network, Policy};
-use notify::{Mail, MailServer, Senders};
 use wire::api::Secret;
 
 use crate::exit::Stop;

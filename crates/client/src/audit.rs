@@ -8,7 +8,7 @@ use wire::{Json, SubmissionId};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 /// Evidence is as long as a history; one larger than this is no answer of a server in good order.
 const EVIDENCE_BYTES_MAX: usize = 256 << 20;

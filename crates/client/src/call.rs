@@ -6,7 +6,7 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde::Serialize;
 
-use crate::error::Error;
+use worker::Error;
 
 /// One call, ready to be sent as often as needed.
 #[derive(Debug)]

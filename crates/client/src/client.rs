@@ -10,8 +10,8 @@ use wire::api::Problem;
 use wire::{Json, Trace, address};
 
 use crate::call::Call;
-use crate::error::Error;
-use crate::retries::Retries;
+use worker::Error;
+use worker::Retries;
 
 /// How long an answer may take, beyond what the call itself waits for.
 const PATIENCE: Duration = Duration::from_secs(30);

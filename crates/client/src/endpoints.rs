@@ -4,7 +4,7 @@ use wire::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 impl Client {
     pub async fn endpoints(&self) -> Result<EndpointList, Error> {

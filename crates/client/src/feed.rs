@@ -8,7 +8,7 @@ use wire::api::{CursorBody, CursorList, CursorView, FeedPage};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 /// Which events to read. Every condition given must hold.
 #[derive(Debug, Clone, Default)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use wire::api::{CursorBody, EventView};
 
 use crate::client::Client;
-use crate::error::Error;
 use crate::feed::{FeedFilter, Position};
+use worker::Error;
 
 /// How long one call waits for something to happen.
 const WAIT: Duration = Duration::from_secs(20);

@@ -4,7 +4,7 @@ use wire::api::{HoldBody, HoldList, HoldView};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 impl Client {
     /// Stops what a hold names. Not repeated by itself: holds stack, so a repeat would be a second one.

@@ -6,8 +6,8 @@ use wire::operation::{Operation, OperationStatus};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
 use crate::wait::Polls;
+use worker::Error;
 
 /// Which results of an operation.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use wire::api::{ApplyAnswer, ApplyBody, PipelineList, PipelineView, RetireAnswer
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 /// Options for applying a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

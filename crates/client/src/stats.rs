@@ -4,7 +4,7 @@ use wire::api::{ClockView, ServerList, StatsView};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 impl Client {
     pub async fn stats(&self) -> Result<StatsView, Error> {

@@ -12,7 +12,7 @@ use wire::{InvestigationStatus, Json, Status, SubmissionId, Time};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 /// Which submissions to list. Every condition given must hold.
 #[derive(Debug, Clone, Default)]

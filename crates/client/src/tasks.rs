@@ -10,7 +10,7 @@ use wire::api::{
 
 use crate::call::Call;
 use crate::client::{Answer, Client};
-use crate::error::Error;
+use worker::Error;
 
 impl Client {
     /// Takes leases. Not repeated by itself: an answer that was lost has granted leases nobody knows of.

@@ -5,7 +5,7 @@ use wire::api::{RotateBody, TokenBody, TokenGiven, TokenList, TokenView};
 
 use crate::call::Call;
 use crate::client::Client;
-use crate::error::Error;
+use worker::Error;
 
 impl Client {
     /// Makes a token. Not repeated by itself: a repeat would make a second one that nobody knows of.

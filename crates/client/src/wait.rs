@@ -7,8 +7,8 @@ use wire::api::SubmissionView;
 use wire::{Status, SubmissionId};
 
 use crate::client::Client;
-use crate::error::Error;
-use crate::retries::Retries;
+use worker::Error;
+use worker::Retries;
 
 /// Soon at first, for most moves take milliseconds; then rarely, for some take days.
 const POLLS: Retries =

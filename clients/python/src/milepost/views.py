@@ -219,6 +219,8 @@ class TaskView(_TaskView, total=False):
     failed_from: str
     #: The last state that it left by an outcome.
     last_good: str
+    #: The time that one attempt may take, however lively; without it, as long as it takes.
+    timeout: str
     traceparent: str
     tracestate: str
 

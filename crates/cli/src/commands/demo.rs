@@ -25,7 +25,7 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         // Some of its tasks fail as the story has it, which it tells itself.
-        logging::start(LogFormat::Text, "warn,client::worker::speak=error")?;
+        logging::start(LogFormat::Text, "warn,worker::speak=error")?;
         let demo = demo::Demo { listen: self.listen, once: self.once, format };
         tokio::runtime::Runtime::new()?.block_on(demo.run())
     }

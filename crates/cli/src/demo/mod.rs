@@ -10,9 +10,9 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use ::sending::Mail;
 use anyhow::{Context as _, anyhow};
 use client::Client;
-use notify::Mail;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;

@@ -20,6 +20,7 @@ mod health;
 mod holds;
 mod hostile;
 mod inbox;
+mod inside;
 mod investigations;
 mod leaks;
 mod limits;

@@ -35,7 +35,7 @@ pub struct ClaimBody {
     pub wait: Option<Millis>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimAnswer {
     pub tasks: Vec<TaskView>,
     /// Those of the tasks asked for that no pipeline has which the caller can see: waiting for them is in vain until one
@@ -78,6 +78,9 @@ pub struct TaskView {
     /// The time the lease is good without a renewal.
     pub lease: Millis,
     pub lease_expires_at: Time,
+    /// The time that one attempt may take, however lively; none is as long as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Millis>,
     /// The trace the submission is part of, for whatever the worker calls in its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<Name>,

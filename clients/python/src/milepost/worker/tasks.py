@@ -43,6 +43,8 @@ class Leased:
         self.failed_from = view.get("failed_from")
         #: The last state that it left by an outcome.
         self.last_good = view.get("last_good")
+        #: The time that one attempt may take, as the API writes spans; None where it may take as long as it takes.
+        self.timeout = view.get("timeout")
         self.payload: Json = view["payload"]
         self.payload_revision = view["payload_revision"]
         self.outputs = view["outputs"]

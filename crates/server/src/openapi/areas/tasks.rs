@@ -125,6 +125,7 @@ impl Shape for TaskView {
             .has("labels", map(words::text()), "")
             .has("lease", words::span(), "How long the lease is good without a renewal.")
             .has("lease_expires_at", words::time(), "")
+            .may("timeout", words::span(), "The time that one attempt may take, however lively.")
             .may("traceparent", words::text(), "The trace the submission is part of.")
             .may("tracestate", words::text(), "")
             .like(task())

@@ -1,5 +1,6 @@
 //! Keeping a lease while its task runs.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -7,19 +8,19 @@ use wire::Millis;
 use wire::api::{RenewBody, TaskView};
 use wire::submission::Progress;
 
-use crate::client::Client;
+use crate::TaskSource;
 
-/// Never oftener than this, however short the lease.
+/// The shortest time between renewals, however short the lease.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// Between tries while the server cannot be reached.
+/// The time between tries while nobody can be reached.
 const PAUSE_UNREACHABLE: Duration = Duration::from_secs(1);
 
-/// Between renewals that say how far the task has come: people read it, and it is written to disk.
+/// The time between renewals that say how far the task has come: people read it, and it is written to disk.
 const PAUSE_TOLD: Duration = Duration::from_secs(1);
 
 /// The lease of one task.
-pub(super) struct Lease {
-    client: Client,
+pub(crate) struct Lease {
+    source: Arc<dyn TaskSource>,
     token: String,
     pause: Duration,
     /// The revision that last changed the payload, as far as renewals have said.
@@ -29,36 +30,35 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn new(client: Client, task: &TaskView) -> Lease {
+    pub(crate) fn new(source: Arc<dyn TaskSource>, task: &TaskView) -> Lease {
         let (newest, told) = (watch::Sender::new(task.payload_revision), watch::Sender::new(None));
-        Lease { client, token: task.token.clone(), pause: pause(task.lease), newest, told }
+        Lease { source, token: task.token.clone(), pause: pause(task.lease), newest, told }
     }
 
-    pub(super) fn told(&self) -> watch::Sender<Option<Progress>> {
+    pub(crate) fn told(&self) -> watch::Sender<Option<Progress>> {
         self.told.clone()
     }
 
-    pub(super) fn newest(&self) -> watch::Receiver<u64> {
+    pub(crate) fn newest(&self) -> watch::Receiver<u64> {
         self.newest.subscribe()
     }
 
     /// Renews, and ends only when the lease is lost.
-    pub(super) async fn keep(self) {
+    pub(crate) async fn keep(self) {
         let mut pause = self.pause;
         let mut told = self.told.subscribe();
         let mut unsent = None;
         loop {
             let progress = told_within(&mut told, pause).await.or(unsent.take());
             let renewal = RenewBody { token: self.token.clone(), progress: progress.clone() };
-            let answer = match self.client.renew(vec![renewal]).await {
-                Ok(answer) => answer,
+            let result = match self.source.renew(renewal).await {
+                Ok(result) => result,
                 Err(error) => {
                     tracing::warn!(%error, "cannot renew a lease; trying again");
                     (pause, unsent) = (self.pause.min(PAUSE_UNREACHABLE), progress);
                     continue;
                 }
             };
-            let Some(result) = answer.results.into_iter().next() else { continue };
             match (result.lease_expires_at, result.problem) {
                 (Some(_), None) => {
                     pause = self.pause;
@@ -101,7 +101,7 @@ async fn told_within(told: &mut watch::Receiver<Option<Progress>>, pause: Durati
     told.borrow_and_update().clone().filter(|_| is_news)
 }
 
-/// A third of the lease: two renewals may be lost before it is.
+/// Returns a third of the lease: two renewals may be lost before it is.
 fn pause(lease: Millis) -> Duration {
     (Duration::from(lease) / 3).max(PAUSE_MIN)
 }

@@ -7,8 +7,8 @@ use lettre::message::header::{ContentType, Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MessageBuilder};
 use model::{Json, Time};
 use serde_json::json;
+use worker::{Failure, Outcome};
 
-use crate::answer::Answer;
 use crate::lines::Lines;
 use crate::message::Message;
 use crate::places::Way;
@@ -22,22 +22,21 @@ pub(crate) struct Mails {
 }
 
 impl Mails {
-    pub(crate) async fn send(&self, payload: &Json) -> Answer {
-        self.sent(payload).await.unwrap_or_else(|answer| answer)
-    }
-
-    async fn sent(&self, payload: &Json) -> Result<Answer, Answer> {
+    pub(crate) async fn send(&self, payload: &Json) -> Result<Outcome, Failure> {
         let message = Message::read(payload)?;
         let Some(to) = recipient(&message.to) else {
-            return Ok(Answer::Done("refused", json!({ "reply": "this is no mail address" })));
+            return Ok(Outcome::new("refused").output(json!({ "reply": "this is no mail address" })));
         };
         let mail = written(&message, &self.server.from, to.clone(), self.engine.now())?;
         let way = Way { host: self.server.place(), submitter: message.submitter(&self.engine).await };
-        let _place = self.lines.enter(&way).await.map_err(Answer::Later)?;
+        let _place = match self.lines.enter(&way).await {
+            Ok(place) => place,
+            Err(turn) => return Ok(Outcome::snooze(turn)),
+        };
         match self.server.send(&to.email, &mail).await {
-            Ok(reply) => Ok(Answer::Done("sent", json!({ "reply": reply }))),
-            Err(Unsent::Refused(reply)) => Ok(Answer::Done("refused", json!({ "reply": reply }))),
-            Err(Unsent::Failed { code, message }) => Err(Answer::failed(code, message)),
+            Ok(reply) => Ok(Outcome::new("sent").output(json!({ "reply": reply }))),
+            Err(Unsent::Refused(reply)) => Ok(Outcome::new("refused").output(json!({ "reply": reply }))),
+            Err(Unsent::Failed { code, message }) => Err(Failure::new(code, message)),
         }
     }
 }
@@ -47,9 +46,9 @@ fn recipient(to: &str) -> Option<Mailbox> {
     if to.chars().any(char::is_control) { None } else { to.trim().parse().ok() }
 }
 
-fn written(message: &Message<'_>, from: &Mailbox, to: Mailbox, now: Time) -> Result<Vec<u8>, Answer> {
+fn written(message: &Message<'_>, from: &Mailbox, to: Mailbox, now: Time) -> Result<Vec<u8>, Failure> {
     let body: String = serde_json::from_str(message.body.get())
-        .map_err(|_| Answer::hopeless("unexpected-payload", "the body of a mail is text"))?;
+        .map_err(|_| Failure::new("unexpected-payload", "the body of a mail is text").permanent())?;
     let subject: String = message
         .subject
         .as_deref()
@@ -68,7 +67,9 @@ fn written(message: &Message<'_>, from: &Mailbox, to: Mailbox, now: Time) -> Res
         .header(AutoSubmitted)
         .header(ContentType::TEXT_PLAIN)
         .body(body)
-        .map_err(|error| Answer::hopeless("unexpected-payload", format!("this makes no mail: {error}")))?;
+        .map_err(|error| {
+            Failure::new("unexpected-payload", format!("this makes no mail: {error}")).permanent()
+        })?;
     Ok(mail.formatted())
 }
 
@@ -96,12 +97,12 @@ impl Header for AutoSubmitted {
 mod tests {
     use super::*;
 
-    fn mail(subject: &str, to: &str, body: serde_json::Value) -> Result<String, Answer> {
+    fn mail(subject: &str, to: &str, body: serde_json::Value) -> Result<String, Failure> {
         let payload = json!({ "cause": "e1", "name": "author", "to": to, "subject": subject, "body": body });
         let payload = Json::from(payload);
         let message = Message::read(&payload)?;
         let from = "Milepost <noreply@milepost.example>".parse().unwrap();
-        let to = recipient(to).ok_or_else(|| Answer::failed("refused", ""))?;
+        let to = recipient(to).ok_or_else(|| Failure::new("refused", ""))?;
         let mail = written(&message, &from, to, Time::from_millis(1_800_000_000_000))?;
         Ok(String::from_utf8(mail).unwrap())
     }
@@ -140,9 +141,7 @@ mod tests {
 
     #[test]
     fn a_body_that_is_no_text_makes_no_mail() {
-        assert!(matches!(
-            mail("s", "ada@example.com", json!({ "a": 1 })),
-            Err(Answer::Failed { retryable: false, .. })
-        ));
+        let failure = mail("s", "ada@example.com", json!({ "a": 1 })).unwrap_err();
+        assert!(!failure.retryable, "{failure}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a handler answers.
+//! Answers of handlers.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,34 +8,34 @@ use wire::{Json, Millis};
 
 /// A task that went well, or that is not to be done yet.
 #[derive(Debug, Clone)]
-pub struct Outcome(pub(super) Kind);
+pub struct Outcome(pub(crate) Kind);
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Finished { outcome: String, output: Option<Json>, result: Option<Json>, children: Vec<ChildBody> },
     Snoozed(Millis),
 }
 
 impl Outcome {
-    /// One of the outcomes that the task's state declares under `on`.
+    /// Makes one of the outcomes that the task's state declares under `on`.
     #[must_use]
     pub fn new(outcome: impl Into<String>) -> Outcome {
         Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None, children: Vec::new() })
     }
 
-    /// The task of a join state has made its last children: from here on they are waited for.
+    /// Says that the task of a join state has made its last children: from here on they are waited for.
     #[must_use]
     pub fn sealed() -> Outcome {
         Outcome::new(wire::api::SEALED)
     }
 
-    /// "Not yet": the task is given out again after this long, and no attempt is counted.
+    /// Says "not yet": the task is given out again after this long, and no attempt is counted.
     #[must_use]
     pub fn snooze(span: Duration) -> Outcome {
         Outcome(Kind::Snoozed(Millis::new(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))))
     }
 
-    /// What guards, metadata and later tasks see of this one.
+    /// Sets the document that guards, metadata and later tasks see of this one.
     #[must_use]
     pub fn output(mut self, json: impl Into<Json>) -> Outcome {
         if let Kind::Finished { output, .. } = &mut self.0 {
@@ -44,7 +44,7 @@ impl Outcome {
         self
     }
 
-    /// Submissions that are made in the commit of this answer, where the state joins some.
+    /// Adds submissions that are made in the commit of this answer, where the state joins some.
     #[must_use]
     pub fn children(mut self, more: impl IntoIterator<Item = ChildBody>) -> Outcome {
         if let Kind::Finished { children, .. } = &mut self.0 {
@@ -53,7 +53,7 @@ impl Outcome {
         self
     }
 
-    /// What the submission as a whole came to.
+    /// Sets the document that the submission as a whole came to.
     #[must_use]
     pub fn result(mut self, json: impl Into<Json>) -> Outcome {
         if let Kind::Finished { result, .. } = &mut self.0 {
@@ -68,19 +68,21 @@ impl Outcome {
 /// Any error becomes one through `?`, under the code `error`. (So this is no `std::error::Error` itself.)
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    pub(super) code: String,
-    pub(super) message: String,
-    pub(super) retryable: bool,
+    /// The code that retry rules and guards look at.
+    pub code: String,
+    /// The text that people read.
+    pub message: String,
+    pub retryable: bool,
 }
 
 impl Failure {
-    /// `code` is what retry rules and guards look at, `message` what people read.
+    /// Makes a failure. Retry rules and guards look at `code`, people read `message`.
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Failure {
         Failure { code: code.into(), message: message.into(), retryable: true }
     }
 
-    /// Not worth another try.
+    /// Says that another try would fail in the same way.
     #[must_use]
     pub fn permanent(mut self) -> Failure {
         self.retryable = false;

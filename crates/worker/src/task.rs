@@ -1,4 +1,4 @@
-//! What a handler is given.
+//! Tasks as handlers are given them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,8 +9,8 @@ use wire::Json;
 use wire::api::TaskView;
 use wire::submission::Progress;
 
-use super::answer::Failure;
-use super::lease::Lease;
+use crate::answer::Failure;
+use crate::lease::Lease;
 
 /// A task under lease: the fields of [`TaskView`], and its documents as types of your own.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub struct Task {
 }
 
 impl Task {
-    pub(super) fn new(view: TaskView, lease: &Lease) -> Task {
+    pub(crate) fn new(view: TaskView, lease: &Lease) -> Task {
         Task { view, newest: lease.newest(), told: lease.told() }
     }
 
@@ -32,8 +32,8 @@ impl Task {
         self.told.send_replace(Some(progress));
     }
 
-    /// Whether the payload was amended since the task was claimed: a renewal has said so. [`crate::Client::submission`]
-    /// has the new one.
+    /// Tells whether the payload was amended since the task was claimed: a renewal has said so. The submission, as a client
+    /// shows it, has the new one.
     #[must_use]
     pub fn is_amended(&self) -> bool {
         *self.newest.borrow() > self.view.payload_revision
@@ -55,22 +55,22 @@ impl Task {
         }
     }
 
-    /// The submission's payload. One that does not fit `T` will not fit the next time either: the failure is permanent.
+    /// Reads the submission's payload. One that does not fit `T` will not fit the next time either: the failure is permanent.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         read("payload", &self.view.payload)
     }
 
-    /// The state's static configuration; `null` where the pipeline file has none.
+    /// Reads the state's static configuration; `null` where the pipeline file has none.
     pub fn with<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         read("configuration", self.view.with.as_ref().unwrap_or(&Json::null()))
     }
 
-    /// The pipeline's parameters.
+    /// Reads the pipeline's parameters.
     pub fn params<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         read("parameters", &self.view.params)
     }
 
-    /// The last output of a state's task, if it has run.
+    /// Reads the last output of a state's task, if it has run.
     pub fn output_of<T: DeserializeOwned>(&self, state: &str) -> Result<Option<T>, Failure> {
         self.view.outputs.get(state).map(|output| read("outputs", output)).transpose()
     }
@@ -89,7 +89,7 @@ impl Deref for Task {
     }
 }
 
-/// Without the token: whoever has it can settle the task.
+/// Leaves the token out: whoever has it can settle the task.
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Task")

@@ -5,11 +5,12 @@ use fetch::{Fetch, HeaderMap, HeaderName, HeaderValue, header};
 use model::{Json, Time};
 use serde_json::json;
 use wire::webhook::{ID_HEADER, Key, SIGNATURE_HEADER, Signed, TIMESTAMP_HEADER};
+use worker::{Failure, Outcome};
 
-use crate::answer::{Answer, tame};
 use crate::lines::Lines;
 use crate::message::Message;
 use crate::places::Way;
+use crate::tame::tame;
 
 const GONE: u16 = 410;
 /// Of what an endpoint says besides its status.
@@ -26,29 +27,28 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    pub(crate) async fn send(&self, payload: &Json) -> Answer {
-        self.sent(payload).await.unwrap_or_else(|answer| answer)
-    }
-
-    async fn sent(&self, payload: &Json) -> Result<Answer, Answer> {
+    pub(crate) async fn send(&self, payload: &Json) -> Result<Outcome, Failure> {
         let message = Message::read(payload)?;
         let url = fetch::normalized(&message.to).map_err(|error| failed(&error))?;
         let host = fetch::host_of(&url).map_err(|error| failed(&error))?;
         let way = Way { host, submitter: message.submitter(&self.engine).await };
-        let _place = self.lines.enter(&way).await.map_err(Answer::Later)?;
+        let _place = match self.lines.enter(&way).await {
+            Ok(place) => place,
+            Err(turn) => return Ok(Outcome::snooze(turn)),
+        };
         let posting = self.engine.posting_to(&url).await;
-        let posting = posting.map_err(|refusal| Answer::failed(refusal.code.as_str(), refusal.message))?;
+        let posting = posting.map_err(|refusal| Failure::new(refusal.code.as_str(), refusal.message))?;
         if posting.disabled.is_some() {
-            return Ok(Answer::Done("gone", json!({ "status": GONE, "endpoint": "disabled" })));
+            return Ok(Outcome::new("gone").output(json!({ "status": GONE, "endpoint": "disabled" })));
         }
         let headers = headers(&message, &posting, self.engine.now())?;
         let answered = self.fetch.post(&url, headers, message.body.get().to_owned()).await;
         let response = answered.map_err(|error| failed(&error))?;
         match response.status {
-            status @ 200..=299 => Ok(Answer::Done("sent", json!({ "status": status }))),
+            status @ 200..=299 => Ok(Outcome::new("sent").output(json!({ "status": status }))),
             GONE => {
                 self.disable(&url).await;
-                Ok(Answer::Done("gone", json!({ "status": GONE })))
+                Ok(Outcome::new("gone").output(json!({ "status": GONE })))
             }
             status => Err(refused(status, &response.body)),
         }
@@ -65,7 +65,7 @@ impl Webhooks {
     }
 }
 
-fn failed(error: &fetch::Error) -> Answer {
+fn failed(error: &fetch::Error) -> Failure {
     // The reason may repeat what the other side said, such as the names in its certificate.
     let said = tame(&error.to_string(), ERROR_CHARS_MAX);
     let message = match error {
@@ -78,23 +78,25 @@ fn failed(error: &fetch::Error) -> Answer {
         }
         _ => said,
     };
-    Answer::Failed { code: error.code().to_owned(), message, retryable: error.is_passing() }
+    Failure { code: error.code().to_owned(), message, retryable: error.is_passing() }
 }
 
-fn refused(status: u16, body: &[u8]) -> Answer {
+fn refused(status: u16, body: &[u8]) -> Failure {
     let said = tame(&String::from_utf8_lossy(body), SNIPPET_CHARS_MAX);
     let said = if said.is_empty() { said } else { format!(": {said}") };
-    Answer::failed(format!("http-{status}"), format!("the endpoint answered {status}{said}"))
+    Failure::new(format!("http-{status}"), format!("the endpoint answered {status}{said}"))
 }
 
-fn headers(message: &Message<'_>, posting: &Posting, now: Time) -> Result<HeaderMap, Answer> {
+fn headers(message: &Message<'_>, posting: &Posting, now: Time) -> Result<HeaderMap, Failure> {
     let id = format!("msg_{}", message.id());
     let timestamp = (now.millis() / 1_000).to_string();
     let signed = Signed { id: &id, timestamp: &timestamp, body: message.body.get().as_bytes() };
     let keys = posting.secrets.iter().filter_map(|secret| Key::read(&secret.0));
     let signatures: Vec<String> = keys.map(|key| key.sign(signed)).collect();
     if signatures.is_empty() {
-        return Err(Answer::hopeless("no-secret", "the endpoint has no secret to sign with; rotate it"));
+        return Err(
+            Failure::new("no-secret", "the endpoint has no secret to sign with; rotate it").permanent()
+        );
     }
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -1,14 +1,4 @@
-//! The loop of a worker: claim, run, keep the lease, settle.
-
-mod answer;
-mod lease;
-mod run;
-mod settle;
-mod speak;
-mod task;
-
-pub use answer::{Failure, Outcome};
-pub use task::Task;
+//! The loop itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,51 +8,62 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use wire::Millis;
-use wire::api::ClaimBody;
+use wire::api::{ClaimAnswer, ClaimBody};
 
-use crate::client::Client;
+use crate::answer::{Failure, Outcome};
 use crate::error::Error;
+use crate::lease::Lease;
 use crate::retries::Retries;
-use lease::Lease;
-use run::Run;
+use crate::run::Run;
+use crate::source::{Ended, TaskSource};
+use crate::speak::Voice;
+use crate::task::Task;
 
-/// How long a claim waits for work.
+/// The time that a claim waits for work.
 const POLL: Millis = Millis::from_secs(20);
-/// Tasks that one claim may ask for.
+/// The shortest time that an empty answer may take to a claim that waits. A place without any of the worker's pipelines
+/// answers at once, and is not asked again at once.
+const EMPTY: Duration = Duration::from_secs(1);
+/// The most tasks that one claim asks for.
 const CLAIM_MAX: usize = 1_000;
 /// The time for which a worker that stops tries to give tasks back. A task whose return nobody heard of expires.
 const GIVING_BACK: Duration = Duration::from_secs(5);
-/// Between tries while the server cannot be reached.
+/// The pauses between claims while nobody can be reached.
 const OUTAGE: Retries =
     Retries { times: u32::MAX, pause: Duration::from_millis(200), pause_max: Duration::from_secs(10) };
 
 type Answer = Pin<Box<dyn Future<Output = Result<Outcome, Failure>> + Send>>;
-type Handler = Arc<dyn Fn(Task) -> Answer + Send + Sync>;
+pub(crate) type Handler = Arc<dyn Fn(Task) -> Answer + Send + Sync>;
 type Hook = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// Runs tasks. See the crate's documentation for an example.
 #[derive(Clone)]
 pub struct Worker {
-    client: Client,
-    name: String,
-    handlers: BTreeMap<String, Handler>,
-    concurrency: usize,
+    pub(crate) source: Arc<dyn TaskSource>,
+    pub(crate) name: String,
+    pub(crate) handlers: BTreeMap<String, Handler>,
+    pub(crate) concurrency: usize,
+    claim_max: usize,
+    pub(crate) voice: Voice,
     grace: Duration,
     before_giving_back: Option<Hook>,
-    pipelines: Option<Vec<String>>,
-    labels: Option<BTreeMap<String, String>>,
+    pub(crate) pipelines: Option<Vec<String>>,
+    pub(crate) labels: Option<BTreeMap<String, String>>,
 }
 
 impl Worker {
-    /// A worker under the name that its leases and events will show.
+    /// Makes a worker under the name that its leases and events will show.
     #[must_use]
-    pub fn new(client: Client, name: impl Into<String>) -> Worker {
+    pub fn new(source: impl TaskSource + 'static, name: impl Into<String>) -> Worker {
         Worker {
-            client,
+            source: Arc::new(source),
             name: name.into(),
             handlers: BTreeMap::new(),
             concurrency: 1,
+            claim_max: CLAIM_MAX,
+            voice: Voice::Plain,
             grace: Duration::from_secs(30),
             before_giving_back: None,
             pipelines: None,
@@ -82,10 +83,24 @@ impl Worker {
         self
     }
 
-    /// How many tasks run at a time; one unless told.
+    /// Sets the number of tasks that run at a time; one by default.
     #[must_use]
     pub fn concurrency(mut self, tasks: usize) -> Worker {
         self.concurrency = tasks.max(1);
+        self
+    }
+
+    /// Sets the most tasks that one claim asks for.
+    #[must_use]
+    pub fn claim_max(mut self, tasks: usize) -> Worker {
+        self.claim_max = tasks.clamp(1, CLAIM_MAX);
+        self
+    }
+
+    /// Writes into the log at `debug` alone: for workers inside of a server, which shows their tasks itself.
+    #[must_use]
+    pub fn quietly(mut self) -> Worker {
+        self.voice = Voice::Low;
         self
     }
 
@@ -133,80 +148,99 @@ impl Worker {
             return Err(Error::Setup("the worker has no tasks; give it some with `task`".to_owned()));
         }
         self.say_what_it_serves();
-        let mut shutdown = pin!(shutdown);
-        let mut running = JoinSet::new();
-        let mut heard = Heard::default();
-        let give_up = watch::Sender::new(false);
-        let mut failed = 0;
-        let result = loop {
-            let claimed = tokio::select! {
-                biased;
-                () = &mut shutdown => break Ok(()),
-                claimed = self.claim(&mut running, &give_up, &mut heard) => claimed,
-            };
-            match claimed {
-                Ok(runs) => {
-                    failed = 0;
-                    runs.into_iter().for_each(|run| {
-                        running.spawn(run.run());
-                    });
-                }
-                Err(error) if error.is_passing() => {
-                    failed += 1;
-                    let pause = OUTAGE.pause_after(failed);
-                    tracing::warn!(worker = self.name, %error, ?pause, "cannot claim; trying again");
-                    tokio::select! {
-                        () = &mut shutdown => break Ok(()),
-                        () = tokio::time::sleep(pause) => {}
-                    }
-                }
-                Err(error) => break Err(error),
-            }
-        };
-        self.drain(running, &give_up).await;
+        let mut work = Work::default();
+        let result = self.work(&mut work, pin!(shutdown)).await;
+        self.drain(work).await;
         result
     }
 
-    /// As many tasks as there are free slots; waits for a slot if there is none.
-    async fn claim(
+    /// Claims and runs until `shutdown` ends.
+    async fn work(
         &self,
-        running: &mut JoinSet<()>,
-        give_up: &watch::Sender<bool>,
-        heard: &mut Heard,
-    ) -> Result<Vec<Run>, Error> {
-        while running.try_join_next().is_some() {}
-        while running.len() >= self.concurrency {
-            running.join_next().await;
+        work: &mut Work,
+        mut shutdown: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<(), Error> {
+        let mut failed = 0;
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return Ok(()),
+                () = work.below(self.concurrency) => {}
+            }
+            let (end, ended) = Ended::to_come();
+            let (body, asked_at) = (self.wish(work), Instant::now());
+            let mut claim = pin!(self.source.claim(&body, ended));
+            let (claimed, is_over) = tokio::select! {
+                biased;
+                () = &mut shutdown => {
+                    // Ended, not dropped: what it is lent at this moment would be nobody's.
+                    end.send_replace(true);
+                    (claim.await, true)
+                }
+                claimed = &mut claim => (claimed, false),
+            };
+            let pause = match claimed {
+                Ok(answer) => {
+                    failed = 0;
+                    let came_too_soon = answer.tasks.is_empty() && asked_at.elapsed() < EMPTY;
+                    let waited = body.wait.is_some();
+                    self.begin(answer, work);
+                    (came_too_soon && waited).then_some(EMPTY)
+                }
+                Err(_) if is_over => None,
+                Err(error) if error.is_passing() => {
+                    failed += 1;
+                    let pause = OUTAGE.pause_after(failed);
+                    say!(self.voice, warn, worker = self.name, %error, ?pause, "cannot claim; trying again");
+                    Some(pause)
+                }
+                Err(error) => return Err(error),
+            };
+            if is_over {
+                return Ok(());
+            }
+            if let Some(pause) = pause {
+                tokio::select! {
+                    () = &mut shutdown => return Ok(()),
+                    () = tokio::time::sleep(pause) => {}
+                }
+            }
         }
-        let body = ClaimBody {
+    }
+
+    /// Returns a claim for as many tasks as there are free places.
+    fn wish(&self, work: &Work) -> ClaimBody {
+        ClaimBody {
             worker: self.name.clone(),
             tasks: self.handlers.keys().cloned().collect(),
             pipelines: self.pipelines.clone(),
             labels: self.labels.clone(),
-            max: Some((self.concurrency - running.len()).min(CLAIM_MAX)),
+            max: Some((self.concurrency - work.running.len()).min(self.claim_max)),
             // The first does not wait: its answer says at once if something is wrong with the names of the tasks.
-            wait: heard.any.then_some(POLL),
-        };
-        let answer = self.client.claim(&body).await?;
-        heard.any = true;
-        self.say_what_nobody_has(&mut heard.unknown, answer.unknown_tasks);
-        let runs = answer.tasks.into_iter().filter_map(|view| {
-            let Some(handler) = self.handlers.get(&*view.task) else {
-                tracing::warn!(
-                    task = &*view.task,
-                    "was given a task that was not asked for; its lease will expire"
-                );
-                return None;
-            };
-            let lease = Lease::new(self.client.clone(), &view);
-            let task = Task::new(view, &lease);
-            let (handler, client) = (handler.clone(), self.client.clone());
-            Some(Run { handler, task, lease, client, give_up: give_up.subscribe() })
-        });
-        Ok(runs.collect())
+            wait: work.was_answered.then_some(POLL),
+        }
     }
 
-    async fn drain(&self, mut running: JoinSet<()>, give_up: &watch::Sender<bool>) {
+    /// Runs the tasks of a claim's answer.
+    fn begin(&self, answer: ClaimAnswer, work: &mut Work) {
+        work.was_answered = true;
+        self.say_what_nobody_has(&mut work.unknown, answer.unknown_tasks);
+        for view in answer.tasks {
+            let Some(handler) = self.handlers.get(&*view.task).cloned() else {
+                let task = &*view.task;
+                tracing::warn!(task, "was given a task that was not asked for; its lease will expire");
+                continue;
+            };
+            let lease = Lease::new(self.source.clone(), &view);
+            let (task, source) = (Task::new(view, &lease), self.source.clone());
+            let run =
+                Run { handler, task, lease, source, voice: self.voice, give_up: work.give_up.subscribe() };
+            work.running.spawn(run.run());
+        }
+    }
+
+    async fn drain(&self, work: Work) {
+        let Work { mut running, give_up, .. } = work;
         let all = async { while running.join_next().await.is_some() {} };
         if tokio::time::timeout(self.grace, all).await.is_ok() {
             return;
@@ -232,13 +266,25 @@ impl Worker {
     }
 }
 
-/// The parts of a server's answers to claims that are remembered.
+/// The tasks of a worker that run, and the parts of the answers to its claims that are remembered.
 #[derive(Debug, Default)]
-struct Heard {
+struct Work {
+    running: JoinSet<()>,
+    give_up: watch::Sender<bool>,
     /// Set once a claim was answered.
-    any: bool,
+    was_answered: bool,
     /// Those of the tasks that no pipeline has, as far as that was told.
     unknown: Vec<String>,
+}
+
+impl Work {
+    /// Waits until fewer tasks than these run.
+    async fn below(&mut self, places: usize) {
+        while self.running.try_join_next().is_some() {}
+        while self.running.len() >= places {
+            self.running.join_next().await;
+        }
+    }
 }
 
 impl fmt::Debug for Worker {

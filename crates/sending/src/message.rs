@@ -4,8 +4,8 @@ use engine::Engine;
 use model::{Digest, Json, Name};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use worker::Failure;
 
-use crate::answer::Answer;
 use crate::places::Submitter;
 
 #[derive(Debug, Deserialize)]
@@ -24,11 +24,12 @@ pub(crate) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// A message that cannot be read will not be readable the next time either.
-    pub(crate) fn read(payload: &Json) -> Result<Message<'_>, Answer> {
-        serde_json::from_str(payload.as_str()).map_err(|error| {
-            Answer::hopeless("unexpected-payload", format!("the delivery's payload: {error}"))
-        })
+    /// Reads a message. One that cannot be read will not be readable the next time either.
+    pub(crate) fn read(payload: &Json) -> Result<Message<'_>, Failure> {
+        let unexpected = |error: serde_json::Error| {
+            Failure::new("unexpected-payload", format!("the delivery's payload: {error}")).permanent()
+        };
+        serde_json::from_str(payload.as_str()).map_err(unexpected)
     }
 
     /// Finds who submitted what it is about. That may be gone; then its pipeline has to do.
@@ -44,7 +45,7 @@ impl Message<'_> {
         }
     }
 
-    /// What the message is known by outside: the same cause and name give the same text, without a full stop.
+    /// Returns the name by which the message is known outside: the same cause and name give the same text, without a full stop.
     pub(crate) fn id(&self) -> String {
         let length = u64::try_from(self.cause.len()).unwrap_or(u64::MAX).to_be_bytes();
         let digest = Digest::of_parts(&[&length, self.cause.as_bytes(), self.name.as_bytes()]);

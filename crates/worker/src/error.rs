@@ -1,7 +1,8 @@
-//! What can go wrong between a client and its server.
+//! Errors between those who ask and whoever answers: a server, or the engine in the same process.
 
 use wire::api::Problem;
 
+/// A call that was not answered as it was meant.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The server said no, and why.
@@ -34,7 +35,7 @@ impl Error {
         }
     }
 
-    /// Whether asking again later may help.
+    /// Tells whether asking again later may help.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {

@@ -1,21 +1,20 @@
-//! Telling the server how a task ended, until it has heard.
+//! Telling how a task ended, until somebody has heard.
 
 use std::time::Duration;
 
-use wire::api::{ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, SettleAnswer, SnoozeBody};
+use wire::api::{ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, SnoozeBody};
 
-use super::answer::{Failure, Kind, Outcome};
-use crate::client::Client;
-use crate::error::Error;
+use crate::TaskSource;
+use crate::answer::{Failure, Kind, Outcome};
 use crate::retries::Retries;
 
 /// A settlement is good long after its lease's time if nobody else has the task: worth ten minutes of trying.
 const TRIES: Retries =
     Retries { times: 130, pause: Duration::from_millis(200), pause_max: Duration::from_secs(5) };
 
-/// What is said about a task, the same at every try.
+/// The last word about a task, the same at every try.
 #[derive(Debug, Clone)]
-pub(super) enum Settlement {
+pub enum Settlement {
     Finish(FinishBody),
     Fail(FailBody),
     Snooze(SnoozeBody),
@@ -23,7 +22,7 @@ pub(super) enum Settlement {
 }
 
 impl Settlement {
-    pub(super) fn new(token: String, answer: Result<Outcome, Failure>) -> Settlement {
+    pub(crate) fn new(token: String, answer: Result<Outcome, Failure>) -> Settlement {
         match answer {
             Ok(Outcome(Kind::Finished { outcome, output, result, children })) => {
                 Settlement::Finish(FinishBody { token, outcome, output, result, children })
@@ -37,14 +36,14 @@ impl Settlement {
     }
 
     /// Makes the settlement of a task that was stopped before its end.
-    pub(super) fn give_back(token: String) -> Settlement {
+    pub(crate) fn give_back(token: String) -> Settlement {
         Settlement::GiveBack(GiveBackBody { token })
     }
 
-    pub(super) async fn send(self, client: &Client) {
+    pub(crate) async fn send(self, source: &dyn TaskSource) {
         let mut settlement = self;
         loop {
-            let Some(problem) = settlement.answered(client).await else { return };
+            let Some(problem) = settlement.answered(source).await else { return };
             match settlement.instead(&problem) {
                 Some(other) => settlement = other,
                 None => return,
@@ -52,17 +51,14 @@ impl Settlement {
         }
     }
 
-    /// The problem with it, if the server has one.
-    async fn answered(&self, client: &Client) -> Option<Problem> {
+    /// Returns the problem with it, if there is one.
+    async fn answered(&self, source: &dyn TaskSource) -> Option<Problem> {
         for failed in 1..=TRIES.times {
-            match self.once(client).await {
-                Ok(answer) => {
-                    let problem = answer.results.into_iter().next()?.problem;
-                    match problem {
-                        Some(problem) if problem.status >= 500 => {}
-                        problem => return problem,
-                    }
-                }
+            match source.settle(self).await {
+                Ok(result) => match result.problem {
+                    Some(problem) if problem.status >= 500 => {}
+                    problem => return problem,
+                },
                 Err(error) if error.is_passing() => {}
                 Err(error) => {
                     tracing::error!(%error, "the server refuses to hear how a task ended; its lease will expire");
@@ -75,17 +71,8 @@ impl Settlement {
         None
     }
 
-    async fn once(&self, client: &Client) -> Result<SettleAnswer, Error> {
-        match self {
-            Settlement::Finish(body) => client.finish(vec![body.clone()]).await,
-            Settlement::Fail(body) => client.fail(vec![body.clone()]).await,
-            Settlement::Snooze(body) => client.snooze(vec![body.clone()]).await,
-            Settlement::GiveBack(body) => client.give_back(vec![body.clone()]).await,
-        }
-    }
-
-    /// An answer the pipeline does not take is a fault of the worker that another try would repeat. It is told as a
-    /// failure, so that people see it where they look for failures.
+    /// Returns the failure that is told in place of an answer that the pipeline does not take: another try would repeat it,
+    /// and people look for failures where failures are.
     fn instead(&self, problem: &Problem) -> Option<Settlement> {
         let token = match self {
             Settlement::Finish(body) => &body.token,
@@ -109,7 +96,7 @@ impl Settlement {
     }
 }
 
-/// The code as the server takes it: a failure must not be lost over its spelling.
+/// Returns the code as the server takes it: a failure must not be lost over its spelling.
 fn error_code(code: &str) -> String {
     const CHARS_MAX: usize = 64;
     let lower = code.chars().map(|c| c.to_ascii_lowercase());

@@ -1,32 +1,34 @@
 //! One task, from its lease to its settlement.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
-use super::Handler;
-use super::answer::{Failure, Outcome};
-use super::lease::Lease;
-use super::settle::Settlement;
-use super::speak::About;
-use super::task::Task;
-use crate::client::Client;
+use crate::TaskSource;
+use crate::answer::{Failure, Outcome};
+use crate::lease::Lease;
+use crate::settle::Settlement;
+use crate::speak::{About, Voice};
+use crate::task::Task;
+use crate::worker::Handler;
 
-pub(super) struct Run {
-    pub(super) handler: Handler,
-    pub(super) task: Task,
-    pub(super) lease: Lease,
-    pub(super) client: Client,
+pub(crate) struct Run {
+    pub(crate) handler: Handler,
+    pub(crate) task: Task,
+    pub(crate) lease: Lease,
+    pub(crate) source: Arc<dyn TaskSource>,
+    pub(crate) voice: Voice,
     /// Set if the run is to stop before the task has ended.
-    pub(super) give_up: watch::Receiver<bool>,
+    pub(crate) give_up: watch::Receiver<bool>,
 }
 
 impl Run {
-    pub(super) async fn run(self) {
-        let Run { handler, task, lease, client, mut give_up } = self;
-        let (token, about, began) = (task.token.clone(), About::new(&task), Instant::now());
+    pub(crate) async fn run(self) {
+        let Run { handler, task, lease, source, voice, mut give_up } = self;
+        let (token, about, began) = (task.token.clone(), About::new(&task, voice), Instant::now());
         // A task of its own, so that a panic ends no more than itself; in a set, so that it ends when this does.
         let mut work = JoinSet::new();
         work.spawn(async move { handler(task).await });
@@ -40,7 +42,7 @@ impl Run {
             Over::Ended(ended) => {
                 let answer = answer(ended);
                 about.say_how_it_ended(began.elapsed(), &answer);
-                Settlement::new(token, answer).send(&client).await;
+                Settlement::new(token, answer).send(&*source).await;
             }
             // Without a lease there is nothing to say: somebody else has the task.
             Over::Lost => {}
@@ -48,7 +50,7 @@ impl Run {
                 // Nobody else may have it while the handler is at it.
                 work.shutdown().await;
                 about.say_it_was_given_back(began.elapsed());
-                Settlement::give_back(token).send(&client).await;
+                Settlement::give_back(token).send(&*source).await;
             }
         }
     }

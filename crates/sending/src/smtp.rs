@@ -16,7 +16,7 @@ use lettre::transport::smtp::response::Response;
 use url::Url;
 use wire::api::Secret;
 
-use crate::answer::tame;
+use crate::tame::tame;
 
 const SUBMISSION_PORT: u16 = 587;
 const SUBMISSIONS_PORT: u16 = 465;

@@ -1,4 +1,4 @@
-//! How often and after which pause a call is made again.
+//! The number of further tries of a call, and the pauses between them.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// The pause before another try, after `failed` failed ones: between half and all of it, so that many clients
+    /// Returns the pause before another try, after `failed` failed ones: between half and all of it, so that many clients
     /// that failed together do not come back together.
     #[must_use]
     pub fn pause_after(&self, failed: u32) -> Duration {
@@ -32,7 +32,7 @@ impl Retries {
     }
 }
 
-/// A number from 0 to 1. Good enough to spread clients, for nothing else.
+/// Returns a number from 0 to 1. Good enough to spread clients, for nothing else.
 fn chance() -> f64 {
     let bits = RandomState::new().hash_one(());
     f64::from(u32::try_from(bits >> 32).unwrap_or(0)) / f64::from(u32::MAX)
