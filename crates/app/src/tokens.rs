@@ -71,7 +71,7 @@ fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
     }
     if is_reserved(&subject) {
         let message = format!(
-            "{} is a name of the server's own; a subject is none of {}, has no `/` and does not begin with `sql:`",
+            "{} is a name of the server's own; a subject is none of {}, has no `/` and begins with neither `sql:` nor `system:`",
             quote(&subject),
             RESERVED.map(|name| format!("`{name}`")).join(", ")
         );
@@ -108,5 +108,6 @@ fn entry(body: TokenBody, now: Time) -> Result<TokenEntry, Refusal> {
 /// Tells whether events would show a subject as the server itself, or as a worker of another subject.
 fn is_reserved(subject: &str) -> bool {
     let name = person::normal(subject);
-    RESERVED.contains(&name.as_str()) || name.starts_with("sql:") || name.contains('/')
+    let is_below = |begins: &str| name.starts_with(begins);
+    RESERVED.contains(&name.as_str()) || is_below("sql:") || is_below("system:") || name.contains('/')
 }

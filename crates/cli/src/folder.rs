@@ -1,22 +1,23 @@
 //! The folder of pipeline files that a server applies when it starts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use engine::pipelines::{Apply, Intent};
 use model::pipeline::Source;
 use model::{Code, Pipeline};
+use system::System;
 
 use crate::exit::Stop;
 use crate::node::{self, Node};
 use crate::settings::{ConfigFile, Fault, Params};
 use crate::source;
+use crate::systems;
 
-/// The pipelines of a folder, in the order of their files' names.
-#[derive(Debug)]
+/// The pipelines of a folder, in the order of their files' names, and those of systems.
+#[derive(Debug, Default)]
 pub(crate) struct Folder {
-    path: PathBuf,
     sources: Vec<Source>,
     pipelines: Vec<Arc<Pipeline>>,
 }
@@ -33,14 +34,26 @@ impl Folder {
             }
         }
         files.sort();
-        let (mut sources, mut pipelines) = (Vec::new(), Vec::new());
+        let mut folder = Folder::default();
         for file in files {
-            let source = source::read(&file)?;
-            let loaded = model::pipeline::load(&source);
-            pipelines.push(Arc::new(loaded.map_err(|problems| node::problematic(&source, &problems))?));
-            sources.push(source);
+            folder.load(source::read(&file)?)?;
         }
-        Ok(Folder { path: path.to_owned(), sources, pipelines })
+        if folder.sources.is_empty() {
+            tracing::warn!(folder = %path.display(), "there is no pipeline file (*.toml) here");
+        }
+        Ok(folder)
+    }
+
+    /// Adds the pipelines that systems carry.
+    pub(crate) fn add(&mut self, systems: &[Box<dyn System>]) -> anyhow::Result<()> {
+        systems.iter().flat_map(|system| systems::sources(&**system)).try_for_each(|source| self.load(source))
+    }
+
+    fn load(&mut self, source: Source) -> anyhow::Result<()> {
+        let loaded = model::pipeline::load(&source);
+        self.pipelines.push(Arc::new(loaded.map_err(|problems| node::problematic(&source, &problems))?));
+        self.sources.push(source);
+        Ok(())
     }
 
     /// Lists settings for pipelines or parameters that the folder does not have.
@@ -54,9 +67,6 @@ impl Folder {
         let settings = settings.unwrap_or(&none);
         if let Some(fault) = self.faults(&settings.params).first() {
             return Err(Stop::usage(fault.told(&settings.path)).into());
-        }
-        if self.sources.is_empty() {
-            tracing::warn!(folder = %self.path.display(), "there is no pipeline file (*.toml) here");
         }
         for (source, pipeline) in self.sources.iter().zip(&self.pipelines) {
             let (pipeline, params) = (pipeline.clone(), settings.params.of(&pipeline.name));

@@ -29,6 +29,7 @@ mod settings;
 mod signals;
 mod source;
 mod systemd;
+mod systems;
 
 use std::process::ExitCode;
 

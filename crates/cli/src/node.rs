@@ -9,13 +9,14 @@ use engine::pipelines::{Apply, Brought};
 use engine::{ApplyError, Condition, Engine};
 use model::Refusal;
 use model::pipeline::{Problems, Source};
-use server::Doors;
+use server::{Doors, Site};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::exit::{Exit, Stop};
 use crate::place::Place;
 use crate::systemd::Notify;
+use crate::systems::Systems;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
@@ -89,7 +90,7 @@ impl Node {
         self,
         listener: TcpListener,
         mut options: server::Options,
-        senders: Option<Senders>,
+        (senders, systems): (Option<Senders>, Systems),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         options.listen = listener.local_addr()?;
@@ -108,9 +109,12 @@ impl Node {
             }
             stop_sending.send_replace(true);
         };
-        let served = server::serve(self.engine.clone(), listener, options, over).await;
+        let site = Site::new(self.engine.clone(), options, systems.mounts()?);
+        let running = systems.run(&site, &stop_sending.subscribe())?;
+        let served = site.serve(listener, over).await;
         stop_sending.send_replace(true);
         sending.await?;
+        running.join_all().await;
         served?;
         match self.engine.drain().await {
             Condition::Broken(reason) => Err(anyhow!("the store cannot be used any more: {reason}")),

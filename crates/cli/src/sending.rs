@@ -72,7 +72,7 @@ impl Sending {
         Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
-    fn policy(&self) -> Policy {
+    pub(crate) fn policy(&self) -> Policy {
         let mut policy = Policy { allowed: self.allow_address.clone(), ..Policy::default() };
         policy.ports.extend(&self.allow_port);
         policy

@@ -1,35 +1,36 @@
 //! One way to the server and back for every call.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde::de::DeserializeOwned;
 use wire::api::Problem;
 use wire::{Json, Trace, address};
 
 use crate::call::Call;
+use crate::transport::{Http, Request, Response, Transport};
 use worker::Error;
 use worker::Retries;
 
-/// How long an answer may take, beyond what the call itself waits for.
+/// The time an answer may take, beyond what the call itself waits for.
 const PATIENCE: Duration = Duration::from_secs(30);
-const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
-/// A server's wish for a pause is followed up to here.
+/// The longest wish of a server for a pause that is followed.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(5);
 
 /// A client of one server. Cheap to clone; clones share their connections.
 #[derive(Clone)]
 pub struct Client {
-    http: reqwest::Client,
+    transport: Arc<dyn Transport>,
     base: Url,
     retries: Retries,
     trace: Option<Trace>,
 }
 
 impl Client {
-    /// A client of the server at an address such as `http://127.0.0.1:8080`.
+    /// Makes a client of the server at an address such as `http://127.0.0.1:8080`.
     ///
     /// # Errors
     /// When the address is not one of HTTP, or the token cannot be sent in a header.
@@ -37,47 +38,35 @@ impl Client {
         Client::trusting(base_url, token, None)
     }
 
-    /// The same, trusting only the authorities of this PEM text with a server's certificate, or those of the machine.
+    /// Makes a client that trusts only the authorities of this PEM text with a server's certificate, or those of the machine.
     ///
     /// # Errors
     /// As `new`, and when the text has no certificate.
     pub fn trusting(base_url: &str, token: Option<String>, ca_pem: Option<&[u8]>) -> Result<Client, Error> {
-        // Several clients may be made; the first has installed it then.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let base = base(base_url)?;
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("milepost/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers(token.as_deref())?)
-            .connect_timeout(CONNECT_PATIENCE)
-            .redirect(reqwest::redirect::Policy::none());
-        if base.scheme() == "http" {
-            // Without TLS there is no need for the machine's certificates, which small containers do not have.
-            builder = builder.tls_certs_only([]);
-        }
-        if let Some(pem) = ca_pem {
-            let certs = reqwest::Certificate::from_pem_bundle(pem).ok().filter(|certs| !certs.is_empty());
-            let certs =
-                certs.ok_or_else(|| Error::Setup("there is no certificate in the given PEM".to_owned()))?;
-            builder = builder.tls_certs_only(certs);
-        }
-        if is_this_machine(&base) {
-            builder = builder.no_proxy();
-        }
-        let http = builder
-            .build()
-            .map_err(|error| Error::Setup(format!("the client cannot start: {}", chain(&error))))?;
-        Ok(Client { http, base, retries: Retries::default(), trace: None })
+        let server = address::shown(base.as_str().trim_end_matches('/'));
+        let http = Http::new(&base, server, token.as_deref(), ca_pem)?;
+        Ok(Client { transport: Arc::new(http), base, retries: Retries::default(), trace: None })
     }
 
-    /// The same client with another rule for repeating calls.
+    /// Makes a client that reaches its server by another way, such as inside of its own process.
+    ///
+    /// # Panics
+    /// Never: the base of its addresses is a constant.
+    #[must_use]
+    pub fn over(transport: Arc<dyn Transport>) -> Client {
+        let base = Url::parse("http://inside").expect("this is an address");
+        Client { transport, base, retries: Retries::default(), trace: None }
+    }
+
+    /// Sets another rule for repeating calls.
     #[must_use]
     pub fn with_retries(mut self, retries: Retries) -> Client {
         self.retries = retries;
         self
     }
 
-    /// The same client for calls that are part of a trace, given as W3C Trace Context has it: submissions keep it, and
-    /// hand it to their workers.
+    /// Makes calls part of a trace, given as W3C Trace Context has it: submissions keep it, and hand it to their workers.
     ///
     /// # Errors
     /// When `traceparent` is malformed: the server would not listen to it.
@@ -87,13 +76,13 @@ impl Client {
         Ok(self)
     }
 
-    /// The server's address, for people: without a user name and a password.
+    /// Returns the server's address, for people: without a user name and a password.
     #[must_use]
     pub fn server(&self) -> String {
-        address::shown(self.base.as_str().trim_end_matches('/'))
+        self.transport.name()
     }
 
-    /// The address of a path whose parts may hold any character.
+    /// Returns the address of a path whose parts may hold any character.
     pub(crate) fn at<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -102,7 +91,7 @@ impl Client {
         url
     }
 
-    /// The address of what is served beside the API.
+    /// Returns the address of what is served beside the API.
     pub(crate) fn outside_v1<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -135,29 +124,12 @@ impl Client {
     }
 
     async fn once(&self, call: &Call) -> Result<Answer, Unanswered> {
-        let mut request = self.http.request(call.method.clone(), call.url.clone());
-        request = request.timeout(call.waits + PATIENCE).headers(call.headers.clone());
-        if let Some(trace) = &self.trace {
-            request = request.header("traceparent", &*trace.parent);
-            request =
-                trace.state.iter().fold(request, |request, state| request.header("tracestate", &**state));
-        }
-        if let Some(body) = &call.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
-        }
-        let mut response = request.send().await.map_err(|error| self.unreachable(&error))?;
-        let (status, headers) = (response.status(), response.headers().clone());
+        let request = self.request(call).map_err(Unanswered::of)?;
+        let Response { status, headers, body } =
+            self.transport.send(request).await.map_err(Unanswered::of)?;
         let is_missing = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
         if is_missing && call.may_be_missing {
             return Ok(Answer { body: Vec::new(), is_missing });
-        }
-        let mut body = Vec::new();
-        while let Some(part) = response.chunk().await.map_err(|error| self.unreachable(&error))? {
-            if body.len() + part.len() > call.bytes_max {
-                let error = Error::TooLarge { bytes_max: call.bytes_max };
-                return Err(Unanswered { error, passing: false, wish: None });
-            }
-            body.extend_from_slice(&part);
         }
         if status.is_success() {
             return Ok(Answer { body, is_missing: false });
@@ -167,19 +139,32 @@ impl Client {
         Err(Unanswered { error: refusal(status, &body), passing: is_passing(status), wish })
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Unanswered {
-        let server = self.server();
-        if is_other_scheme(error, &self.base) {
-            let talks_tls = self.base.scheme() == "http";
-            return Unanswered { error: Error::Scheme { server, talks_tls }, passing: false, wish: None };
+    fn request(&self, call: &Call) -> Result<Request, Error> {
+        let mut headers = call.headers.clone();
+        if let Some(trace) = &self.trace {
+            let state = trace.state.iter().map(|state| ("tracestate", &**state));
+            for (name, value) in [("traceparent", &*trace.parent)].into_iter().chain(state) {
+                let value = HeaderValue::from_str(value)
+                    .map_err(|_| Error::Setup(format!("`{name}` has characters that no header may have")))?;
+                headers.insert(name, value);
+            }
         }
-        let error = Error::Unreachable { server, reason: chain(error) };
-        Unanswered { error, passing: true, wish: None }
+        if call.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Ok(Request {
+            method: call.method.clone(),
+            url: call.url.clone(),
+            headers,
+            body: call.body.clone(),
+            within: call.waits + PATIENCE,
+            bytes_max: call.bytes_max,
+        })
     }
 }
 
 impl fmt::Debug for Client {
-    /// The address may have a password in it, and the HTTP client has the token.
+    /// Leaves out the address, which may have a password in it, and the way there, which has the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("server", &self.server()).finish_non_exhaustive()
     }
@@ -192,6 +177,13 @@ struct Unanswered {
     passing: bool,
     /// The pause the server wished for.
     wish: Option<Duration>,
+}
+
+impl Unanswered {
+    /// Makes one of an error that is no word of the server.
+    fn of(error: Error) -> Unanswered {
+        Unanswered { passing: matches!(error, Error::Unreachable { .. }), error, wish: None }
+    }
 }
 
 pub(crate) struct Answer {
@@ -227,7 +219,7 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-/// Whether a refusal says "later", be it the server's or that of a proxy before it. Others would come again.
+/// Tells whether a refusal says "later", be it the server's or that of a proxy before it. Others would come again.
 fn is_passing(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }
@@ -242,46 +234,6 @@ fn base(text: &str) -> Result<Url, Error> {
         "http" | "https" => Err(wrong("leave out what follows the path".to_owned())),
         _ => Err(wrong("it must begin with http:// or https://".to_owned())),
     }
-}
-
-/// Whether requests stay on this machine: a proxy has no business with them.
-fn is_this_machine(base: &Url) -> bool {
-    match base.host_str() {
-        Some("localhost" | "[::1]") => true,
-        Some(host) => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-        None => false,
-    }
-}
-
-fn headers(token: Option<&str>) -> Result<HeaderMap, Error> {
-    let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    if let Some(token) = token {
-        let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
-            .map_err(|_| Error::Setup("the token has characters that no token has".to_owned()))?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    Ok(headers)
-}
-
-/// Tells whether an answer came that is none because one side talks TLS and the other does not: bytes of HTTP are no record
-/// of TLS, and TLS refuses HTTP with a record that is no HTTP.
-fn is_other_scheme(error: &reqwest::Error, base: &Url) -> bool {
-    let reason = chain(error);
-    match base.scheme() {
-        "https" => reason.contains("InvalidContentType"),
-        _ => reason == "invalid HTTP version parsed",
-    }
-}
-
-/// The innermost reason: what the operating system said, without the layers it came through.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }
 
 #[cfg(test)]

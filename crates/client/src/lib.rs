@@ -47,6 +47,7 @@ mod stats;
 mod submissions;
 mod tasks;
 mod tokens;
+pub mod transport;
 mod wait;
 pub mod webhooks;
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use app::Visitor;
 use axum::extract::{MatchedPath, Request, State};
@@ -13,13 +14,12 @@ use model::{Code, Refusal};
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
-use crate::access::no_token;
+use crate::access::{self, no_token};
 use crate::body;
 use crate::charged::charged;
 use crate::connection::Line;
-use crate::metrics;
 use crate::problem::Refused;
-use crate::rates;
+use crate::rates::{self, Rates};
 use crate::shares::{Share, Shares, Who};
 use crate::state::Server;
 use crate::table::{Need, Room};
@@ -29,7 +29,7 @@ use crate::trace;
 pub(crate) async fn observe(State(server): State<Server>, request: Request, next: Next) -> Response {
     let started = clock::instant();
     let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let line = metrics::line(request.method(), matched);
+    let line = server.metrics.http.line(request.method(), matched);
     let span = span(&server, &request, matched.unwrap_or("other"));
     let mut response = next.run(request).instrument(span.clone()).await;
     let taken = clock::instant().saturating_duration_since(started);
@@ -88,6 +88,8 @@ pub(crate) struct Door {
     pub(crate) server: Server,
     pub(crate) need: Need,
     pub(crate) room: Room,
+    /// The rate of each address at this door, besides that of the whole server.
+    pub(crate) rate: Option<Arc<Rates<IpAddr>>>,
 }
 
 /// The bytes set aside for an answer that is a page of something, until its length is known.
@@ -104,8 +106,15 @@ impl Door {
         let mut who =
             Who { address: request.extensions().get().map(|Peer(address)| *address), ..Who::default() };
         self.address_rate(&who)?;
-        let asked = (request.method(), request.uri());
-        let visitor = self.server.access.admit(self.need, asked, request.headers()).await?;
+        // Nothing that comes over a connection brings one.
+        let inside = request.extensions().get::<Visitor>().cloned();
+        let visitor = match inside {
+            Some(visitor) => access::check(self.need, visitor)?,
+            None => {
+                let asked = (request.method(), request.uri());
+                self.server.access.admit(self.need, asked, request.headers()).await?
+            }
+        };
         if let Some(visitor) = &visitor {
             self.token_rate(visitor)?;
             connection(&request, visitor)?;
@@ -150,7 +159,12 @@ impl Door {
     fn address_rate(&self, who: &Who) -> Result<(), Refusal> {
         match who.address {
             Some(address) if self.room != Room::Always => {
-                let taken = self.server.address_rates.take(rates::caller(address), clock::instant());
+                let (caller, now) = (rates::caller(address), clock::instant());
+                let taken = self.server.address_rates.take(caller, now);
+                let taken = taken.and_then(|()| match &self.rate {
+                    Some(rate) => rate.take(caller, now),
+                    None => Ok(()),
+                });
                 taken.inspect_err(|_| self.server.metrics.http.limited_by_address.add(1))
             }
             _ => Ok(()),

@@ -9,7 +9,8 @@ use model::Name;
 use tokio::sync::watch;
 
 use crate::access::Access;
-use crate::metrics::Metrics;
+use crate::metrics::{Http, Metrics};
+use crate::mounts::Mounts;
 use crate::options::Options;
 use crate::rates::Rates;
 use crate::shares::{Bounds, Shares};
@@ -25,6 +26,7 @@ pub(crate) struct Inner {
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
     pub(crate) metrics: Metrics,
+    pub(crate) mounts: Vec<Mounts>,
     pub(crate) requests: Shares,
     pub(crate) waits: Shares,
     pub(crate) streams: Shares,
@@ -34,16 +36,25 @@ pub(crate) struct Inner {
 }
 
 impl Server {
-    pub(crate) fn new(engine: Engine, options: Options, stopping: watch::Receiver<bool>) -> Self {
+    pub(crate) fn new(
+        engine: Engine,
+        options: Options,
+        mounts: Vec<Mounts>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let routes = mounts.iter().flat_map(|mounts| &mounts.routes);
+        let routes = routes.map(|route| (route.method.clone(), route.path));
         let of_address =
             options.connections_per_address_max.saturating_mul(1_000) / options.connections_max.max(1);
         let shares = |name, all| Shares::new(name, Bounds::new(all, of_address));
+        let metrics = Metrics::new(Http::new(routes));
         Server(Arc::new(Inner {
             access: Access::new(engine.clone(), options.listen),
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
-            metrics: Metrics::default(),
+            metrics,
+            mounts,
             requests: shares("requests", options.requests_max),
             waits: shares("long polls", options.waits_max),
             streams: shares("streams", options.streams_max),

@@ -160,18 +160,30 @@ const fn route(method: Method, path: &'static str, need: Need, room: Room, handl
 /// The whole API over an engine. `serve` is this with a listener and an orderly end.
 pub fn router(engine: Engine, options: Options) -> Router {
     let (_, never) = watch::channel(false);
-    stoppable(Server::new(engine, options, never))
+    api(&Server::new(engine, options, Vec::new(), never))
 }
 
-pub(crate) fn stoppable(server: Server) -> Router {
+/// Makes the router of the table alone.
+pub(crate) fn api(server: &Server) -> Router {
+    framed(own_routes(server), server.clone()).with_state(server.clone())
+}
+
+/// Makes the router of the table and of the routes of systems, whose handlers ask `api`.
+pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
+    let own = own_routes(server);
+    let all = server.mounts.iter().fold(own, |router, mounts| mounts.mount(router, server, api));
+    framed(all, server.clone()).with_state(server.clone())
+}
+
+fn own_routes(server: &Server) -> Router<Server> {
     let mut router = Router::new();
     for route in TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
-        let door = Door { server: server.clone(), need: route.need, room: route.room };
+        let door = Door { server: server.clone(), need: route.need, room: route.room, rate: None };
         let handler = (route.handler)(method).route_layer(middleware::from_fn_with_state(door, frame::enter));
         router = router.route(route.path, handler);
     }
-    framed(router, server.clone()).with_state(server)
+    router
 }
 
 fn framed(router: Router<Server>, server: Server) -> Router<Server> {
@@ -214,7 +226,7 @@ mod tests {
         let store = Arc::new(store::MemoryStore::new(Arc::new(engine::SystemClock::new())));
         let engine = Engine::start(store, &engine::Options::default()).unwrap();
         let options = Options::new(([127, 0, 0, 1], 0).into());
-        let server = Server::new(engine, options, watch::channel(false).1);
+        let server = Server::new(engine, options, Vec::new(), watch::channel(false).1);
         let router = framed(Router::new().route("/panic", get(mistake)), server.clone()).with_state(server);
         let request = Request::builder().uri("/panic").body(Body::empty()).unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();

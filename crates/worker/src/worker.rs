@@ -97,6 +97,12 @@ impl Worker {
         self
     }
 
+    /// Tells whether the worker has anything to do.
+    #[must_use]
+    pub fn has_tasks(&self) -> bool {
+        !self.handlers.is_empty()
+    }
+
     /// Writes into the log at `debug` alone: for workers inside of a server, which shows their tasks itself.
     #[must_use]
     pub fn quietly(mut self) -> Worker {
@@ -144,7 +150,7 @@ impl Worker {
     /// # Errors
     /// When the server refuses the worker, for waiting would not change that: a bad token, a role without the right.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
-        if self.handlers.is_empty() {
+        if !self.has_tasks() {
             return Err(Error::Setup("the worker has no tasks; give it some with `task`".to_owned()));
         }
         self.say_what_it_serves();

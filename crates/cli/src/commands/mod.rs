@@ -45,6 +45,7 @@ mod torture;
 mod verify;
 mod why;
 mod witness;
+mod work;
 mod worker;
 
 use clap::Subcommand;
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Witness(witness::Witness),
     Servers(servers::Servers),
     Clock(clock::Clock),
+    Work(work::Work),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
     Endpoints(endpoints::Endpoints),
@@ -153,6 +155,7 @@ impl Command {
             Command::Witness(witness) => witness.run(),
             Command::Servers(servers) => servers.run(format),
             Command::Clock(clock) => clock.run(format),
+            Command::Work(work) => work.run(file),
             Command::Worker(worker) => worker.run(),
             Command::Tokens(tokens) => tokens.run(format),
             Command::Endpoints(endpoints) => endpoints.run(format),

@@ -22,6 +22,7 @@ use crate::sending::Sending;
 use crate::settings::ConfigFile;
 use crate::signals::{self, Signals};
 use crate::systemd::Notify;
+use crate::systems::Systems;
 
 /// Run a server
 #[derive(Debug, Args)]
@@ -127,9 +128,14 @@ impl Serve {
         let node = Node::open(&place, &self.engine_options(&place)?)?;
         tracing::info!("the data is in {place}");
         node.apply_delivery().await?;
-        if let Some(folder) = &self.pipelines {
-            Folder::read(folder)?.apply(&node, settings).await?;
+        let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        if self.pipelines.is_some() || !systems.is_empty() {
+            let folder = self.pipelines.as_deref().map(Folder::read).transpose()?;
+            let mut folder = folder.unwrap_or_default();
+            folder.add(&systems)?;
+            folder.apply(&node, settings).await?;
         }
+        let systems = Systems::new(systems, &place, self.sending.policy())?;
         if let Some(file) = &self.first_token {
             node.first_token(file).await?;
         }
@@ -154,7 +160,7 @@ impl Serve {
             options.traced = Some(crate::otel::adopt);
         }
         let senders = self.sending.senders(&node, mail_server);
-        node.serve(listener, options, senders, stop).await
+        node.serve(listener, options, (senders, systems), stop).await
     }
 
     async fn bind(&self) -> Result<TcpListener, Stop> {

@@ -158,7 +158,7 @@ impl Run {
     }
 }
 
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine = if machine.trim().is_empty() { "worker" } else { machine.trim() };
     format!("{machine}-{}", std::process::id())

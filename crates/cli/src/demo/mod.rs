@@ -23,6 +23,7 @@ use crate::node::Node;
 use crate::output::{self, Format, say};
 use crate::place::Place;
 use crate::signals::Signals;
+use crate::systems::Systems;
 use samples::Walked;
 
 /// The time the samples may take to come to rest. They take a second.
@@ -55,7 +56,8 @@ impl Demo {
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);
         let workers = tokio::spawn(workers::run(client.clone(), told(working)));
-        let mut server = tokio::spawn(node.serve(listener, options, Some(senders), told(serving)));
+        let mut server =
+            tokio::spawn(node.serve(listener, options, (Some(senders), Systems::default()), told(serving)));
         let exit = tokio::select! {
             exit = self.tell(&client) => exit,
             () = signals.asked_to_stop() => Ok(Exit::Fine),

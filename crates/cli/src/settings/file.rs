@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use ::system::System;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use toml::de::{DeTable, DeValue};
 
 use super::params::{PARAMS, Params};
+use super::system::{self, SYSTEM};
 use super::{CLIENT, client_settings, serve_settings, settings};
 use crate::exit::Stop;
 use crate::folder::Folder;
@@ -23,6 +25,10 @@ pub(crate) struct ConfigFile {
     pub(crate) serve: BTreeMap<String, Entry>,
     pub(crate) client: BTreeMap<String, Entry>,
     pub(crate) params: Params,
+    /// The names of the systems that it turns on.
+    pub(crate) systems: Vec<&'static str>,
+    /// All of it, for the systems that read their own tables.
+    text: String,
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -62,7 +68,7 @@ impl ConfigFile {
     }
 
     pub(super) fn parse(text: &str) -> ConfigFile {
-        let mut file = ConfigFile::default();
+        let mut file = ConfigFile { text: text.to_owned(), ..ConfigFile::default() };
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),
             Err(error) => {
@@ -82,6 +88,11 @@ impl ConfigFile {
                         keep(&mut file.client, &mut file.faults, key.get_ref(), read);
                     }
                 }
+                value if key.get_ref() == SYSTEM => {
+                    let (systems, faults) = system::read(text, value, &key.span());
+                    file.systems = systems.iter().map(|system| system.name()).collect();
+                    file.faults.extend(faults);
+                }
                 value if key.get_ref() == PARAMS => {
                     let (params, faults) = Params::read(text, value, &key.span());
                     file.params = params;
@@ -100,7 +111,21 @@ impl ConfigFile {
 
     /// Counts the settings of the file.
     pub(crate) fn count(&self) -> usize {
-        self.serve.len() + self.client.len() + self.params.count()
+        self.serve.len() + self.client.len() + self.params.count() + self.systems.len()
+    }
+
+    /// Returns the systems that the file turns on, with the settings they have in it.
+    pub(crate) fn systems(&self) -> Result<Vec<Box<dyn System>>, Stop> {
+        let table = DeTable::parse(&self.text);
+        let table = table.map_err(|error| Stop::usage(error.message().to_owned()))?.into_inner();
+        let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == SYSTEM) else {
+            return Ok(Vec::new());
+        };
+        let (systems, faults) = system::read(&self.text, value.get_ref(), &key.span());
+        match faults.first() {
+            Some(fault) => Err(Stop::usage(fault.told(&self.path))),
+            None => Ok(systems),
+        }
     }
 
     /// Looks for the pipelines and parameters that are named, in the folder that is named.
@@ -108,14 +133,18 @@ impl ConfigFile {
         if self.params.is_empty() || !self.faults.is_empty() {
             return Ok(());
         }
-        match self.serve.get("pipelines").and_then(|entry| entry.values.first()) {
-            Some(folder) => self.faults = Folder::read(Path::new(folder))?.faults(&self.params),
-            None => self.faults.extend(self.params.each().next().map(|(name, line, _)| {
-                let message =
-                    format!("`{name}` is set for a pipeline of `pipelines`, and no folder is named");
-                Fault { line, message }
-            })),
+        let named = self.serve.get("pipelines").and_then(|entry| entry.values.first());
+        if named.is_some() || !self.systems.is_empty() {
+            let mut folder =
+                named.map(|folder| Folder::read(Path::new(folder))).transpose()?.unwrap_or_default();
+            folder.add(&self.systems()?)?;
+            self.faults = folder.faults(&self.params);
+            return Ok(());
         }
+        self.faults.extend(self.params.each().next().map(|(name, line, _)| {
+            let message = format!("`{name}` is set for a pipeline of `pipelines`, and no folder is named");
+            Fault { line, message }
+        }));
         Ok(())
     }
 

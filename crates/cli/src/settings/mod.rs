@@ -9,6 +9,7 @@ mod file;
 mod layers;
 mod origin;
 mod params;
+mod system;
 
 pub(crate) use file::{ConfigFile, Fault};
 pub(crate) use layers::{Given, layered, serving};

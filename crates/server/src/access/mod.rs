@@ -82,12 +82,9 @@ impl Access {
         (method, uri): (&Method, &Uri),
         headers: &HeaderMap,
     ) -> Result<Option<Visitor>, Refusal> {
-        let role = match need {
-            Need::Nothing => return Ok(None),
-            Need::AnyRole => None,
-            Need::Role(role) => Some(role),
-            Need::Owner => Some(Role::Admin),
-        };
+        if need == Need::Nothing {
+            return Ok(None);
+        }
         let tokens = self.tokens().await?;
         if tokens.is_empty() && is_loopback(self.listen) {
             local::check(method, uri, headers)?;
@@ -102,15 +99,7 @@ impl Access {
         let now = self.engine.known_time();
         let visitor = bearer(headers).and_then(|token| tokens.visitor(token, now)).ok_or_else(no_token)?;
         self.used.note(&self.engine, visitor.entry.token());
-        match role {
-            Some(wanted) if !visitor.caller.role.covers(wanted) => Err(Refusal::new(
-                Code::RoleRequired,
-                format!("this needs the role {wanted}; your token's is {}", visitor.caller.role),
-            )
-            .with("role", wanted.as_str())),
-            _ if need == Need::Owner && !visitor.is_unlimited() => Err(visitor.elsewhere()),
-            _ => Ok(Some(visitor)),
-        }
+        check(need, visitor)
     }
 
     /// Has the tokens read again before the next request: they were changed here.
@@ -157,6 +146,25 @@ impl Access {
         };
         *known = Some((read_at, tokens.clone()));
         Ok(tokens)
+    }
+}
+
+/// Lets a visitor in who has what a door needs, or says why not.
+pub(crate) fn check(need: Need, visitor: Visitor) -> Result<Option<Visitor>, Refusal> {
+    let role = match need {
+        Need::Nothing => return Ok(None),
+        Need::AnyRole => None,
+        Need::Role(role) => Some(role),
+        Need::Owner => Some(Role::Admin),
+    };
+    match role {
+        Some(wanted) if !visitor.caller.role.covers(wanted) => Err(Refusal::new(
+            Code::RoleRequired,
+            format!("this needs the role {wanted}; your token's is {}", visitor.caller.role),
+        )
+        .with("role", wanted.as_str())),
+        _ if need == Need::Owner && !visitor.is_unlimited() => Err(visitor.elsewhere()),
+        _ => Ok(Some(visitor)),
     }
 }
 

@@ -15,7 +15,9 @@ const OTHER: &str = "other";
 
 #[derive(Debug)]
 pub(crate) struct Http {
-    /// One for each line of the table, and one for requests that match none.
+    /// The lines of the table, then the routes of systems.
+    names: Vec<(Method, &'static str)>,
+    /// One for each name, and one for requests that match none.
     routes: Vec<Route>,
     pub(crate) limited_by_token: Counter,
     pub(crate) limited_by_address: Counter,
@@ -28,11 +30,15 @@ struct Route {
     seconds: Histogram,
 }
 
-impl Default for Http {
-    fn default() -> Self {
+impl Http {
+    /// Counts the requests of the table and of these routes besides.
+    pub(crate) fn new(mounted: impl IntoIterator<Item = (Method, &'static str)>) -> Http {
+        let own = TABLE.iter().map(|route| (route.method.clone(), route.path));
+        let names: Vec<_> = own.chain(mounted).collect();
         let route = |_| Route { classes: Default::default(), seconds: Histogram::new(SECONDS) };
         Http {
-            routes: (0..=TABLE.len()).map(route).collect(),
+            routes: (0..=names.len()).map(route).collect(),
+            names,
             limited_by_token: Counter::default(),
             limited_by_address: Counter::default(),
             limited_by_share: Counter::default(),
@@ -40,15 +46,15 @@ impl Default for Http {
     }
 }
 
-/// The line of the table that a request matched; past the last: none.
-pub(crate) fn line(method: &Method, path: Option<&str>) -> usize {
-    // What answers GET answers HEAD.
-    let method = if method == Method::HEAD { &Method::GET } else { method };
-    let matched = TABLE.iter().position(|route| Some(route.path) == path && route.method == method);
-    matched.unwrap_or(TABLE.len())
-}
-
 impl Http {
+    /// Returns the place of the route that a request matched; past the last: none.
+    pub(crate) fn line(&self, method: &Method, path: Option<&str>) -> usize {
+        // What answers GET answers HEAD.
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let matched = self.names.iter().position(|(known, at)| Some(*at) == path && known == method);
+        matched.unwrap_or(self.names.len())
+    }
+
     pub(crate) fn answered(&self, line: usize, status: StatusCode, took: Duration) {
         let route = &self.routes[line];
         let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
@@ -57,7 +63,7 @@ impl Http {
     }
 
     pub(super) fn tell(&self, sheet: &mut Sheet) {
-        let names = TABLE.iter().map(|route| (route.method.as_str(), route.path)).chain([(OTHER, OTHER)]);
+        let names = self.names.iter().map(|(method, path)| (method.as_str(), *path)).chain([(OTHER, OTHER)]);
         let asked: Vec<_> = names
             .zip(&self.routes)
             .map(|(name, route)| (name, route, route.seconds.read()))

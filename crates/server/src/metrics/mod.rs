@@ -9,19 +9,23 @@ mod process;
 mod sheet;
 mod stock;
 
-pub(crate) use http::{Http, line};
+pub(crate) use http::Http;
 
 use self::sheet::{Kind, Sheet, Value, labels};
 use self::stock::Stock;
 use crate::state::Server;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Metrics {
     pub(crate) http: Http,
     stock: Stock,
 }
 
 impl Metrics {
+    pub(crate) fn new(http: Http) -> Metrics {
+        Metrics { http, stock: Stock::default() }
+    }
+
     pub(crate) async fn text(server: &Server) -> String {
         let stand = server.metrics.stock.stand(&server.engine).await;
         let mut sheet = Sheet::default();

@@ -17,6 +17,7 @@ use call::{Call, parameter};
 use tree::{Tree, object};
 use words::Piece;
 
+use crate::mounts::Mounts;
 use crate::table::{Need, Route, TABLE};
 
 /// The name of the one way to show who asks.
@@ -38,6 +39,44 @@ pub fn openapi() -> &'static str {
         text.push('\n');
         text
     })
+}
+
+/// Returns the document with the routes of systems that are described.
+#[must_use]
+pub(crate) fn openapi_with(mounts: &[Mounts]) -> String {
+    let mut document = document();
+    let paths = document.enter("paths");
+    for mounted in mounts {
+        for route in &mounted.routes {
+            let Some(summary) = route.summary else { continue };
+            let method = route.method.as_str().to_ascii_lowercase();
+            *paths.enter(&address(route.path)).enter(&method) = of_system(mounted.system, route, summary);
+        }
+    }
+    serde_json::to_string_pretty(&document).expect("a document has only string keys")
+}
+
+/// Describes a system's route. The shapes of what it takes and gives are the system's own, and stand in its guide.
+fn of_system(system: &str, route: &system::Route, summary: &str) -> Tree {
+    let need = match route.need {
+        system::Need::Public(_) => Need::Nothing,
+        system::Need::AnyRole => Need::AnyRole,
+        system::Need::Role(role) => Need::Role(role),
+        system::Need::Owner => Need::Owner,
+    };
+    let name: String = format!("{}{}", route.method.as_str().to_ascii_lowercase(), route.path);
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let parts: Vec<Tree> = names_in(route.path)
+        .map(|name| parameter("path", name, words::text(), "A part of the address."))
+        .collect();
+    let operation = object([
+        ("tags", vec![system].into()),
+        ("operationId", name.into()),
+        ("summary", summary.into()),
+        ("security", security(need)),
+        ("responses", object([("default", object([("description", "The answer, or a problem.".into())]))])),
+    ]);
+    if parts.is_empty() { operation } else { operation.with("parameters", Tree::List(parts)) }
 }
 
 fn document() -> Tree {

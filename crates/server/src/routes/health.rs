@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse, Response};
 use engine::{Condition, DutyReport, Standing};
 use model::{Code, Refusal};
 
-use crate::openapi::openapi;
+use crate::openapi::{openapi, openapi_with};
 use crate::problem::Answer;
 use crate::state::Server;
 
@@ -31,8 +31,12 @@ pub(crate) async fn welcome() -> Html<&'static str> {
 }
 
 /// Describes what can be asked of the server, for programs.
-pub(crate) async fn describe() -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], openapi()).into_response()
+pub(crate) async fn describe(State(server): State<Server>) -> Response {
+    let described = match server.mounts.is_empty() {
+        true => openapi().into_response(),
+        false => openapi_with(&server.mounts).into_response(),
+    };
+    ([(header::CONTENT_TYPE, "application/json")], described).into_response()
 }
 
 /// Restarting helps only when the engine is broken.

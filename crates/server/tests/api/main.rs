@@ -40,6 +40,7 @@ mod server;
 mod sizes;
 mod stats;
 mod submit;
+mod systems;
 mod tasks;
 mod tls;
 mod tokens;

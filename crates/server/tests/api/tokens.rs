@@ -146,6 +146,7 @@ async fn nobody_is_called_like_the_server_itself_or_another_subjects_worker() {
         "schedule",
         "local",
         "sql:app",
+        "system:skills",
         "SQL:app",
         "ada/scanner",
         "/",

@@ -1,0 +1,110 @@
+//! The systems that the program carries, and running those that the settings turn on.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use app::Visitor;
+use fetch::{Fetch, Policy};
+use model::pipeline::Source;
+use model::{Caller, Name, Role};
+use server::{Mounts, Site};
+use system::{Desk, System};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use worker::Worker;
+
+use crate::place::Place;
+
+/// The tasks of one system that run at a time.
+pub(crate) const CONCURRENCY: usize = 8;
+
+/// Returns every system there is, as it is without settings.
+pub(crate) fn all() -> Vec<Box<dyn System>> {
+    Vec::new()
+}
+
+/// Returns the pipeline files of a system, as they are loaded.
+pub(crate) fn sources(system: &dyn System) -> impl Iterator<Item = Source> {
+    system.pipelines().into_iter().map(|carried| {
+        let named = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        Source { files: named.collect(), ..Source::new(carried.file, carried.toml) }
+    })
+}
+
+/// The systems that a server runs.
+#[derive(Default)]
+pub(crate) struct Systems {
+    systems: Vec<(Box<dyn System>, Vec<Name>)>,
+    /// The folder beneath which each has one of its own.
+    folder: PathBuf,
+    policy: Policy,
+}
+
+impl Systems {
+    /// Takes systems whose pipelines are without problems.
+    pub(crate) fn new(
+        systems: Vec<Box<dyn System>>,
+        place: &Place,
+        policy: Policy,
+    ) -> anyhow::Result<Systems> {
+        let with_names = systems.into_iter().map(|system| {
+            let names = sources(&*system).map(|source| {
+                let loaded = model::pipeline::load(&source);
+                let loaded = loaded.map_err(|problems| crate::node::problematic(&source, &problems))?;
+                Ok(loaded.name.clone())
+            });
+            let names = names.collect::<anyhow::Result<Vec<Name>>>()?;
+            Ok((system, names))
+        });
+        let folder = match place {
+            Place::Folder(folder) => folder.clone(),
+            Place::Postgres(_) => "milepost-data".into(),
+        };
+        Ok(Systems {
+            systems: with_names.collect::<anyhow::Result<_>>()?,
+            folder: folder.join("systems"),
+            policy,
+        })
+    }
+
+    /// Returns the routes and pages of all.
+    pub(crate) fn mounts(&self) -> anyhow::Result<Vec<Mounts>> {
+        let mounts = self.systems.iter().map(|(system, names)| Mounts::of(&**system, names.clone()));
+        Ok(mounts.collect::<Result<_, _>>()?)
+    }
+
+    /// Runs all of them inside of a site until `stop` says so. One that ends by itself is told of in the log.
+    pub(crate) fn run(self, site: &Site, stop: &watch::Receiver<bool>) -> anyhow::Result<JoinSet<()>> {
+        let mut running = JoinSet::new();
+        for (system, pipelines) in self.systems {
+            let desk = Desk {
+                client: site.client(own(&*system, pipelines)),
+                fetch: Fetch::new(self.policy.clone()),
+                folder: folder(&self.folder, system.name())?,
+            };
+            let worker = Worker::new(desk.client.clone(), "worker").concurrency(CONCURRENCY).quietly();
+            let mut stop = stop.clone();
+            running.spawn(async move {
+                let stopped = async move { drop(stop.wait_for(|stopped| *stopped).await) };
+                if let Err(error) = system::run(&*system, &desk, worker, stopped).await {
+                    tracing::error!(system = system.name(), %error, "a system has ended by itself");
+                }
+            });
+        }
+        Ok(running)
+    }
+}
+
+/// Returns a system as it asks the server: under a name that no token has, about its own pipelines alone.
+fn own(system: &dyn System, pipelines: Vec<Name>) -> Visitor {
+    let caller = Caller::new(format!("system:{}", system.name()), Role::Admin);
+    Visitor::inside(caller, Some(pipelines))
+}
+
+/// Makes a system's folder where there is none.
+pub(crate) fn folder(beneath: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let folder = beneath.join(name);
+    let made = std::fs::create_dir_all(&folder);
+    made.with_context(|| format!("cannot make the folder {} of the system `{name}`", folder.display()))?;
+    Ok(folder)
+}

@@ -1,0 +1,127 @@
+//! Routes of systems, mounted beside the server's own: the same doors, rates, bounds and metrics.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use app::{Entry, Visitor};
+use axum::Router;
+use axum::extract::{RawPathParams, Request};
+use axum::http::HeaderMap;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use client::Client;
+use model::{Caller, Name, Role};
+use system::{Call, Misplaced, System};
+
+use crate::body;
+use crate::frame::{self, Door, Peer};
+use crate::inside::Inside;
+use crate::problem::{Answer, Refused};
+use crate::rates::Rates;
+use crate::state::Server;
+use crate::table::{Need, Room};
+
+/// A system's routes and pages, and the pipelines that its public routes are for.
+#[derive(Debug, Clone)]
+pub struct Mounts {
+    pub(crate) system: &'static str,
+    pipelines: Vec<Name>,
+    pub(crate) routes: Vec<system::Route>,
+}
+
+impl Mounts {
+    /// Takes the routes and pages of a system.
+    ///
+    /// # Errors
+    /// When one of them is at an address that is not the system's.
+    pub fn of(system: &dyn System, pipelines: Vec<Name>) -> Result<Mounts, Misplaced> {
+        let (routes, pages) = (system.routes(), system.pages());
+        routes.iter().try_for_each(|route| route.check_place(system.name(), false))?;
+        pages.iter().try_for_each(|page| page.check_place(system.name(), true))?;
+        let pages = pages.into_iter().map(system::Route::not_described);
+        Ok(Mounts { system: system.name(), pipelines, routes: routes.into_iter().chain(pages).collect() })
+    }
+
+    /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
+    fn public(&self) -> Visitor {
+        let caller = Caller::new(format!("system:{}:public", self.system), Role::Submitter);
+        Visitor::inside(caller, Some(self.pipelines.clone()))
+    }
+
+    /// Adds the routes to a router. `api` is what their handlers ask.
+    pub(crate) fn mount(&self, mut router: Router<Server>, server: &Server, api: &Router) -> Router<Server> {
+        for route in &self.routes {
+            let method =
+                MethodFilter::try_from(route.method.clone()).expect("routes have plain methods only");
+            let (need, rate) = need(route.need);
+            let rate = rate.map(|rate| Arc::new(Rates::new(Some(rate.per_second))));
+            let door = Door { server: server.clone(), need, room: room(route.room), rate };
+            let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
+            let answer = move |parts: RawPathParams, request: Request| async move {
+                mounted.answer(&parts, request).await
+            };
+            let handler = on(method, answer).route_layer(middleware::from_fn_with_state(door, frame::enter));
+            router = router.route(route.path, handler);
+        }
+        router
+    }
+}
+
+fn need(need: system::Need) -> (Need, Option<system::Rate>) {
+    match need {
+        system::Need::Public(rate) => (Need::Nothing, Some(rate)),
+        system::Need::AnyRole => (Need::AnyRole, None),
+        system::Need::Role(role) => (Need::Role(role), None),
+        system::Need::Owner => (Need::Owner, None),
+    }
+}
+
+fn room(room: system::Room) -> Room {
+    match room {
+        system::Room::Request => Room::Request,
+        system::Room::Page => Room::Page,
+        system::Room::Wait => Room::Wait,
+    }
+}
+
+/// One route, as it answers.
+struct Mounted {
+    api: Router,
+    public: Visitor,
+    route: system::Route,
+}
+
+impl Mounted {
+    async fn answer(&self, parts: &RawPathParams, request: Request) -> Answer<Response> {
+        let body = body::read(&request, body::ONE_MAX)?;
+        let visitor = request.extensions().get::<Visitor>().cloned();
+        let caller = visitor.as_ref().filter(|visitor| visitor.entry != Entry::Open);
+        let caller = caller.map(|visitor| system::Caller {
+            name: visitor.caller.name.to_string(),
+            role: visitor.caller.role,
+        });
+        let address: Option<IpAddr> = request.extensions().get().map(|Peer(address)| *address);
+        let way = Inside::new(self.api.clone(), visitor.unwrap_or_else(|| self.public.clone()));
+        let (head, _) = request.into_parts();
+        let call = Call {
+            client: Client::over(Arc::new(way)),
+            caller,
+            address,
+            parts: parts.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            uri: head.uri,
+            headers: without_secrets(head.headers),
+            body,
+        };
+        let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
+        let mut response = Response::new(axum::body::Body::from(reply.body));
+        (*response.status_mut(), *response.headers_mut()) = (reply.status, reply.headers);
+        Ok(response)
+    }
+}
+
+/// Returns headers without the caller's token: a handler asks in the caller's name and needs no more.
+fn without_secrets(mut headers: HeaderMap) -> HeaderMap {
+    headers.remove(axum::http::header::AUTHORIZATION);
+    headers
+}

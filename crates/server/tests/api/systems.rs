@@ -1,0 +1,282 @@
+//! A small system with one of everything, inside of a server and over HTTP: the same code, the same results, the same doors.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use app::Visitor;
+use client::{Client, FeedFilter};
+use fetch::{Fetch, Policy};
+use model::pipeline::Source;
+use model::{Caller, Role};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use server::{Mounts, Site};
+use system::{Call, Desk, Fault, Follower, Need, PipelineFile, Rate, Reply, Room, Route, Settings, System};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use wire::api::SubmitBody;
+use worker::{Outcome, Worker};
+
+use crate::server::{Answer, Grant, NOTES, memory};
+
+const GREETINGS: &str = "name = 'greetings'\nversion = 1\nkey = 'payload.name'\nstart = 'GREETING'\n\
+    [states.GREETING]\ntask = 'greetings.greet'\non.greeted = 'GREETED'\n[states.GREETED]\nfinal = 'success'\n";
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    greeting: String,
+}
+
+#[derive(Clone)]
+struct Greetings {
+    words: Words,
+    followed: mpsc::UnboundedSender<String>,
+}
+
+impl System for Greetings {
+    fn name(&self) -> &'static str {
+        "greetings"
+    }
+
+    fn pipelines(&self) -> Vec<PipelineFile> {
+        vec![PipelineFile::new("greetings.toml", GREETINGS)]
+    }
+
+    fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
+        self.words = settings.read()?;
+        Ok(())
+    }
+
+    fn tasks(&self, _: &Desk, worker: Worker) -> Worker {
+        let greeting = self.words.greeting.clone();
+        worker.task("greetings.greet", move |task| {
+            let output =
+                json!({ "said": format!("{greeting}, {}", task.key.as_deref().unwrap_or_default()) });
+            async move { Ok(Outcome::new("greeted").output(output)) }
+        })
+    }
+
+    fn followers(&self, desk: &Desk) -> Vec<Follower> {
+        let filter = FeedFilter { state: Some("GREETED".to_owned()), ..FeedFilter::default() };
+        let (client, followed) = (desk.client.clone(), self.followed.clone());
+        vec![Follower::new("told", filter, move |event| {
+            let (client, followed) = (client.clone(), followed.clone());
+            async move {
+                let view = client.submission(event.submission).await?;
+                followed.send(serde_json::to_string(&view.outputs)?)?;
+                Ok(())
+            }
+        })]
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        let public = Need::Public(Rate { per_second: 1 });
+        vec![
+            Route::new(
+                (Method::POST, "/greetings/hello/{name}"),
+                (public, Room::Request),
+                "Be greeted",
+                hello,
+            ),
+            Route::new((Method::GET, "/greetings/all"), (Need::AnyRole, Room::Page), "All greetings", all),
+            Route::new((Method::GET, "/compat/greetings"), (Need::Role(Role::Admin), Room::Request), "", all)
+                .not_described(),
+        ]
+    }
+
+    fn pages(&self) -> Vec<Route> {
+        let page = |_| async { Ok(Reply::html("<!doctype html><title>Greetings</title>")) };
+        vec![Route::new((Method::GET, "/console/greetings/"), (Need::Owner, Room::Page), "Greetings", page)]
+    }
+}
+
+async fn hello(call: Call) -> Result<Reply, wire::Refusal> {
+    let payload = json!({ "name": call.part("name") });
+    let body = SubmitBody { payload: payload.into(), ..SubmitBody::default() };
+    Ok(match call.client.submit("greetings", &body, None).await {
+        Ok(made) => Reply::json(&json!({ "id": made.id })),
+        Err(error) => Reply::text(error.to_string()).with_status(reqwest::StatusCode::CONFLICT),
+    })
+}
+
+async fn all(call: Call) -> Result<Reply, wire::Refusal> {
+    let asked = call.client.submissions(&client::Filter::default(), &client::Page::default()).await;
+    Ok(match asked {
+        Ok(page) => Reply::json(&json!({ "greetings": page.submissions.len() })),
+        Err(error) => Reply::text(error.to_string()).with_status(reqwest::StatusCode::FORBIDDEN),
+    })
+}
+
+fn configured(text: &str) -> Result<(Greetings, mpsc::UnboundedReceiver<String>), Fault> {
+    let (followed, follows) = mpsc::unbounded_channel();
+    let mut system = Greetings { words: Words { greeting: String::new() }, followed };
+    let table = DeTable::parse(text).unwrap();
+    let span = table.span();
+    system.configure(Settings::new(Spanned::new(span, DeValue::Table(table.into_inner()))))?;
+    Ok((system, follows))
+}
+
+/// A server with the system's routes.
+struct Mounted {
+    url: String,
+    inside: Client,
+    _stop: oneshot::Sender<()>,
+    _served: JoinHandle<std::io::Result<()>>,
+}
+
+async fn mounted(system: &Greetings) -> Mounted {
+    let roles = Role::ALL.map(|role| Grant {
+        token: role.as_str(),
+        rights: json!({ "subject": format!("a-{role}"), "role": role.as_str() }),
+    });
+    let scoped = json!({ "subject": "elsewhere", "role": "admin", "pipelines": ["notes"] });
+    let mut grants = Vec::from(roles);
+    grants.push(Grant { token: "scoped", rights: scoped });
+    let engine = engine::Engine::start(memory(&grants), &engine::Options::default()).unwrap();
+    for file in system.pipelines() {
+        engine.apply(&Source::new(file.file, file.toml)).await.unwrap();
+    }
+    engine.apply(&Source::new("notes.toml", NOTES)).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mounts = Mounts::of(system, vec!["greetings".into()]).unwrap();
+    let site = Site::new(engine, server::Options::new(address), vec![mounts]);
+    let own = Caller::new("system:greetings", Role::Admin);
+    let inside = site.client(Visitor::inside(own, Some(vec!["greetings".into()])));
+    let (stop, stopped) = oneshot::channel();
+    Mounted {
+        url: format!("http://{address}"),
+        inside,
+        _stop: stop,
+        _served: tokio::spawn(site.serve(listener, stopped)),
+    }
+}
+
+impl Mounted {
+    async fn ask(&self, method: Method, path: &str, token: Option<&str>) -> Answer {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let request = reqwest::Client::builder().no_proxy().build().unwrap();
+        let request = request.request(method, format!("{}{path}", self.url));
+        let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
+        Answer::of(request).await
+    }
+}
+
+fn desk(client: Client, folder: &Path) -> Desk {
+    Desk { client, fetch: Fetch::new(Policy::default()), folder: folder.to_owned() }
+}
+
+#[tokio::test]
+async fn a_system_does_the_same_inside_and_over_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut said = Vec::new();
+    for way in ["inside", "http"] {
+        let (system, mut follows) = configured("greeting = 'Good morning'").unwrap();
+        let mounted = mounted(&system).await;
+        let client = match way {
+            "inside" => mounted.inside.clone(),
+            _ => Client::new(&mounted.url, Some("admin".to_owned())).unwrap(),
+        };
+        let desk = desk(client, folder.path());
+        let worker = Worker::new(desk.client.clone(), "w").quietly();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let working = {
+            let (system, desk) = (Arc::new(system), desk.clone());
+            tokio::spawn(async move {
+                let stopped = async move { drop(stopped.await) };
+                system::run(&*system, &desk, worker, stopped).await
+            })
+        };
+        let answer = mounted.ask(Method::POST, "/greetings/hello/ada", None).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        let id = answer.json()["id"].as_str().unwrap().parse().unwrap();
+        said.push(follows.recv().await.unwrap());
+        let view = desk.client.submission(id).await.unwrap();
+        assert_eq!(&*view.state, "GREETED");
+        let events = desk.client.events(id, 0).await.unwrap().events;
+        let actors: Vec<&str> = events.iter().map(|event| &*event.actor.name).collect();
+        let worker = if way == "inside" { "system:greetings/w" } else { "a-admin/w" };
+        assert_eq!(actors, ["system:greetings:public", worker], "{way}");
+        stop.send(()).unwrap();
+        working.await.unwrap().unwrap();
+    }
+    assert!(said[0].contains("Good morning, ada"), "{said:?}");
+    assert_eq!(said[0], said[1]);
+}
+
+#[tokio::test]
+async fn every_route_of_a_system_asks_for_what_it_says() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    for route in system.routes().into_iter().chain(system.pages()) {
+        let path = route.path.replace("{name}", "bob");
+        let status = |token| mounted.ask(route.method.clone(), &path, token);
+        let nobody = status(None).await;
+        match route.need {
+            Need::Public(_) => assert_eq!(nobody.status, 200, "{route:?}: {}", nobody.text),
+            _ => assert_eq!(nobody.problem(401, "unauthorized")["status"], 401, "{route:?}"),
+        }
+        for role in Role::ALL {
+            let allowed = match route.need {
+                Need::Public(_) => continue,
+                Need::AnyRole => true,
+                Need::Role(wanted) => role.covers(wanted),
+                Need::Owner => role == Role::Admin,
+            };
+            let found = status(Some(role.as_str())).await.status;
+            assert_eq!(found, if allowed { 200 } else { 403 }, "{route:?} {role}");
+        }
+        if route.need == Need::Owner {
+            assert_eq!(status(Some("scoped")).await.status, 403, "an owner's token has no scope");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_route_asks_in_its_callers_name() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    mounted.ask(Method::POST, "/greetings/hello/ada", None).await;
+    let seen = |answer: Answer| answer.json()["greetings"].clone();
+    assert_eq!(seen(mounted.ask(Method::GET, "/greetings/all", Some("viewer")).await), 1);
+    // Its only pipeline is another one.
+    assert_eq!(seen(mounted.ask(Method::GET, "/greetings/all", Some("scoped")).await), Value::from(0));
+}
+
+#[tokio::test]
+async fn a_public_route_has_a_rate_for_each_address() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    let mut statuses = Vec::new();
+    for no in 0..8 {
+        statuses.push(mounted.ask(Method::POST, &format!("/greetings/hello/n{no}"), None).await.status);
+    }
+    // One a second, and five seconds' worth at once; more only if this took seconds.
+    assert_eq!(statuses[..5], [200; 5]);
+    assert!(statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn routes_of_systems_are_described_and_counted() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    mounted.ask(Method::GET, "/greetings/all", Some("viewer")).await;
+    let described = mounted.ask(Method::GET, "/openapi.json", None).await.json();
+    assert_eq!(described["paths"]["/greetings/all"]["get"]["summary"], "All greetings");
+    assert_eq!(described["paths"]["/greetings/hello/{name}"]["post"]["security"], json!([]));
+    assert!(described["paths"]["/compat/greetings"].is_null());
+    assert!(described["paths"]["/v1/submissions"].is_object());
+    let metrics = mounted.ask(Method::GET, "/metrics", Some("admin")).await.text;
+    assert!(metrics.contains("route=\"/greetings/all\""), "{metrics}");
+}
+
+#[test]
+fn a_setting_that_a_system_does_not_have_is_refused() {
+    let fault = configured("greting = 'x'").map(|_| ()).unwrap_err();
+    assert!(fault.message.contains("greting"), "{fault}");
+}

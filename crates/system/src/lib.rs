@@ -1,0 +1,95 @@
+//! A system: pipelines together with the code that works on them.
+//!
+//! A system has a name and pipelines; all else is optional: settings of its own, tasks, followers of the feed, routes and
+//! pages. It asks for everything through the public [`Client`], so whatever it can do a user can, and the same code runs
+//! inside of a server or elsewhere by `milepost work NAME --server URL`.
+//!
+//! ```
+//! use system::{Desk, PipelineFile, System};
+//! use worker::{Outcome, Worker};
+//!
+//! struct Greetings;
+//!
+//! impl System for Greetings {
+//!     fn name(&self) -> &'static str {
+//!         "greetings"
+//!     }
+//!
+//!     fn pipelines(&self) -> Vec<PipelineFile> {
+//!         let toml = "name = 'greetings'\nversion = 1\nstart = 'GREETING'\n[states.GREETING]\n\
+//!                     task = 'greetings.greet'\non.greeted = 'GREETED'\n[states.GREETED]\nfinal = 'success'\n";
+//!         vec![PipelineFile::new("greetings.toml", toml)]
+//!     }
+//!
+//!     fn tasks(&self, _: &Desk, worker: Worker) -> Worker {
+//!         worker.task("greetings.greet", |_| async { Ok(Outcome::new("greeted")) })
+//!     }
+//! }
+//! ```
+
+mod call;
+mod follower;
+mod pipeline;
+mod route;
+mod run;
+mod settings;
+
+use std::path::PathBuf;
+
+use client::Client;
+use fetch::Fetch;
+use worker::Worker;
+
+pub use call::{Call, Caller, Reply};
+pub use follower::Follower;
+pub use pipeline::PipelineFile;
+pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
+pub use run::run;
+pub use settings::{Fault, Settings, secret};
+
+/// A system: a name and pipelines, and the code that works on them.
+pub trait System: Send + Sync {
+    /// Returns the name: that of its folder, of its table of settings, and of its addresses.
+    fn name(&self) -> &'static str;
+
+    /// Returns the pipeline files, in the order in which they are applied.
+    fn pipelines(&self) -> Vec<PipelineFile>;
+
+    /// Takes the settings of `[system.NAME]`. A system without settings refuses every key.
+    fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
+        settings.none()
+    }
+
+    /// Adds the system's tasks to a worker.
+    fn tasks(&self, desk: &Desk, worker: Worker) -> Worker {
+        let _ = desk;
+        worker
+    }
+
+    /// Returns the readers of the feed that the system has.
+    fn followers(&self, desk: &Desk) -> Vec<Follower> {
+        let _ = desk;
+        Vec::new()
+    }
+
+    /// Returns the routes under `/NAME/` and `/compat/`.
+    fn routes(&self) -> Vec<Route> {
+        Vec::new()
+    }
+
+    /// Returns the pages under `/console/NAME/`.
+    fn pages(&self) -> Vec<Route> {
+        Vec::new()
+    }
+}
+
+/// The things that a system works with.
+#[derive(Debug, Clone)]
+pub struct Desk {
+    /// The server, asked in the system's own name.
+    pub client: Client,
+    /// The guarded way out to addresses that others chose.
+    pub fetch: Fetch,
+    /// A folder of the system's own. Whatever is in it can be made again: it is a cache.
+    pub folder: PathBuf,
+}
