@@ -43,4 +43,5 @@ mod tasks;
 mod tls;
 mod tokens;
 mod trace;
+mod unread;
 mod why;
