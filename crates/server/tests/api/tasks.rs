@@ -45,6 +45,7 @@ async fn claims_are_narrowed_by_pipeline_label_and_number() {
 async fn a_claim_that_asks_for_too_much_is_refused() {
     let server = Server::start().await;
     let (long, ok) = ("w".repeat(129), "ä".repeat(128));
+    let (name, name_ok) = ("n".repeat(513), "n".repeat(512));
     for body in [
         json!({ "worker": "", "tasks": ["t"] }),
         json!({ "worker": long, "tasks": ["t"] }),
@@ -57,11 +58,16 @@ async fn a_claim_that_asks_for_too_much_is_refused() {
         json!({ "worker": "w", "tasks": ["t"], "wait": 1 }),
         json!({ "worker": "w", "tasks": ["t"], "wait": "soon" }),
         json!({ "tasks": ["t"] }),
+        json!({ "worker": "w", "tasks": ["t", name] }),
+        json!({ "worker": "w", "tasks": ["t"], "pipelines": [name] }),
+        json!({ "worker": "w", "tasks": ["t"], "labels": { &name: "v" } }),
+        json!({ "worker": "w", "tasks": ["t"], "labels": { "l": name } }),
     ] {
         server.post("/v1/tasks:claim", &body).await.problem(400, "invalid-request");
     }
-    let fine = server.post("/v1/tasks:claim", json!({ "worker": ok, "tasks": ["t"] })).await;
-    assert_eq!(fine.json(), json!({ "tasks": [], "unknown_tasks": ["t"] }));
+    let body = json!({ "worker": ok, "tasks": [name_ok], "labels": { &name_ok: name_ok } });
+    let fine = server.post("/v1/tasks:claim", body).await;
+    assert_eq!(fine.json(), json!({ "tasks": [], "unknown_tasks": [name_ok] }));
 }
 
 #[tokio::test]
