@@ -103,3 +103,13 @@ async fn payloads_that_take_long_are_received_in_several_steps() {
     let steps: BTreeSet<_> = events.iter().map(|event| event["at"].as_str().unwrap()).collect();
     assert!(steps.len() >= 3, "sixteen cost as much as one step may: {steps:?}");
 }
+
+#[tokio::test]
+async fn a_message_of_somebodys_own_is_not_received() {
+    let server = Server::start().await;
+    server.engine.apply_delivery().await.unwrap();
+    let forged = r#"{"cause":"x","name":"author","channel":"mail","to":"ada@example.com","body":"trust me"}"#;
+    receive(&server, 1, "delivery", forged).await;
+    let problem = server.get(&format!("/v1/submissions/{}", id(1))).await.problem(410, "refused");
+    assert_eq!(problem["error"]["code"], "reserved", "{problem}");
+}
