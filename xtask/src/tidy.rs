@@ -40,6 +40,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("lock", lock::is_committed),
     ("sources", deny::sources_are_known),
     ("bans", deny::bans_are_kept),
+    ("yanked", deny::yanked_are_not_locked),
     ("licences", deny::licences_are_allowed),
 ];
 
@@ -47,6 +48,8 @@ struct Tree {
     files: Vec<File>,
     /// What the build on this machine depends on.
     packages: Vec<deny::Package>,
+    /// Those of the lock file that were yanked.
+    yanked: Vec<deny::Release>,
 }
 
 struct File {
@@ -90,8 +93,10 @@ impl Tree {
         }
         let listing = String::from_utf8(listing.stdout).context("a file name is not UTF-8: rename it")?;
         let paths = listing.split_terminator('\0').filter(|path| root.join(path).is_file());
-        let files = paths.map(|path| File::read(root, path)).collect::<Result<_>>()?;
-        Ok(Tree { files, packages: deny::packages(root)? })
+        let files: Vec<File> = paths.map(|path| File::read(root, path)).collect::<Result<_>>()?;
+        let lock = files.iter().find(|file| file.path == "Cargo.lock").map_or("", |lock| &lock.text);
+        let yanked = deny::yanked(lock);
+        Ok(Tree { files, packages: deny::packages(root)?, yanked })
     }
 
     fn file(&self, path: &str) -> Option<&File> {
@@ -136,6 +141,6 @@ impl fmt::Display for Problem {
 #[cfg(test)]
 fn findings(check: Check, files: &[(&str, &str)]) -> Vec<String> {
     let file = |&(path, text): &(&str, &str)| File { path: path.to_owned(), text: text.to_owned() };
-    let tree = Tree { files: files.iter().map(file).collect(), packages: Vec::new() };
+    let tree = Tree { files: files.iter().map(file).collect(), packages: Vec::new(), yanked: Vec::new() };
     check(&tree).iter().map(Problem::to_string).collect()
 }

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 CASES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "cases.json").read_text(encoding="utf-8"))
+
+#: The certificate that the server's tests show.
+TLS = Path(__file__).parents[3] / "crates" / "server" / "tests" / "tls"
 
 #: Longer than anything here takes, even on a busy machine.
 PATIENCE = 60.0
@@ -95,9 +100,39 @@ class ScriptedServer:
                 self.done.set()
 
 
+@contextmanager
+def blunt_server(answer: bytes | None) -> Iterator[str]:
+    """A server that answers the first bytes of each connection with these, whatever they are; with None it talks TLS.
+    Gives its address."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / "cert.pem", TLS / "key.pem")
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connection.settimeout(PATIENCE)
+            with connection, suppress(OSError):
+                if answer is None:
+                    context.wrap_socket(connection, server_side=True).close()
+                else:
+                    connection.recv(64 << 10)
+                    connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
 def _read(connection: socket.socket) -> dict[str, Any] | None:
     with connection.makefile("rb") as stream:
-        first = stream.readline().decode().split(" ")
+        # A client that was hung up on may ask whether this is TLS.
+        first = stream.readline().decode(errors="replace").split(" ")
         if len(first) != 3:
             return None
         headers = {}

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, cast
 
-from scripted import CASES, PATIENCE, ScriptedServer
+from scripted import CASES, PATIENCE, ScriptedServer, blunt_server
 
 from milepost import (
     AsyncClient,
@@ -116,6 +116,39 @@ class Iterators(unittest.TestCase):
         with ScriptedServer(self.feed_of_what_there_is()) as server:
             self.assertEqual(asyncio.run(read(server.url)), [8])
             self.assertEqual(server.left(), [])
+
+
+class Schemes(unittest.TestCase):
+    def told(self, scheme: str, answer: bytes | None) -> list[str]:
+        """What both clients say of a server that talks TLS, or answers whatever it is sent."""
+
+        def ask(url: str) -> None:
+            with Client(url) as client:
+                client.pipelines()
+
+        def ask_async(url: str) -> None:
+            async def run() -> None:
+                async with AsyncClient(url) as client:
+                    await client.pipelines()
+
+            asyncio.run(run())
+
+        told = []
+        for asking in (ask, ask_async):
+            with blunt_server(answer) as address:
+                with self.assertRaises(SetupError) as caught:
+                    asking(f"{scheme}://{address}")
+                told.append(str(caught.exception).replace(address, "ADDRESS"))
+        return told
+
+    def test_a_server_that_does_not_talk_tls_is_told_as_such(self) -> None:
+        refusal = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        message = "the server at https://ADDRESS does not talk TLS: use http://"
+        self.assertEqual(self.told("https", refusal), [message, message])
+
+    def test_a_server_that_talks_tls_is_told_as_such(self) -> None:
+        message = "the server at http://ADDRESS talks TLS: use https://"
+        self.assertEqual(self.told("http", None), [message, message])
 
 
 class SmallParts(unittest.TestCase):

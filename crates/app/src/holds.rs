@@ -11,6 +11,11 @@ use crate::refusals::no_submission;
 use crate::{App, Visitor, invalid, quote};
 
 const LABELS_MAX: usize = 16;
+/// The holds that are shown with one submission.
+const SHOWN_MAX: usize = 20;
+/// The holds that are shown with each submission of a list.
+const LISTED_MAX: usize = 3;
+const REASON_CHARS_LISTED: usize = 200;
 
 impl App {
     /// Places a hold in the visitor's name.
@@ -58,7 +63,8 @@ impl App {
         Ok(view(&self.by().release(id).await?))
     }
 
-    /// Returns every hold over a submission, as those see it who look at the submission.
+    /// Returns the first holds over a submission, as those see it who look at the submission. The one that took it out of its
+    /// queue comes before all others.
     pub(crate) fn holds_over(&self, row: &Submission) -> Vec<Held> {
         let short = |hold: &Hold| Held {
             id: hold.id.clone(),
@@ -66,7 +72,24 @@ impl App {
             owner: hold.owner.clone(),
             expires_at: hold.expires_at,
         };
-        self.engine.holds().current().over(row).map(short).collect()
+        let holds = self.engine.holds().current();
+        let is_first = |hold: &&Hold| row.parked.as_ref() == Some(&hold.id);
+        let (first, others): (Vec<_>, Vec<_>) = holds.over(row).partition(is_first);
+        first.into_iter().chain(others).take(SHOWN_MAX).map(short).collect()
+    }
+
+    /// Returns the holds over a submission that a list shows: few, and the beginnings of their reasons. A page of a thousand
+    /// submissions must not have a thousand holds with each.
+    pub(crate) fn holds_listed(&self, row: &Submission) -> Vec<Held> {
+        let mut holds = self.holds_over(row);
+        holds.truncate(LISTED_MAX);
+        for hold in &mut holds {
+            if let Some((end, _)) = hold.reason.char_indices().nth(REASON_CHARS_LISTED) {
+                hold.reason.truncate(end);
+                hold.reason.push('…');
+            }
+        }
+        holds
     }
 
     /// Returns those of some holds that name no submission, or one the visitor sees: a hold does not say which labels that

@@ -38,7 +38,7 @@ impl App {
             Next::Seen(place) => place.to_string(),
             Next::Unseen(place) => seal.close(place.bytes()),
         });
-        Ok(OverduePage { submissions: page.rows.iter().map(|row| self.view(row)).collect(), next })
+        Ok(OverduePage { submissions: page.rows.iter().map(|row| self.listed(row)).collect(), next })
     }
 }
 

@@ -40,7 +40,7 @@ impl App {
         let next = found.rows.last().filter(|_| found.more).map(|row| row.id);
         // After the page is cut, so that `next` goes on where the store's own list does.
         let waiting = found.rows.iter().filter(|row| row.wait == Wait::Person);
-        Ok(SubmissionPage { submissions: waiting.map(|row| self.view(row)).collect(), next })
+        Ok(SubmissionPage { submissions: waiting.map(|row| self.listed(row)).collect(), next })
     }
 }
 

@@ -37,7 +37,7 @@ impl App {
         self.check_names(&self.engine.pipelines().current(), query.pipeline.as_ref(), query.state.as_ref())?;
         let page = self.engine.read(move |store| store.find(&query)).await?;
         let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
-        Ok(SubmissionPage { submissions: page.rows.iter().map(|row| self.view(row)).collect(), next })
+        Ok(SubmissionPage { submissions: page.rows.iter().map(|row| self.listed(row)).collect(), next })
     }
 
     /// Lists dead letters, the newest first.
@@ -77,9 +77,18 @@ impl App {
 
     /// Returns a row as answers show it, with the holds over it.
     pub(crate) fn view(&self, row: &Submission) -> SubmissionView {
+        self.without_holds(row).with_holds(self.holds_over(row))
+    }
+
+    /// Returns a row as lists show it.
+    pub(crate) fn listed(&self, row: &Submission) -> SubmissionView {
+        self.without_holds(row).with_holds(self.holds_listed(row))
+    }
+
+    fn without_holds(&self, row: &Submission) -> SubmissionView {
         let versions = self.engine.pipelines().current();
         let pipeline = versions.version(&row.pipeline, row.version);
-        model::view::submission(row, pipeline.map(|pipeline| &**pipeline)).with_holds(self.holds_over(row))
+        model::view::submission(row, pipeline.map(|pipeline| &**pipeline))
     }
 
     /// Returns the one pipeline to look at: whoever may see some only has to say which.

@@ -98,6 +98,12 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
     if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {
         return Err(invalid(format!("`pipelines` and `labels` take at most {CLAIM_FILTERS_MAX} each")));
     }
+    let words = body.tasks.iter().chain(&pipelines).chain(labels.keys()).chain(labels.values());
+    if words.clone().any(|word| word.len() > KEY_BYTES_MAX) {
+        return Err(invalid(format!(
+            "names of tasks, pipelines and labels have at most {KEY_BYTES_MAX} bytes"
+        )));
+    }
     let mut labels = labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();
     visitor.narrow_labels(&mut labels)?;
     Ok(ClaimMany {

@@ -30,6 +30,7 @@ fn sent(n: u8, definition: Option<&Pipeline>, fate: Fate<'_>) -> Event {
         slots: [].into(),
         settler: None,
         seed: [n; 32],
+        tank: model::schema::Tank::full(),
         pseudonyms: [9; 32],
     };
     let (caller, name) = (Caller::new("sql:shop", Role::Submitter), Name::from("report"));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Name;
 use crate::digest::Digest;
+use crate::schema::Tank;
 use crate::submission::SubmissionId;
 use crate::time::Time;
 use crate::token::Bits;
@@ -28,6 +29,8 @@ pub struct Context {
     pub settler: Option<Name>,
     /// Fresh for every decision; ids, token bits, salts and jitter come from it.
     pub seed: [u8; 32],
+    /// The fuel left for checking documents in this step.
+    pub tank: Tank,
     /// The deployment's secret that keeps actors pseudonymous in the audit log.
     pub pseudonyms: [u8; 32],
 }

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
+use model::Refusal;
 
 use crate::shares::{Share, Shares, Who};
 
@@ -16,14 +17,52 @@ const SMALL: usize = 16 << 10;
 /// The most of an answer that is handed to the HTTP library at once: it takes a piece whole, whether the reader reads or not.
 const PIECE: usize = 16 << 10;
 
-/// Has a large answer count for the caller until it is sent or given up. It is there already, so it is counted whatever the
-/// caller has; `set_aside` is what the caller had for it.
-pub(crate) fn charged(answer: Response, set_aside: Option<Share>, bytes: &Shares, who: &Who) -> Response {
+/// The bytes that a handler has for its answer, on their way to the door with it.
+#[derive(Debug, Clone)]
+struct SetAside(Arc<Share>);
+
+/// Has an answer take along what was set aside for it.
+pub(crate) fn with_share(mut answer: Response, share: Option<Share>) -> Response {
+    if let Some(share) = share {
+        answer.extensions_mut().insert(SetAside(Arc::new(share)));
+    }
+    answer
+}
+
+/// Takes what a large answer needs for its caller, or refuses it: what nobody reads must not add up.
+pub(crate) fn take(answer: &Response, bytes: &Shares, who: &Who) -> Result<Option<Share>, Refusal> {
+    let Some(length) = large(answer) else { return Ok(None) };
+    let mut share = bytes.count(who, 0);
+    share.resize(length).map(|()| Some(share))
+}
+
+/// Has a large answer count for the caller until it is sent or given up. `set_aside` is what the caller has for it. An answer
+/// to somebody who only looks is refused where the caller has no more; what was done must be told, and is counted whatever
+/// the caller has.
+pub(crate) fn charged(
+    mut answer: Response,
+    set_aside: Option<Share>,
+    looks: bool,
+    (bytes, who): (&Shares, &Who),
+) -> Result<Response, Refusal> {
+    let taken_along = answer.extensions_mut().remove().and_then(|SetAside(share)| Arc::into_inner(share));
+    let Some(length) = large(&answer) else { return Ok(answer) };
+    let mut share = set_aside.or(taken_along).unwrap_or_else(|| bytes.count(who, 0));
+    match share.resize(length) {
+        Ok(()) => {}
+        Err(refusal) if looks => return Err(refusal),
+        Err(_) => {
+            drop(share);
+            share = bytes.count(who, length);
+        }
+    }
+    Ok(in_pieces(answer, Some(Arc::new(share))))
+}
+
+/// Returns the length of an answer that is large enough to count.
+fn large(answer: &Response) -> Option<usize> {
     let length = answer.body().size_hint().exact().and_then(|length| usize::try_from(length).ok());
-    let Some(length) = length.filter(|length| *length > SMALL) else { return answer };
-    drop(set_aside);
-    let share = Arc::new(bytes.count(who, length));
-    in_pieces(answer, Some(share))
+    length.filter(|length| *length > SMALL)
 }
 
 /// Has an answer handed over in small pieces.
@@ -95,8 +134,14 @@ impl HttpBody for Pieces {
 mod tests {
     use futures_util::{FutureExt as _, StreamExt as _};
 
+    use model::Code;
+
     use super::*;
     use crate::shares::Bounds;
+
+    fn answer(length: usize) -> Response {
+        Response::new(Body::from(vec![0; length]))
+    }
 
     #[test]
     fn a_large_answer_counts_until_it_is_gone() {
@@ -105,20 +150,38 @@ mod tests {
         let room = |amount: usize| bytes.take(&who, amount).is_ok();
         let set_aside = bytes.take(&who, 256 << 10).unwrap();
         assert!(!room(1), "a quarter is a token's");
-        let answer = charged(Response::new(Body::from(vec![0; 200 << 10])), Some(set_aside), &bytes, &who);
+        let looked = charged(answer(200 << 10), Some(set_aside), true, (&bytes, &who)).unwrap();
         assert!(room(56 << 10) && !room(57 << 10));
-        drop(answer);
+        drop(looked);
         assert!(room(256 << 10));
-        let answer = charged(Response::new(Body::from(vec![0; 256 << 10])), None, &bytes, &who);
-        let pieces = answer.into_body().into_data_stream().map(Result::unwrap).collect::<Vec<_>>();
+        let looked = charged(answer(256 << 10), None, true, (&bytes, &who)).unwrap();
+        let pieces = looked.into_body().into_data_stream().map(Result::unwrap).collect::<Vec<_>>();
         let mut pieces = pieces.now_or_never().expect("all of it is there");
         assert!(pieces.len() == 16 && pieces.iter().all(|piece| piece.len() == PIECE));
         pieces.truncate(1);
         assert!(!room(1), "one piece that was not sent keeps the whole");
         pieces.clear();
         assert!(room(256 << 10));
-        let small = charged(Response::new(Body::from("small")), None, &bytes, &who);
+        let small = charged(Response::new(Body::from("small")), None, true, (&bytes, &who)).unwrap();
         assert!(room(256 << 10));
         drop(small);
+    }
+
+    #[test]
+    fn an_answer_there_is_no_room_for_is_refused_unless_something_was_done() {
+        let bytes = Shares::new("bytes", Bounds::new(1 << 20, 1_000));
+        let who = Who { token: Some("ada".into()), ..Who::default() };
+        let unread = charged(answer(200 << 10), None, true, (&bytes, &who)).unwrap();
+        let refused = charged(answer(57 << 10), None, true, (&bytes, &who)).unwrap_err();
+        assert_eq!(refused.code, Code::RateLimited);
+        assert!(take(&answer(57 << 10), &bytes, &who).is_err(), "and nothing is lent that cannot be told");
+        let done = charged(answer(57 << 10), None, false, (&bytes, &who)).unwrap();
+        assert!(bytes.take(&who, 1).is_err());
+        drop((unread, done));
+        let lent = answer(56 << 10);
+        let share = take(&lent, &bytes, &who).unwrap();
+        let lent = charged(with_share(lent, share), None, false, (&bytes, &who)).unwrap();
+        assert!(bytes.take(&who, 200 << 10).is_ok() && bytes.take(&who, 201 << 10).is_err());
+        drop(lent);
     }
 }

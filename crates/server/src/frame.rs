@@ -92,8 +92,9 @@ pub(crate) struct Door {
     pub(crate) rate: Option<Arc<Rates<IpAddr>>>,
 }
 
-/// The bytes set aside for an answer that is a page of something, until its length is known.
-const PAGE_BYTES: usize = 4 << 20;
+/// The bytes set aside for an answer that is a page of something, until its length is known: a page, and what the item that
+/// reaches past its end may be.
+const PAGE_BYTES: usize = 5 << 20;
 
 pub(crate) async fn enter(State(door): State<Door>, request: Request, next: Next) -> Response {
     door.pass(request, next).await.unwrap_or_else(|refusal| Refused(refusal).into_response())
@@ -125,12 +126,14 @@ impl Door {
         let received = body::receive(&self.server, &who, &mut request).await;
         let _body = self.counted(received)?;
         let _place = self.place(&who)?;
+        let _turn = self.turn(&who).await?;
         let page = self.page(&who).await?;
         request.extensions_mut().insert(who.clone());
         // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
-        let looks = self.room == Room::Wait && request.method() == Method::GET;
-        let answer = self.answer(request, next, visitor.filter(|_| looks)).await;
-        Ok(charged(answer, page, &self.server.bytes, &who))
+        let looks = request.method() == Method::GET && self.room != Room::Always;
+        let waits = looks && self.room == Room::Wait;
+        let answer = self.answer(request, next, visitor.filter(|_| waits)).await;
+        self.counted(charged(answer, page, looks, (&self.server.bytes, &who)))
     }
 
     /// Has the request answered in time, and while the token of a visitor who waits is good.
@@ -185,7 +188,7 @@ impl Door {
         let one = |places: &Shares| self.counted(places.take(who, 1)).map(Some);
         match self.room {
             Room::Always => Ok(None),
-            Room::Request | Room::Page => one(&self.server.requests),
+            Room::Request | Room::One | Room::Page => one(&self.server.requests),
             Room::Wait => one(&self.server.waits),
         }
     }
@@ -194,8 +197,20 @@ impl Door {
     /// earlier ones.
     async fn page(&self, who: &Who) -> Result<Option<Share>, Refusal> {
         match self.room {
-            Room::Page => page(&self.server, who).await.map(Some),
-            Room::Always | Room::Request | Room::Wait => Ok(None),
+            Room::Page => self.counted(page(&self.server, who).await).map(Some),
+            Room::Always | Room::Request | Room::One | Room::Wait => Ok(None),
+        }
+    }
+
+    /// Takes a turn to make an answer that shows one thing. It is mostly small and may be large: few are made at a time, and
+    /// each counts once its length is known.
+    async fn turn(&self, who: &Who) -> Result<Option<Share>, Refusal> {
+        match self.room {
+            Room::One => {
+                let turn = self.server.turns.wait(who, 1, self.server.options.page_within).await;
+                self.counted(turn).map(Some)
+            }
+            Room::Always | Room::Request | Room::Page | Room::Wait => Ok(None),
         }
     }
 
@@ -219,5 +234,10 @@ fn connection(request: &Request, visitor: &Visitor) -> Result<(), Refusal> {
 
 /// Sets bytes aside for reading a page, as soon as the caller has that many left.
 pub(crate) async fn page(server: &Server, who: &Who) -> Result<Share, Refusal> {
-    server.bytes.wait(who, PAGE_BYTES, server.options.page_within).await
+    room(server, who, PAGE_BYTES).await
+}
+
+/// Sets bytes aside for an answer, as soon as the caller has that many left.
+pub(crate) async fn room(server: &Server, who: &Who, bytes: usize) -> Result<Share, Refusal> {
+    server.bytes.wait(who, bytes, server.options.page_within).await
 }

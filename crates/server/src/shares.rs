@@ -17,6 +17,8 @@ const TOKEN_PART: usize = 4;
 const RESERVE_PART: usize = 16;
 /// Bounds this small are not divided.
 const UNDIVIDED: usize = 16;
+/// Bytes that do not matter beside a large answer.
+const NEARLY_NOTHING: usize = 64 << 10;
 /// The requests that may wait for their share: each of them looks again whenever something is given back.
 const WAITING: Bounds = Bounds { all: 4_096, reserve: 256, token: 256, address: 1_024 };
 
@@ -203,6 +205,12 @@ impl Taken {
         Ok(())
     }
 
+    /// Tells whether a share is all that its caller has, or nearly: the body of the same request may count beside it.
+    fn alone(&self, share: &Share) -> bool {
+        let party = share.who.parties().next();
+        party.is_none_or(|party| self.by.get(&party).copied().unwrap_or(0) <= share.amount + NEARLY_NOTHING)
+    }
+
     fn add(&mut self, who: &Who, amount: usize) {
         self.all += amount;
         for party in who.parties() {
@@ -240,6 +248,24 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// Takes more, or gives back what is over, until it is `amount`. Whoever has nothing else under way may have any amount:
+    /// there are answers larger than a share, and they are to be had one at a time.
+    pub(crate) fn resize(&mut self, amount: usize) -> Result<(), Refusal> {
+        if let Some(more) = amount.checked_sub(self.amount) {
+            let mut taken = self.shares.taken();
+            let checked = taken.check(&self.shares.0.bounds, &self.who, more);
+            if let Err(full) = checked.or_else(|full| taken.alone(self).then_some(()).ok_or(full)) {
+                drop(taken);
+                return Err(self.shares.refusal(full));
+            }
+            taken.add(&self.who, more);
+            self.amount = amount;
+            return Ok(());
+        }
+        self.shrink(amount);
+        Ok(())
+    }
+
     /// Gives back what is over `amount`.
     pub(crate) fn shrink(&mut self, amount: usize) {
         let over = self.amount.saturating_sub(amount);
@@ -320,6 +346,21 @@ mod tests {
         assert_eq!(most(&shares, &token("ada")).len(), 30);
         drop(large);
         assert_eq!(shares.taken().all, 0);
+    }
+
+    #[test]
+    fn a_share_grows_within_the_bounds_and_beyond_them_alone() {
+        let (shares, mb) = (shares(160 << 20), 1 << 20);
+        let mut one = shares.take(&token("ada"), 30 * mb).unwrap();
+        let other = shares.take(&token("ada"), 5 * mb).unwrap();
+        assert_eq!(one.resize(36 * mb).unwrap_err().code, Code::RateLimited);
+        one.resize(35 * mb).unwrap();
+        assert_eq!(shares.taken().all, 40 * mb);
+        drop(other);
+        one.resize(1_000 * mb).unwrap();
+        assert!(shares.take(&token("ada"), 1).is_err());
+        one.resize(10 * mb).unwrap();
+        assert!(shares.take(&token("ada"), 30 * mb).is_ok());
     }
 
     #[tokio::test]

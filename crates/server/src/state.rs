@@ -15,6 +15,9 @@ use crate::options::Options;
 use crate::rates::Rates;
 use crate::shares::{Bounds, Shares};
 
+/// Answers that show one thing and are made at a time: each may be some megabytes.
+const TURNS_MAX: usize = 64;
+
 #[derive(Debug, Clone)]
 pub(crate) struct Server(Arc<Inner>);
 
@@ -30,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) requests: Shares,
     pub(crate) waits: Shares,
     pub(crate) streams: Shares,
+    /// Turns of those who look at one thing.
+    pub(crate) turns: Shares,
     /// Bytes of bodies that arrive or are worked on, and of answers that are made or sent.
     pub(crate) bytes: Shares,
     stopping: watch::Receiver<bool>,
@@ -58,6 +63,7 @@ impl Server {
             requests: shares("requests", options.requests_max),
             waits: shares("long polls", options.waits_max),
             streams: shares("streams", options.streams_max),
+            turns: shares("large answers", TURNS_MAX),
             bytes: shares("bytes", options.bytes_max),
             options,
             stopping,

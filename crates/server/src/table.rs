@@ -49,6 +49,8 @@ pub enum Room {
     /// Nothing: it is answered even when everything else is full.
     Always,
     Request,
+    /// A request whose answer shows one thing, which may be large.
+    One,
     /// A request whose answer is a list or a file, which may be large.
     Page,
     /// A long poll: it mostly waits.
@@ -56,7 +58,7 @@ pub enum Room {
 }
 
 use Need::{AnyRole, Nothing, Owner};
-use Room::{Always, Page, Request, Wait};
+use Room::{Always, One, Page, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
 const WORKER: Need = Need::Role(Role::Worker);
@@ -87,10 +89,10 @@ pub const TABLE: &[Route] = &[
         on(post, submit::submit)
     }),
     route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, lists::all)),
-    route(Method::GET, "/v1/submissions/{id}", AnyRole, Request, |get| on(get, submissions::show)),
+    route(Method::GET, "/v1/submissions/{id}", AnyRole, One, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Page, |get| on(get, submissions::events)),
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
-    route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, Request, |get| on(get, submissions::drawing)),
+    route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, One, |get| on(get, submissions::drawing)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)

@@ -312,6 +312,7 @@ pub fn context() -> model::Context {
         slots: BTreeMap::new(),
         settler: None,
         seed: [7; 32],
+        tank: model::schema::Tank::full(),
         pseudonyms: [3; 32],
     }
 }

@@ -4,12 +4,14 @@
 mod licences;
 mod packages;
 mod policy;
+mod yanked;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use licences::are_allowed as licences_are_allowed;
 use packages::locked;
 pub(super) use packages::{Package, packages};
+pub(super) use yanked::{Release, are_not_locked as yanked_are_not_locked, yanked};
 
 use super::{Problem, Tree};
 

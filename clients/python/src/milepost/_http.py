@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
+import ssl
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,11 +12,14 @@ import httpx
 
 from ._call import Call
 from ._flows import Reply
-from .errors import SetupError, Unreachable
+from .errors import MilepostError, SetupError, Unreachable
 
 #: How long an answer may take, beyond what the call itself waits for.
 PATIENCE = 30.0
 CONNECT_PATIENCE = 5.0
+
+#: As OpenSSL calls an answer that is no record of TLS, by its versions.
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 
 VERSION = "0.1.0"
 
@@ -57,9 +62,40 @@ def reply(response: httpx.Response) -> Reply:
     return Reply(response.status_code, response.headers, response.content)
 
 
-def unreachable(server: str, error: Exception) -> Unreachable:
+def unreachable(server: str, error: Exception) -> MilepostError:
+    other = _other_scheme(server, error)
+    if other is not None:
+        return SetupError(f"the server at {server} {other}")
     reason = str(error) or type(error).__name__
     return Unreachable(f"the server at {server} cannot be reached: {reason}")
+
+
+def _other_scheme(server: str, error: Exception) -> str | None:
+    """What to use instead where one side talks TLS and the other does not: bytes of HTTP are no record of TLS, and TLS
+    refuses HTTP with an alert, which is no HTTP."""
+    if urlsplit(server).scheme == "https":
+        inner: BaseException | None = error
+        while inner is not None:
+            if isinstance(inner, ssl.SSLError) and inner.reason in _NO_TLS:
+                return "does not talk TLS: use http://"
+            inner = inner.__cause__ or inner.__context__
+        return None
+    # The alert is too short for httpx to say what came: whoever hung up is asked.
+    hung_up = isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError))
+    return "talks TLS: use https://" if hung_up and _talks_tls(server) else None
+
+
+def _talks_tls(server: str) -> bool:
+    parts = urlsplit(server)
+    # Nothing is sent over it, so it does not matter who it is.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 80), CONNECT_PATIENCE) as connection:
+            with context.wrap_socket(connection, server_hostname=parts.hostname):
+                return True
+    except OSError:
+        return False
 
 
 def _is_this_machine(host: str) -> bool:

@@ -10,6 +10,7 @@ use model::admit::Admission;
 use model::command::Migrate;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
+use model::schema::Tank;
 use model::submission::Wait;
 use model::{
     Caller, Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
@@ -70,6 +71,8 @@ pub(super) struct Batch<'a> {
     pub(super) by: Option<Caller>,
     /// The numbers of answers that this batch keeps, by subject.
     pub(super) kept: Kept,
+    /// The fuel left for checking documents.
+    pub(super) tank: Tank,
     /// Set if whoever asks at the moment has a share of what is bounded, and is no owner.
     pub(super) shares: bool,
 }
@@ -124,6 +127,7 @@ impl<'a> Batch<'a> {
             missing: RefCell::default(),
             by: None,
             kept: Kept::default(),
+            tank: Tank::full(),
             shares: false,
         }
     }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::admit::{Admission, Application, admit, admit_any};
 use model::decide::{Fate, Unborn, unborn};
-use model::schema::Fuel;
+use model::schema::{Fuel, Tank};
 use model::{Caller, Code, Json, Name, Refusal, Role, Submission, SubmissionId};
 use store::{Arrival, LaneKey, OpenKey, Received};
 
@@ -40,16 +40,29 @@ impl Tally {
 pub(super) struct Door<'a> {
     versions: &'a Versions,
     admitted: RefCell<HashMap<SubmissionId, Result<Admission, Refusal>>>,
+    /// Those for which there was no fuel left: they stay where they are until the next step.
+    postponed: RefCell<HashSet<SubmissionId>>,
+    tank: Tank,
     /// The keys whose holders' payloads are compared with what was received.
     compared: RefCell<HashSet<OpenKey>>,
 }
 
 impl<'a> Door<'a> {
     pub(super) fn new(versions: &'a Versions) -> Self {
-        Door { versions, admitted: RefCell::default(), compared: RefCell::default() }
+        Door {
+            versions,
+            admitted: RefCell::default(),
+            postponed: RefCell::default(),
+            tank: Tank::full(),
+            compared: RefCell::default(),
+        }
     }
 
     pub(super) fn arrival(&self, received: &Received) -> Arrival {
+        if !self.tank.has(Fuel::of_many()) {
+            self.postponed.borrow_mut().insert(received.id);
+            return Arrival::default();
+        }
         let admitted = self.admit(received);
         self.compared.borrow_mut().extend(admitted.iter().filter_map(compared_key));
         let arrival = admitted.as_ref().map_or_else(
@@ -72,6 +85,10 @@ impl<'a> Door<'a> {
         admitted.values().flatten().filter_map(lane_key).collect()
     }
 
+    fn postpones(&self, received: &Received) -> bool {
+        self.postponed.borrow().contains(&received.id)
+    }
+
     fn take(&self, received: &Received) -> Result<Admission, Refusal> {
         let admitted = self.admitted.borrow_mut().remove(&received.id);
         admitted.unwrap_or_else(|| self.admit(received))
@@ -79,7 +96,9 @@ impl<'a> Door<'a> {
 
     /// A panic is this one's alone, as with any command.
     fn admit(&self, received: &Received) -> Result<Admission, Refusal> {
-        let admitted = catch_unwind(AssertUnwindSafe(|| admitted(self.versions, received)));
+        let admit = |fuel: &mut Fuel| admitted(self.versions, received, fuel);
+        let run = || self.tank.run(Fuel::of_many(), admit, |_| false).flatten();
+        let admitted = catch_unwind(AssertUnwindSafe(run));
         admitted.unwrap_or_else(|_| {
             tracing::error!(submission = %received.id, "something received made the door panic");
             Err(Refusal::new(Code::Internal, "this could not be looked at; nothing was submitted"))
@@ -87,7 +106,7 @@ impl<'a> Door<'a> {
     }
 }
 
-fn admitted(versions: &Versions, received: &Received) -> Result<Admission, Refusal> {
+fn admitted(versions: &Versions, received: &Received, fuel: &mut Fuel) -> Result<Admission, Refusal> {
     let pipeline = versions.in_force_or_refuse(&received.pipeline)?;
     let payload = Json::parse(&received.payload).map_err(|error| {
         Refusal::new(Code::InvalidJson, format!("the payload is not strict JSON: {error}"))
@@ -102,7 +121,7 @@ fn admitted(versions: &Versions, received: &Received) -> Result<Admission, Refus
         parent: None,
     };
     let by_engine = *received.submitter == *NOTIFIER;
-    let admission = if by_engine { admit_any } else { admit }(pipeline, application, &mut Fuel::of_many())?;
+    let admission = if by_engine { admit_any } else { admit }(pipeline, application, fuel)?;
     Ok(admission.promised(received.id))
 }
 
@@ -115,6 +134,9 @@ impl Batch<'_> {
     /// Decides what was received, each once: the commit that does takes it out of the inbox.
     pub(super) fn receive(&mut self, door: &Door<'_>, seed: &mut dyn FnMut() -> [u8; 32]) {
         for received in std::mem::take(&mut self.taken.inbox) {
+            if door.postpones(&received) {
+                continue;
+            }
             self.changes.decided.push(received.id);
             if self.was_there(received.id) {
                 tracing::error!(submission = %received.id, "what was received has an id that was used before; dropped");

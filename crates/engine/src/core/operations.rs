@@ -125,11 +125,18 @@ impl Batch<'_> {
         if operation.status != OperationStatus::Running || operation.after != chunk.after {
             return Ok(Output::Operation(Box::new(operation)));
         }
+        let mut before = operation.after;
         for id in &chunk.ids {
             // It may have moved on since it was found.
             let fits = self.taken.rows.get(id).filter(|stored| stored.row.fits(&operation.filter));
             let Some(row) = fits.map(|stored| stored.row.clone()) else { continue };
             let result = self.do_one(&operation, &row, seed());
+            if result.code.as_deref() == Some(Code::Overloaded.as_str()) {
+                // The documents of this step have taken long enough: the next look begins with this one.
+                operation.after = before;
+                return Ok(self.keep_operation(operation));
+            }
+            before = Some(*id);
             operation.found += 1;
             match &result.code {
                 None => operation.done += 1,

@@ -42,6 +42,7 @@ impl Batch<'_> {
             slots: BTreeMap::new(),
             settler: self.by.as_ref().map(|caller| caller.name.clone()),
             seed,
+            tank: self.tank.clone(),
             pseudonyms: self.secret(),
         }
     }

@@ -34,7 +34,7 @@ pub enum EvidenceError {
     Definition(Digest),
 }
 
-/// The leaves and documents that one answer shows have so many bytes.
+/// The leaves, documents, definitions and proofs that one answer shows have so many bytes.
 const EVIDENCE_BYTES_MAX: usize = 16 << 20;
 /// Events read at a time.
 const PAGE: usize = 1_000;
@@ -50,25 +50,18 @@ pub(crate) fn evidence(
     let checkpoint = checkpoint(store)?.ok_or(EvidenceError::NotYet)?;
     let documents = store.submission(id)?.filter(|_| reveal).map(|(_, documents)| documents);
     let documents = documents.unwrap_or_default();
-    let mut shown_so_far = Shown::default();
+    let mut shown_so_far = Shown { proof: proof_bytes(&checkpoint), ..Shown::default() };
     covered(store, id, size_of(&checkpoint), |recorded| {
         let documents = if reveal { shown(&recorded.event, &documents) } else { Documents::default() };
         shown_so_far.add(recorded, documents)
     })?;
-    let Shown { events, digests, first, last, .. } = shown_so_far;
+    let definitions = shown_so_far.definitions(store, versions)?;
+    let Shown { events, first, last, .. } = shown_so_far;
     let Some((state, revision)) = last else { return Err(EvidenceError::NotYet) };
     if first != 1 {
         return Err(EvidenceError::Retired);
     }
-    let definitions = digests.iter().map(|digest| definition(store, versions, digest));
-    let request = EvidenceRequest {
-        submission: id,
-        state,
-        revision,
-        events,
-        definitions: definitions.collect::<Result<_, _>>()?,
-        known_size,
-    };
+    let request = EvidenceRequest { submission: id, state, revision, events, definitions, known_size };
     Ok(assemble(request, &checkpoint, &StoreTiles(store))?)
 }
 
@@ -84,6 +77,8 @@ struct Shown {
     /// The state and revision after the last.
     last: Option<(Name, u64)>,
     bytes: usize,
+    /// The bytes of one proof.
+    proof: usize,
 }
 
 impl Shown {
@@ -99,10 +94,38 @@ impl Shown {
         let event = LoggedEvent { index: recorded.seq - 1, leaf: text(leaf.bytes()), documents };
         let Documents { payload, output, metadata } = &event.documents;
         let documents = [payload, output, metadata].into_iter().flatten();
-        self.bytes += event.leaf.len() + documents.map(|document| document.text.len()).sum::<usize>();
+        let bytes = event.leaf.len() + documents.map(|document| document.text.len()).sum::<usize>();
         self.events.push(event);
+        self.count(bytes)
+    }
+
+    /// Reads the definitions that the events name.
+    fn definitions(
+        &mut self,
+        store: &dyn Store,
+        versions: &Versions,
+    ) -> Result<Vec<LoggedDefinition>, EvidenceError> {
+        let mut definitions = Vec::new();
+        for digest in std::mem::take(&mut self.digests) {
+            let found = definition(store, versions, &digest)?;
+            self.count(found.leaf.len() + found.definition.len())?;
+            definitions.push(found);
+        }
+        Ok(definitions)
+    }
+
+    /// Counts something that has a proof of its own.
+    fn count(&mut self, bytes: usize) -> Result<(), EvidenceError> {
+        self.bytes += bytes + self.proof;
         if self.bytes > EVIDENCE_BYTES_MAX { Err(EvidenceError::TooLarge) } else { Ok(()) }
     }
+}
+
+/// Returns the bytes of a proof at most: a hash of each level of the tree, and the checkpoint that they lead to.
+fn proof_bytes(checkpoint: &str) -> usize {
+    const HASH_TEXT: usize = 45;
+    let levels = u64::BITS - size_of(checkpoint).leading_zeros();
+    checkpoint.len() + levels as usize * HASH_TEXT
 }
 
 /// Looks at each event of a submission that a checkpoint of `size` covers.

@@ -13,7 +13,6 @@ use crate::context::Context;
 use crate::event::Change;
 use crate::pipeline::{Choice, Edge, LaneRule, Pipeline, State};
 use crate::refusal::{Code, Refusal};
-use crate::schema::Fuel;
 use crate::submission::{Request, Submission};
 
 pub(super) fn decide(
@@ -34,7 +33,7 @@ pub(super) fn decide(
         Refusal::new(Code::GuardNotMet, format!("the conditions of `{}` do not hold now", act.action))
     })?;
     check_right(state, edge, act)?;
-    check_data(edge, act)?;
+    check_data(edge, act, context)?;
     let to = pick(row, edge, act)?.clone();
     check_reopening(pipeline, row, (edge, &to), context)?;
 
@@ -162,7 +161,7 @@ fn check_reopening(
     Ok(())
 }
 
-fn check_data(edge: &Edge, act: &Act) -> Result<(), Refusal> {
+fn check_data(edge: &Edge, act: &Act, context: &Context) -> Result<(), Refusal> {
     let Some(schema) = &edge.data else {
         return match &act.data {
             None => Ok(()),
@@ -173,8 +172,9 @@ fn check_data(edge: &Edge, act: &Act) -> Result<(), Refusal> {
         };
     };
     let data = act.data.clone().unwrap_or_default();
-    schema
-        .check(&data, &mut Fuel::shared())
+    context
+        .tank
+        .check(schema, &data)?
         .map_err(|misfit| crate::admit::schema_refusal("the action's data", &misfit))
 }
 

@@ -14,7 +14,6 @@ use crate::event::{Amended, Change, NewDocuments};
 use crate::json::{Json, Value};
 use crate::pipeline::{self, AmendLease, Pipeline};
 use crate::refusal::{Code, Refusal};
-use crate::schema::Fuel;
 use crate::submission::{Submission, Wait};
 
 pub(super) fn decide(
@@ -38,8 +37,9 @@ pub(super) fn decide(
         ));
     }
     if let Some(schema) = &pipeline.payload {
-        schema
-            .check(&payload, &mut Fuel::shared())
+        context
+            .tank
+            .check(schema, &payload)?
             .map_err(|misfit| schema_refusal("the amended payload", &misfit))?;
     }
     let labels = same_identity(pipeline, row, &value, Code::NotAmendable)?;

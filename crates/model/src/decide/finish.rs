@@ -17,7 +17,6 @@ use crate::digest::Digest;
 use crate::event::{Change, NewDocuments};
 use crate::pipeline::{Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
-use crate::schema::Fuel;
 use crate::submission::{Kept, Request};
 
 pub(super) fn decide(
@@ -59,7 +58,7 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
     let mut step = Step::by(settlement.worker(), settlement.right());
     step.moment = Moment { output: finish.output.as_ref(), ..Moment::default() };
     step.documents = documents(finish);
-    if let Some(message) = misfit(&walk, finish) {
+    if let Some(message) = misfit(&walk, finish)? {
         refuse_output(&mut walk, settlement, &message);
         return Ok(walk.done(Answer::Done));
     }
@@ -112,13 +111,14 @@ fn refuse_output(walk: &mut Walk<'_>, settlement: &Settlement, message: &str) {
 }
 
 /// The reason why an output does not fit the schema that its outcome declares.
-fn misfit(walk: &Walk<'_>, finish: &Finish) -> Option<String> {
-    let schema = walk.state().output.get(&finish.outcome)?;
+fn misfit(walk: &Walk<'_>, finish: &Finish) -> Result<Option<String>, Refusal> {
+    let Some(schema) = walk.state().output.get(&finish.outcome) else { return Ok(None) };
+    let tank = &walk.context.tank;
     let checked = match &finish.output {
-        Some(output) => schema.check(output, &mut Fuel::shared()),
-        None => schema.check(&crate::Json::default(), &mut Fuel::shared()),
+        Some(output) => tank.check(schema, output)?,
+        None => tank.check(schema, &crate::Json::default())?,
     };
-    checked.err().map(|misfit| schema_refusal("the output", &misfit).message)
+    Ok(checked.err().map(|misfit| schema_refusal("the output", &misfit).message))
 }
 
 /// The move an action promised, in the name and by the right of whoever was granted it.

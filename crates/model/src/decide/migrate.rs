@@ -17,7 +17,6 @@ use crate::json::Json;
 use crate::pipeline::{Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::role::Role;
-use crate::schema::Fuel;
 use crate::submission::{Cause, SlaClock, Status, Submission, Wait};
 
 pub(super) fn decide(
@@ -31,9 +30,7 @@ pub(super) fn decide(
     let state = check(pipeline, row, migrate)?;
     let payload = &current.documents.payload;
     if let Some(schema) = &target.payload {
-        schema
-            .check(payload, &mut Fuel::shared())
-            .map_err(|misfit| schema_refusal("its payload", &misfit))?;
+        context.tank.check(schema, payload)?.map_err(|misfit| schema_refusal("its payload", &misfit))?;
     }
     let labels = super::amend::same_identity(target, row, &payload.value(), Code::NotMigratable)?;
 

@@ -33,7 +33,12 @@ pub(super) fn fenced(
         let answer = Answer::Settled { state: settled.state.clone(), status: settled.status, repeated: true };
         return Ok(Decision::quiet(row.clone(), answer));
     }
-    let settlement = Settlement { lease: leased(row, token, context)?.clone() };
+    let mut lease = leased(row, token, context)?.clone();
+    if let Some(subject) = context.settler.as_ref().filter(|_| !lease.has_subject()) {
+        // Whoever claimed it is nobody in particular: on record is who settles it.
+        lease.worker = format!("{subject}/{}", lease.worker).into();
+    }
+    let settlement = Settlement { lease };
     let mut decision = settle(&settlement)?;
     let (state, status) = (decision.row.state.clone(), decision.row.status);
     let settled = &mut decision.row.settled;

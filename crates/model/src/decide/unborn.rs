@@ -99,6 +99,7 @@ mod tests {
             slots: [].into(),
             settler: None,
             seed: [7; 32],
+            tank: crate::schema::Tank::full(),
             pseudonyms: [9; 32],
         }
     }

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The most a check may cost, in looks at the document: some tens of nanoseconds each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fuel(u64);
+pub struct Fuel(pub(super) u64);
 
 impl Fuel {
     /// For finding out what is wrong with a document: each violation takes memory, too.
@@ -30,6 +30,18 @@ impl Fuel {
     #[must_use]
     pub const fn shared() -> Self {
         Fuel(1_000_000)
+    }
+
+    /// Takes at most so much for a part of a check.
+    pub(super) fn share(&mut self, most: Fuel) -> Fuel {
+        let share = most.min(*self);
+        self.0 -= share.0;
+        share
+    }
+
+    /// Gives back what a part of a check has left over.
+    pub(super) fn put_back(&mut self, left: Fuel) {
+        self.0 += left.0;
     }
 
     /// For a thread that nobody else waits for: about a second at worst.

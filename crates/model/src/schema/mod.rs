@@ -3,6 +3,7 @@
 mod fuel;
 mod metered;
 mod prepare;
+mod tank;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::json::Json;
 use crate::shared::Shared;
 
 pub use self::fuel::Fuel;
+pub use self::tank::Tank;
 
 /// A compiled schema. Cheap to clone.
 #[derive(Clone)]
@@ -92,19 +94,23 @@ impl Schema {
         // Whoever has little fuel is asked again with more.
         let is_short = *fuel < Fuel::TELLING;
         if all {
-            let mut share = Fuel::TELLING.min(*fuel);
+            let mut share = fuel.share(Fuel::TELLING);
             let collected = self.burn(&mut share, || {
                 let errors = validator.iter_errors(value).take(Self::VIOLATIONS_MAX);
                 errors.map(|error| Violation::of(&error)).collect()
             });
+            fuel.put_back(share);
             match collected {
                 Ok(violations) => return Ok(Misfit::Violations(violations)),
                 Err(Empty) if is_short => return Err(Empty),
                 Err(Empty) => {}
             }
         }
-        let mut share = Fuel::TELLING.min(*fuel);
-        match self.burn(&mut share, || validator.validate(value).err().map(|error| Violation::of(&error))) {
+        let mut share = fuel.share(Fuel::TELLING);
+        let first =
+            self.burn(&mut share, || validator.validate(value).err().map(|error| Violation::of(&error)));
+        fuel.put_back(share);
+        match first {
             Err(Empty) if is_short => Err(Empty),
             first => {
                 let first = first.ok().flatten().unwrap_or_else(Violation::untold);

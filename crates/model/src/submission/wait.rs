@@ -131,6 +131,12 @@ impl Lease {
     pub fn is_of(&self, subject: &str) -> bool {
         self.worker.split_once('/').is_none_or(|(of, _)| of == subject)
     }
+
+    /// Tells whether the lease was claimed with a token.
+    #[must_use]
+    pub fn has_subject(&self) -> bool {
+        self.worker.contains('/')
+    }
 }
 
 /// The number of times one try was given back, and how long it was with workers before.

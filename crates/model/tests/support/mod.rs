@@ -130,6 +130,7 @@ impl Story {
             slots: self.slots.clone(),
             settler: None,
             seed,
+            tank: model::schema::Tank::full(),
             pseudonyms: [7; 32],
         };
         let current = self.row.as_ref().map(|row| Current { row, documents: &self.documents });

@@ -5,6 +5,7 @@ use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use super::{Asking, At, id};
+use crate::charged::with_share;
 use crate::frame;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
@@ -25,7 +26,8 @@ pub(crate) async fn show(
     let known = params.parse("known")?;
     let id = id(&text)?;
     let may_reveal = asking.evidence_awaited(id).await?;
-    let _set_aside = frame::page(&asking.server, &who).await?;
+    let set_aside = frame::page(&asking.server, &who).await?;
     let evidence = asking.evidence(id, wanted && may_reveal, known).await?;
-    Ok(([(header::CONTENT_TYPE, "application/json")], evidence.to_text()).into_response())
+    let answer = ([(header::CONTENT_TYPE, "application/json")], evidence.to_text()).into_response();
+    Ok(with_share(answer, Some(set_aside)))
 }

@@ -8,6 +8,7 @@ use model::Millis;
 use wire::api::FeedPage;
 
 use super::{Asking, stream};
+use crate::charged::with_share;
 use crate::frame;
 use crate::media;
 use crate::problem::{Answer, invalid};
@@ -50,9 +51,7 @@ pub(crate) async fn read(
         return stream::start(reader, asking.visitor().clone()).await;
     }
     let (page, set_aside) = reader.page(wait).await?;
-    let answer = Json(page).into_response();
-    drop(set_aside);
-    Ok(answer)
+    Ok(with_share(Json(page).into_response(), set_aside))
 }
 
 /// A follower of the feed over HTTP.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use model::pipeline::Source;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
@@ -12,7 +12,7 @@ use crate::server::Server;
 
 const SUBMIT: &str = "/v1/pipelines/knots/submissions";
 
-const KNOTS: &str = r#"
+pub(crate) const KNOTS: &str = r#"
 name = "knots"
 version = 1
 title = "Knots"
@@ -38,7 +38,7 @@ async fn server(schema: &str) -> Server {
 }
 
 /// So many levels of `anyOf`, each of them two times the next.
-fn levels(count: usize) -> String {
+pub(crate) fn levels(count: usize) -> String {
     let level = |n: usize| {
         let part = json!({ "$ref": format!("#/$defs/l{}", n + 1) });
         (format!("l{n}"), json!({ "anyOf": [part, part] }))
@@ -107,4 +107,38 @@ async fn bombs_are_answered_with_a_refusal() {
     let numbers: Vec<String> = (0..150_000).map(|number| number.to_string()).collect();
     let answer = submit(format!("{{\"payload\":[{}]}}", numbers.join(","))).await;
     assert_eq!(answer.status, 201, "{}", answer.text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn outputs_that_take_long_share_the_fuel_of_one_commit() {
+    const COUNT: usize = 16;
+    let server = Server::start().await;
+    let toml =
+        KNOTS.replace("payload = \"knot.json\"\n", "").replace("on.tied", "output = \"knot.json\"\non.tied");
+    let source =
+        Source { files: [("knot.json".to_owned(), levels(40))].into(), ..Source::new("knots.toml", toml) };
+    server.engine.apply(&source).await.unwrap();
+    for _ in 0..COUNT {
+        assert_eq!(server.post(SUBMIT, json!({ "payload": {} })).await.status, 201);
+    }
+    let claim = json!({ "worker": "w", "tasks": ["knots.tie"], "max": COUNT });
+    let claimed = server.post("/v1/tasks:claim", claim).await.json();
+    let finish = |token: &Value| json!({ "token": token, "outcome": "tied", "output": { "a": 1 } });
+    let mut left: Vec<_> =
+        claimed["tasks"].as_array().unwrap().iter().map(|task| task["token"].clone()).collect();
+    assert_eq!(left.len(), COUNT);
+    let mut rounds = 0;
+    while !left.is_empty() {
+        let tasks: Vec<_> = left.iter().map(finish).collect();
+        let answer = server.post("/v1/tasks:finish", json!({ "tasks": tasks })).await.json();
+        let results = answer["results"].as_array().unwrap();
+        let is_refused = |result: &&Value| result["problem"]["code"] == "overloaded";
+        assert!(results.iter().all(|result| result["status"] == 200 || is_refused(&result)), "{answer}");
+        let refused: Vec<_> =
+            results.iter().filter(is_refused).map(|result| result["token"].clone()).collect();
+        assert!(left.len() - refused.len() >= left.len().min(4), "each step checks some: {answer}");
+        left = refused;
+        rounds += 1;
+    }
+    assert!(rounds > 1, "all were checked before anybody else was answered");
 }

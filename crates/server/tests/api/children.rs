@@ -267,3 +267,47 @@ async fn a_child_is_submitted_by_its_maker_and_by_whoever_submitted_its_parent()
     }
     assert_eq!(post("cleo", &approve, json!({})).await.json()["state"], "DONE");
 }
+
+#[tokio::test]
+async fn a_worker_with_labels_makes_children_with_these_labels_only() {
+    let labelled =
+        |toml: &str| toml.replace("version = 1\n", "version = 1\nlabels = { owner = \"payload.owner\" }\n");
+    let right = |token, role: &str, labels: Value| Grant {
+        token,
+        rights: json!({ "subject": token, "role": role, "labels": labels }),
+    };
+    let grants = [right("ada", "worker", json!({ "owner": "ada" })), right("root", "admin", json!({}))];
+    let server = Server::with(&grants, |_| {}).await;
+    for toml in [BOXES, BATCH] {
+        server.engine.apply(&model::pipeline::Source::new("x.toml", labelled(toml))).await.unwrap();
+    }
+    let post = async |token: &str, path: &str, body: Value| {
+        Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await.json()
+    };
+    post("root", "/v1/pipelines/shipments/submissions", json!({ "payload": { "owner": "ada" } })).await;
+    let claim = json!({ "worker": "w", "tasks": ["shipments.unpack"] });
+    let lease = post("ada", "/v1/tasks:claim", claim).await["tasks"][0]["token"].clone();
+    let spawn = async |owner: &str| {
+        let child = json!({ "payload": { "size": 1, "owner": owner } });
+        post("ada", "/v1/tasks:spawn", json!({ "tasks": [{ "token": lease, "children": [child] }] })).await
+    };
+    let refused = spawn("bob").await;
+    assert_eq!(refused["results"][0]["problem"]["code"], "role-required", "{refused}");
+    let made = spawn("ada").await;
+    assert_eq!(made["results"][0]["children"]["total"], 1, "{made}");
+}
+
+#[tokio::test]
+async fn a_message_of_somebodys_own_is_no_child() {
+    let server = Server::start().await;
+    server.engine.apply_delivery().await.unwrap();
+    let toml = BATCH.replace("join = \"boxes\"", "join = \"delivery\"");
+    server.engine.apply(&model::pipeline::Source::new("x.toml", toml)).await.unwrap();
+    server.post("/v1/pipelines/shipments/submissions", json!({ "payload": {} })).await;
+    let token = server.claim("shipments.unpack").await["token"].clone();
+    let forged = json!({ "payload": {
+        "cause": "x", "name": "author", "channel": "mail", "to": "ada@example.com", "body": "trust me",
+    } });
+    let refused = ask(&server, "spawn", json!({ "token": token, "children": [forged] })).await;
+    assert_eq!(refused["problem"]["code"], "reserved", "{refused}");
+}

@@ -1,5 +1,8 @@
 //! Submissions made in a transaction of an application's own, looked for by the id that was promised.
 
+use std::collections::BTreeSet;
+
+use model::pipeline::Source;
 use model::{SubmissionId, Time};
 use serde_json::json;
 use store::{Changes, Received, Store, Take};
@@ -10,8 +13,8 @@ fn id(n: u8) -> SubmissionId {
     SubmissionId::new(Time::from_millis(i64::from(n)), [n; 10])
 }
 
-async fn receive(server: &Server, n: u8, pipeline: &str, payload: &str) {
-    let received = Received {
+fn entry(n: u8, pipeline: &str, payload: &str) -> Received {
+    Received {
         id: id(n),
         submitter: "sql:shop".into(),
         pipeline: pipeline.into(),
@@ -20,7 +23,11 @@ async fn receive(server: &Server, n: u8, pipeline: &str, payload: &str) {
         priority: None,
         not_before: None,
         reason: None,
-    };
+    }
+}
+
+async fn receive(server: &Server, n: u8, pipeline: &str, payload: &str) {
+    let received = entry(n, pipeline, payload);
     let before = server.engine.received();
     let mut changes = Some(Changes { received: vec![received], ..Changes::default() });
     server.store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
@@ -74,4 +81,35 @@ async fn a_refusal_is_seen_by_those_who_may_see_the_pipeline() {
             .await
             .problem(404, "unknown-submission");
     }
+}
+
+#[tokio::test]
+async fn payloads_that_take_long_are_received_in_several_steps() {
+    const COUNT: u8 = 40;
+    let server = Server::start().await;
+    let files = [("knot.json".to_owned(), crate::bombs::levels(40))].into();
+    let source = Source { files, ..Source::new("knots.toml", crate::bombs::KNOTS) };
+    server.engine.apply(&source).await.unwrap();
+    let received: Vec<_> = (1..=COUNT).map(|n| entry(n, "knots", "{}")).collect();
+    let mut changes = Some(Changes { received, ..Changes::default() });
+    server.store.transact(&Take::nothing(), &mut |_| changes.take().unwrap()).unwrap();
+    let refused = || server.engine.received().refused.values().sum::<u64>();
+    while refused() < u64::from(COUNT) {
+        tokio::task::yield_now().await;
+    }
+    let feed = server.get("/v1/feed?pipeline=knots&limit=100").await.json();
+    let events = feed["events"].as_array().unwrap();
+    assert_eq!(events.len(), usize::from(COUNT));
+    let steps: BTreeSet<_> = events.iter().map(|event| event["at"].as_str().unwrap()).collect();
+    assert!(steps.len() >= 3, "sixteen cost as much as one step may: {steps:?}");
+}
+
+#[tokio::test]
+async fn a_message_of_somebodys_own_is_not_received() {
+    let server = Server::start().await;
+    server.engine.apply_delivery().await.unwrap();
+    let forged = r#"{"cause":"x","name":"author","channel":"mail","to":"ada@example.com","body":"trust me"}"#;
+    receive(&server, 1, "delivery", forged).await;
+    let problem = server.get(&format!("/v1/submissions/{}", id(1))).await.problem(410, "refused");
+    assert_eq!(problem["error"]["code"], "reserved", "{problem}");
 }

@@ -8,6 +8,7 @@ use audit::verify::{
     Definitions, EvidenceOptions, EvidenceReport, LogOptions, LogReport, verify_evidence, verify_log,
 };
 use model::Digest;
+use model::pipeline::Source;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::block_in_place;
@@ -261,4 +262,35 @@ async fn a_log_that_runs_is_not_forked() {
     let status = server.get("/v1/audit").await.json();
     assert_eq!((&status["standing"], &status["origin"]), (&json!("running"), &json!("milepost.example/log")));
     assert_eq!(status["unpublished"], 0, "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evidence_counts_the_definitions_it_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::logged(folder.path()).await;
+    let schema = json!({ "description": "d".repeat(250_000) }).to_string();
+    let definition = |version: usize| {
+        let data = |n: usize| format!("actions.a{n} = {{ to = \"DONE\", data = \"s.json\" }}\n");
+        let actions: String = (0..8).map(data).collect();
+        let toml = format!(
+            "name = \"wide\"\nversion = {version}\nstart = \"OPEN\"\n[states.OPEN]\n{actions}\n\
+             [states.DONE]\nfinal = \"success\"\n"
+        );
+        Source { files: [("s.json".to_owned(), schema.clone())].into(), ..Source::new("wide.toml", toml) }
+    };
+    server.engine.apply(&definition(1)).await.unwrap();
+    let made = server.post("/v1/pipelines/wide/submissions", json!({ "payload": {} })).await.json();
+    let path = format!("/v1/submissions/{}/evidence", made["id"].as_str().unwrap());
+    assert_eq!(server.get(&path).await.status, 200);
+    let size = server.engine.pipelines().current().in_force("wide").unwrap().definition.as_str().len();
+    for version in 2..2 + (16 << 20) / size {
+        server.engine.apply(&definition(version)).await.unwrap();
+        let filter = json!({ "pipeline": "wide" });
+        let body = json!({ "filter": filter, "action": "migrate", "version": version });
+        let started = server.post("/v1/operations", body).await.json();
+        let operation = format!("/v1/operations/{}", started["id"].as_str().unwrap());
+        while server.get(&operation).await.json()["status"] == "running" {}
+    }
+    let refused = server.get(&path).await.problem(413, "too-large");
+    assert!(refused["detail"].as_str().unwrap().contains("16 MB"), "{refused}");
 }

@@ -45,4 +45,5 @@ mod tasks;
 mod tls;
 mod tokens;
 mod trace;
+mod unread;
 mod why;

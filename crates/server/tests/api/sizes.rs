@@ -64,6 +64,39 @@ async fn events_of_one_are_read_in_pages_of_so_many_bytes() {
     assert_eq!(last["next"], Value::Null);
 }
 
+#[tokio::test]
+async fn holds_with_long_reasons_make_no_page_long() {
+    let server = Server::start().await;
+    for number in 0..COUNT {
+        server.parcel(&format!("p-{number}")).await;
+    }
+    let reason = "ö".repeat(2_000);
+    for _ in 0..50 {
+        let body = json!({ "pipeline": "parcels", "reason": reason });
+        assert_eq!(server.post("/v1/holds", body).await.status, 201);
+    }
+    // Parks one, for one of the fifty.
+    assert_eq!(server.claim("parcels.check").await, Value::Null);
+    let page = server.get("/v1/submissions").await.json();
+    let listed = page["submissions"].as_array().unwrap();
+    assert_eq!(listed.len(), COUNT);
+    for submission in listed {
+        let holds = submission["holds"].as_array().unwrap();
+        assert_eq!(holds.len(), 3);
+        assert!(holds.iter().all(|hold| hold["reason"] == format!("{}…", "ö".repeat(200))));
+    }
+    let parked = listed.iter().find(|submission| submission["parked"].is_string()).unwrap();
+    assert_eq!(parked["holds"][0]["id"], parked["parked"]);
+    let path = format!("/v1/submissions/{}", parked["id"].as_str().unwrap());
+    let shown = server.get(&path).await.json();
+    let holds = shown["holds"].as_array().unwrap();
+    assert_eq!((holds.len(), &holds[0]["id"]), (20, &parked["parked"]));
+    assert_eq!(holds[0]["reason"], reason);
+    let why = server.get(&format!("{path}/why")).await;
+    assert_eq!(why.status, 200);
+    assert!(why.text.len() < 50 * reason.len(), "{}", why.text.len());
+}
+
 const ROUNDS: &str = r#"
 name = "rounds"
 version = 1

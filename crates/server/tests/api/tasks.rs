@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use engine::core::ClaimMany;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -45,6 +48,7 @@ async fn claims_are_narrowed_by_pipeline_label_and_number() {
 async fn a_claim_that_asks_for_too_much_is_refused() {
     let server = Server::start().await;
     let (long, ok) = ("w".repeat(129), "ä".repeat(128));
+    let (name, name_ok) = ("n".repeat(513), "n".repeat(512));
     for body in [
         json!({ "worker": "", "tasks": ["t"] }),
         json!({ "worker": long, "tasks": ["t"] }),
@@ -57,11 +61,16 @@ async fn a_claim_that_asks_for_too_much_is_refused() {
         json!({ "worker": "w", "tasks": ["t"], "wait": 1 }),
         json!({ "worker": "w", "tasks": ["t"], "wait": "soon" }),
         json!({ "tasks": ["t"] }),
+        json!({ "worker": "w", "tasks": ["t", name] }),
+        json!({ "worker": "w", "tasks": ["t"], "pipelines": [name] }),
+        json!({ "worker": "w", "tasks": ["t"], "labels": { &name: "v" } }),
+        json!({ "worker": "w", "tasks": ["t"], "labels": { "l": name } }),
     ] {
         server.post("/v1/tasks:claim", &body).await.problem(400, "invalid-request");
     }
-    let fine = server.post("/v1/tasks:claim", json!({ "worker": ok, "tasks": ["t"] })).await;
-    assert_eq!(fine.json(), json!({ "tasks": [], "unknown_tasks": ["t"] }));
+    let body = json!({ "worker": ok, "tasks": [name_ok], "labels": { &name_ok: name_ok } });
+    let fine = server.post("/v1/tasks:claim", body).await;
+    assert_eq!(fine.json(), json!({ "tasks": [], "unknown_tasks": [name_ok] }));
 }
 
 #[tokio::test]
@@ -303,7 +312,7 @@ async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
         Answer::of(server.with_json("POST", path, body).bearer_auth(token)).await.json()
     };
     let parcel = json!({ "payload": { "ref": "a", "owner": "ada", "weight": 5 } });
-    post("root", "/v1/pipelines/parcels/submissions", parcel).await;
+    let first = post("root", "/v1/pipelines/parcels/submissions", parcel).await;
     let claim = json!({ "worker": "w", "tasks": ["parcels.check"] });
     let lease = post("one", "/v1/tasks:claim", claim).await["tasks"][0]["token"].clone();
     let finish = json!({ "tasks": [{ "token": lease, "outcome": "good", "output": { "grams": 1 } }] });
@@ -316,4 +325,27 @@ async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
     }
     let settled = post("two", "/v1/tasks:finish", finish.clone()).await;
     assert_eq!(settled["results"][0]["status"], 200, "another token of the same subject: {settled}");
+    let actor = async |id: &str| {
+        let request = server.request("GET", &format!("/v1/submissions/{id}/events")).bearer_auth("root");
+        Answer::of(request).await.json()["events"].as_array().unwrap().last().unwrap()["actor"].clone()
+    };
+    assert_eq!(actor(first["id"].as_str().unwrap()).await["name"], "ada/w");
+
+    // Claimed while the server was open to everybody: on record is who settles it.
+    let parcel = json!({ "payload": { "ref": "b", "owner": "ada", "weight": 5 } });
+    let second = post("root", "/v1/pipelines/parcels/submissions", parcel).await;
+    let claim = ClaimMany {
+        worker: "early".into(),
+        tasks: vec!["parcels.check".into()],
+        pipelines: Vec::new(),
+        labels: BTreeMap::new(),
+        max: 1,
+        arriving: false,
+        only: None,
+    };
+    let granted = server.engine.claim(claim, std::time::Duration::ZERO).await.unwrap();
+    let task = json!({ "token": granted[0].token.to_string(), "outcome": "good", "output": { "grams": 1 } });
+    let settled = post("other", "/v1/tasks:finish", json!({ "tasks": [task] })).await;
+    assert_eq!(settled["results"][0]["status"], 200, "{settled}");
+    assert_eq!(actor(second["id"].as_str().unwrap()).await["name"], "bob/early");
 }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use model::Millis;
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server};
@@ -180,12 +181,12 @@ async fn the_last_use_is_kept() {
     assert_eq!(server.engine.tokens().await.unwrap()[0].last_used_at, used, "once a minute");
 }
 
-#[tokio::test]
-async fn whoever_waits_or_reads_along_is_sent_away_with_their_token() {
+/// Has a viewer read along and wait, and a worker wait; ends their tokens, and sees both sent away.
+async fn are_sent_away(viewer: Value, worker: Value, end: impl AsyncFn(&Server, &str, &str)) {
     let server = Server::start().await;
     let (by, _) = root(&server).await;
-    let made = async |role: &str| create(&server, &by, json!({ "subject": role, "role": role })).await;
-    let ((viewer, viewer_id), (worker, worker_id)) = (made("viewer").await, made("worker").await);
+    let ((viewer, viewer_id), (worker, worker_id)) =
+        (create(&server, &by, viewer).await, create(&server, &by, worker).await);
     let feed = |accept: &str, path: &str| {
         server.request("GET", path).header("accept", accept).bearer_auth(&viewer).send()
     };
@@ -193,11 +194,11 @@ async fn whoever_waits_or_reads_along_is_sent_away_with_their_token() {
     let poll = tokio::spawn(feed("application/json", "/v1/feed?after=end&wait=60s"));
     let claim = json!({ "worker": "w", "tasks": ["parcels.check"], "wait": "60s" });
     let claim = tokio::spawn(server.with_json("POST", "/v1/tasks:claim", claim).bearer_auth(&worker).send());
-    while server.engine.waiting() == 0 {
+    while server.engine.waiting() == 0 && !claim.is_finished() {
         tokio::task::yield_now().await;
     }
     for id in [viewer_id, worker_id] {
-        ask(&server, &by, "DELETE", &format!("/v1/tokens/{id}"), Value::Null).await;
+        end(&server, &by, &id).await;
     }
     let gone = async {
         while stream.chunk().await.unwrap().is_some() {}
@@ -205,4 +206,33 @@ async fn whoever_waits_or_reads_along_is_sent_away_with_their_token() {
     };
     let answered = tokio::time::timeout(Duration::from_secs(30), gone).await;
     assert_eq!(answered.expect("long before their time is over"), (401, 401));
+}
+
+fn a(role: &str) -> Value {
+    json!({ "subject": role, "role": role })
+}
+
+#[tokio::test]
+async fn whoever_waits_or_reads_along_is_sent_away_with_their_token() {
+    are_sent_away(a("viewer"), a("worker"), async |server, by, id| {
+        ask(server, by, "DELETE", &format!("/v1/tokens/{id}"), Value::Null).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_waits_or_reads_along_is_sent_away_when_their_token_is_replaced() {
+    are_sent_away(a("viewer"), a("worker"), async |server, by, id| {
+        let path = format!("/v1/tokens/{id}/rotate");
+        let answer = ask(server, by, "POST", &path, json!({ "grace": "0s" })).await;
+        assert!(answer.status < 300, "{}", answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_waits_or_reads_along_is_sent_away_when_their_token_ends() {
+    let soon = engine::clock::wall().plus(Millis::from_secs(3)).to_string();
+    let until = |role: &str| json!({ "subject": role, "role": role, "expires_at": soon });
+    are_sent_away(until("viewer"), until("worker"), async |_, _, _| {}).await;
 }

@@ -95,7 +95,7 @@ pub struct SubmissionView {
     pub waits_for: String,
     pub wake_at: Option<Time>,
     pub lease: Option<LeaseView>,
-    /// Every hold that covers it.
+    /// The first holds that cover it; in lists the first few, and the beginnings of their reasons.
     #[serde(default)]
     pub holds: Vec<Held>,
     /// The hold or limit that took it out of its queue.

@@ -109,6 +109,7 @@ mod tests {
         let packages = [("a v1", "MIT"), ("b v1", "GPL-3.0"), ("c v1", "")];
         let tree = Tree {
             files: vec![File { path: "deny.toml".to_owned(), text: text.to_owned() }],
+            yanked: Vec::new(),
             packages: packages
                 .map(|(name, licence)| Package { name: name.to_owned(), licence: licence.to_owned() })
                 .into(),

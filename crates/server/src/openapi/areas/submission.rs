@@ -152,7 +152,8 @@ impl Shape for SubmissionView {
             .has("waits_for", words::text(), "The one thing it waits for: a worker, a lease, a person, ...")
             .has("wake_at", or_null(words::time()), "When it goes on by itself.")
             .has("lease", or_null(refer::<LeaseView>()), "Who works on it.")
-            .has("holds", list(refer::<Held>()), "Every hold that covers it.")
+            .has("holds", list(refer::<Held>()), "The first 20 holds that cover it, the one that took it out of its queue before others; in lists the first 3, with 200 \
+                 characters of each reason.")
             .has("parked", text(), "The hold or limit that took it out of its queue.")
             .has("actions", list(words::text()), "What somebody with the right role can do now.")
             .may(
