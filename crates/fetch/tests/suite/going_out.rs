@@ -1,110 +1,17 @@
 //! Real connections, to servers that behave as badly as they like.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use fetch::{Fetch, HeaderMap, HeaderValue, Policy, Resolve, Resolving, header};
+use fetch::{Fetch, HeaderMap, HeaderValue, Policy, header};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-const NEXT_DOOR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-
-/// Answers every name with the next of these, and then with the last for ever.
-#[derive(Debug, Clone, Default)]
-struct Names {
-    answers: Arc<Mutex<Vec<Vec<IpAddr>>>>,
-    asked: Arc<AtomicUsize>,
-}
-
-impl Names {
-    fn of(answers: &[&[IpAddr]]) -> Names {
-        let answers = answers.iter().map(|answer| answer.to_vec()).collect();
-        Names { answers: Arc::new(Mutex::new(answers)), asked: Arc::default() }
-    }
-}
-
-impl Resolve for Names {
-    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
-        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
-        let answers = self.answers.lock().unwrap();
-        let answer = answers.get(asked).or(answers.last()).cloned();
-        Box::pin(async move { answer.ok_or_else(|| io::Error::other("no such name")) })
-    }
-}
-
-/// A server that reads a request's head and answers each with these bytes.
-struct Server {
-    port: u16,
-    requests: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    async fn answering(answer: impl Fn(u16) -> String) -> Server {
-        let listener = TcpListener::bind((HERE, 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        Server::on(listener, answer(port).into_bytes())
-    }
-
-    fn on(listener: TcpListener, answer: Vec<u8>) -> Server {
-        let port = listener.local_addr().unwrap().port();
-        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let seen = requests.clone();
-        tokio::spawn(async move {
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let head = head(&mut stream).await;
-                seen.lock().unwrap().push(head);
-                let _ = stream.write_all(&answer).await;
-            }
-        });
-        Server { port, requests }
-    }
-
-    fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
-    }
-}
-
-async fn head(stream: &mut (impl AsyncRead + Unpin)) -> String {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        if stream.read(&mut byte).await.unwrap_or(0) == 0 {
-            break;
-        }
-        head.push(byte[0]);
-    }
-    String::from_utf8_lossy(&head).into_owned()
-}
-
-fn policy(ports: &[u16]) -> Policy {
-    Policy {
-        ports: ports.to_vec(),
-        allowed: vec!["127.0.0.1".parse().unwrap()],
-        within: Duration::from_secs(60),
-        body_bytes_max: 1_000,
-        ..Policy::default()
-    }
-}
-
-fn fetch(ports: &[u16]) -> Fetch {
-    Fetch::with_resolver(policy(ports), Names::of(&[&[HERE]]))
-}
-
-async fn code(fetch: &Fetch, url: &str) -> &'static str {
-    fetch.get(url, HeaderMap::new()).await.unwrap_err().code()
-}
-
-fn ok(body: &str) -> String {
-    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
-}
+use crate::support::{HERE, NEXT_DOOR, Names, Server, code, dripping, fetch, head, ok, pem, policy};
 
 #[tokio::test]
 async fn a_request_is_framed_by_us_and_its_answer_read() {
@@ -234,26 +141,6 @@ async fn answers_without_end_are_cut_off() {
     );
 }
 
-/// Answers with a beginning, and then a byte of its second part whenever that is read.
-async fn dripping(beginning: &'static str, drop: Option<&'static str>) -> u16 {
-    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        stream.write_all(beginning.as_bytes()).await.unwrap();
-        let mut pace = tokio::time::interval(Duration::from_millis(100));
-        loop {
-            pace.tick().await;
-            if let Some(drop) = drop
-                && stream.write_all(drop.as_bytes()).await.is_err()
-            {
-                return;
-            }
-        }
-    });
-    port
-}
-
 #[tokio::test]
 async fn slow_answers_are_given_up_as_a_whole() {
     for (beginning, drop) in [
@@ -297,12 +184,6 @@ async fn what_is_no_answer_is_told_from_none() {
         let code = code(&fetch(&[server.port]), &format!("http://bad.example:{}/", server.port)).await;
         assert_eq!(code, expected, "{answer:?}");
     }
-}
-
-/// Certificates for `localhost`, made for the tests of the server.
-fn pem(name: &str) -> Vec<u8> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/tests/tls/");
-    std::fs::read(format!("{folder}{name}")).unwrap()
 }
 
 async fn tls_server() -> SocketAddr {

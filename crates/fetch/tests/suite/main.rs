@@ -1,0 +1,6 @@
+//! The guarded fetch against servers and clients that mean no good: one binary, so that it is linked once.
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
+
+mod addresses;
+mod going_out;
+mod support;
