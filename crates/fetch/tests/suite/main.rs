@@ -2,5 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod addresses;
+mod downloads;
 mod going_out;
+mod redirects;
+mod secured;
 mod support;
+mod uploads;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fetch::{Fetch, HeaderMap, Policy, Resolve, Resolving};
+use fetch::{Body, Error, Fetch, Head, HeaderMap, Limits, Policy, Request, Resolve, Resolving};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 pub(crate) const NEXT_DOOR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -127,4 +127,45 @@ pub(crate) async fn dripping(beginning: &'static str, drop: Option<&'static str>
 pub(crate) fn pem(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/tests/tls/");
     std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+/// A server that does with each connection what the test says, once the request's head has come.
+pub(crate) async fn serving<F>(serve: impl Fn(TcpStream, String) -> F + Send + 'static) -> u16
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let head = head(&mut stream).await;
+            tokio::spawn(serve(stream, head));
+        }
+    });
+    port
+}
+
+pub(crate) const LIMITS: Limits =
+    Limits { within: Duration::from_secs(60), idle: Duration::from_secs(60), body_bytes_max: 1_000_000 };
+
+/// Reads a body to its end or its error.
+pub(crate) async fn read(body: &mut Body) -> (Vec<u8>, Option<Error>) {
+    let mut read = Vec::new();
+    loop {
+        match body.chunk().await {
+            Ok(Some(bytes)) => read.extend_from_slice(&bytes),
+            Ok(None) => return (read, None),
+            Err(error) => return (read, Some(error)),
+        }
+    }
+}
+
+/// Makes a request and reads its answer; the code of the error that it ended with.
+pub(crate) async fn sent(fetch: &Fetch, request: Request) -> Result<(Head, Vec<u8>), &'static str> {
+    let (head, mut body) = fetch.send(request).await.map_err(|error| error.code())?;
+    match read(&mut body).await {
+        (read, None) => Ok((head, read)),
+        (_, Some(error)) => Err(error.code()),
+    }
 }
