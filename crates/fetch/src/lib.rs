@@ -7,7 +7,7 @@
 //! into anything.
 //!
 //! `get` and `post` read an answer into memory; `send` does all else, by the same rules: bodies of any size in both
-//! directions, parts of documents, limits of one request.
+//! directions, parts of documents, limits of one request. Programs that make connections of their own go by a [`proxy`].
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), fetch::Error> {
@@ -35,6 +35,7 @@ mod exchange;
 mod fetch;
 mod network;
 mod policy;
+pub mod proxy;
 mod range;
 mod request;
 mod resolve;

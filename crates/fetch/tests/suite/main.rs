@@ -3,7 +3,9 @@
 
 mod addresses;
 mod downloads;
+mod git;
 mod going_out;
+mod proxy;
 mod redirects;
 mod secured;
 mod support;

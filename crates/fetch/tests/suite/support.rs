@@ -169,3 +169,8 @@ pub(crate) async fn sent(fetch: &Fetch, request: Request) -> Result<(Head, Vec<u
         (_, Some(error)) => Err(error.code()),
     }
 }
+
+/// Base64 as in `Basic`.
+pub(crate) fn basic(text: &str) -> String {
+    base64::Engine::encode(&base64::prelude::BASE64_STANDARD, text)
+}
