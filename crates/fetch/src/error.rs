@@ -63,7 +63,7 @@ impl Error {
         }
     }
 
-    /// Whether another try might go better. What is not allowed now will not be allowed then.
+    /// Returns whether another try might go better. What is not allowed now will not be allowed then.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         !self.is_refusal() && !matches!(self, Error::InvalidUrl(_) | Error::TooLarge(_))

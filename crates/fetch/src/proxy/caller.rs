@@ -80,7 +80,7 @@ impl Caller {
     async fn requests(self, stream: TcpStream) {
         let limits = self.shared.limits;
         // The other side's pauses are found first, so that there is somebody left to be told.
-        let stream = Watched::new(stream, limits.idle.saturating_mul(2).saturating_add(HEAD_WITHIN))
+        let stream = Watched::new(stream, limits.idle.saturating_mul(2))
             .reading(self.shared.budget.clone())
             .writing(self.shared.budget.clone());
         let service = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));

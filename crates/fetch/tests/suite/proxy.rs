@@ -297,6 +297,47 @@ async fn a_tunnel_on_which_nothing_moves_is_closed() {
 }
 
 #[tokio::test]
+async fn a_tunnel_of_which_one_side_has_ended_is_closed_when_the_other_is_silent() {
+    let limits = Limits { idle: Duration::from_millis(300), ..LIMITS };
+    let silent = serving(async |_stream, _| std::future::pending().await).await;
+    let proxy = Proxy::start(&fetch(&[silent]), limits).await.unwrap();
+    let mut stream = tunnel(&proxy, silent).await;
+    stream.shutdown().await.unwrap();
+    assert_eq!(stream.read(&mut [0]).await.unwrap_or(0), 0);
+    assert_eq!(proxy.failures()[0].error.code(), "timeout");
+
+    let listener = TcpListener::bind((HERE, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let proxy = Proxy::start(&fetch(&[port]), limits).await.unwrap();
+    let mut stream = tunnel(&proxy, port).await;
+    let (mut server, _) = listener.accept().await.unwrap();
+    server.shutdown().await.unwrap();
+    assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+    assert_eq!(server.read(&mut [0]).await.unwrap_or(0), 0, "it hears of the end");
+    assert_eq!(proxy.failures()[0].error.code(), "timeout");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_is_given_up_when_the_time_is_over() {
+    let (ended, mut ends) = mpsc::unbounded_channel();
+    let port = serving(move |mut stream, _| {
+        let ended = ended.clone();
+        async move {
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            while stream.write_all(&[b'x'; 10_000]).await.is_ok() {}
+            ended.send(()).unwrap();
+        }
+    })
+    .await;
+    let limits = Limits { within: Duration::from_secs(1), bytes_max: u64::MAX, ..LIMITS };
+    let proxy = Proxy::start(&fetch(&[port]), limits).await.unwrap();
+    let mut stream = TcpStream::connect(place(&proxy)).await.unwrap();
+    let request = format!("GET http://a.example:{port}/ HTTP/1.1\r\nhost: x\r\n{}\r\n", secret(&proxy));
+    stream.write_all(request.as_bytes()).await.unwrap();
+    ends.recv().await.unwrap();
+}
+
+#[tokio::test]
 async fn when_its_time_is_over_the_proxy_ends_with_all_its_tunnels() {
     let port = echoing().await;
     let limits = Limits { within: Duration::from_millis(1_500), ..LIMITS };
