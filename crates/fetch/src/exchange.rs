@@ -1,115 +1,118 @@
-//! One request and its answer over a connection of its own.
+//! One request and the head of its answer, over a connection of its own.
 
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
 use hyper::client::conn::http1;
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue,
+    PROXY_AUTHORIZATION, RANGE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
+use hyper::http::response::Parts;
 use hyper::{Method, Request, StatusCode, body::Incoming};
 use hyper_util::rt::TokioIo;
 
 use crate::connect::Stream;
+use crate::driver::{Driver, Sent, broken};
 use crate::error::Error;
 use crate::policy::Policy;
 use crate::target::Target;
+use crate::upload::Upload;
+use crate::watched::{Budget, Watched};
 
 /// hyper takes no smaller buffer.
 const BUFFER_MIN: usize = 8_192;
 
-#[derive(Debug, Clone)]
+/// The words of one side to the next: they end where they are heard.
+pub(crate) const OF_ONE_HOP: [HeaderName; 8] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// One request as it goes to one place.
+#[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) upload: Upload,
 }
 
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Vec<u8>,
-    pub(crate) is_cut: bool,
-}
-
+/// Sends a request and returns the answer's head, with what its body is read from.
 pub(crate) async fn exchange(
-    stream: Box<dyn Stream>,
+    stream: Watched<Box<dyn Stream>>,
     target: &Target,
-    asked: &Asked,
+    asked: Asked,
     policy: &Policy,
-) -> Result<Answer, Error> {
+) -> Result<(Parts, Incoming, Driver), Error> {
     let request = request(target, asked)?;
+    let buffer = policy.head_bytes_max.max(BUFFER_MIN);
+    // Interim answers are heads, too, and there may be any number of them. A buffer more: the body's beginning may come along.
+    let heads = Budget::new(2 * u64::try_from(buffer).unwrap_or(u64::MAX / 2), Error::HeadTooLarge);
     let (mut sender, connection) = http1::Builder::new()
         .max_headers(policy.headers_max)
         .max_header_size(policy.head_bytes_max)
-        .max_buf_size(policy.head_bytes_max.max(BUFFER_MIN))
-        .handshake(TokioIo::new(stream))
+        .max_buf_size(buffer)
+        .handshake(TokioIo::new(stream.reading(heads.clone())))
         .await
         .map_err(|error| broken(&error))?;
-    let answered = async {
-        let response = sender.send_request(request).await.map_err(|error| broken(&error))?;
-        let (head, body) = response.into_parts();
-        let mut taken = Vec::new();
-        let reading = read(body, policy.body_bytes_max, &mut taken);
-        let is_cut = match policy.body_within {
-            None => reading.await?,
-            Some(within) => !matches!(tokio::time::timeout(within, reading).await, Ok(Ok(false))),
-        };
-        Ok(Answer { status: head.status, headers: head.headers, body: taken, is_cut })
-    };
-    // The connection is driven here and not in a task of its own: it ends with this request, whatever happens.
-    let (mut answered, mut connection) = (std::pin::pin!(answered), std::pin::pin!(connection));
-    tokio::select! {
-        biased;
-        answer = &mut answered => answer,
-        ended = &mut connection => match ended {
-            // What was read before the end may be all there is to read.
-            Ok(()) => answered.await,
-            Err(error) => match answered.await {
-                Ok(answer) => Ok(answer),
-                Err(_) => Err(broken(&error)),
-            },
-        },
-    }
+    let mut sending = pin!(sender.send_request(request));
+    let mut driver = Driver::new(connection, sender);
+    let answered = poll_fn(|cx| {
+        let sending: &mut Pin<_> = &mut sending;
+        if let Poll::Ready(answered) = sending.as_mut().poll(cx) {
+            return Poll::Ready(answered);
+        }
+        driver.drive(cx);
+        sending.as_mut().poll(cx)
+    });
+    let answered = answered.await;
+    let response = answered.map_err(|error| driver.reason(&error))?;
+    heads.lift();
+    let (head, body) = response.into_parts();
+    check(&head)?;
+    Ok((head, body, driver))
 }
 
-fn request(target: &Target, asked: &Asked) -> Result<Request<Full<Bytes>>, Error> {
+/// Refuses what two readers could read differently, and a change to another protocol, which nobody asked for.
+fn check(head: &Parts) -> Result<(), Error> {
+    let mut codings = head.headers.get_all(TRANSFER_ENCODING).iter();
+    let is_clear = match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => {
+            coding.as_bytes().eq_ignore_ascii_case(b"chunked") && !head.headers.contains_key(CONTENT_LENGTH)
+        }
+        (Some(_), Some(_)) => false,
+    };
+    if !is_clear || head.status == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Error::Garbled);
+    }
+    Ok(())
+}
+
+fn request(target: &Target, asked: Asked) -> Result<Request<Sent>, Error> {
     let unfit = |_| Error::InvalidUrl("it does not fit a request");
-    let mut request = Request::new(Full::new(asked.body.clone()));
-    *request.method_mut() = asked.method.clone();
+    let mut request = Request::new(asked.upload.into_body());
+    *request.method_mut() = asked.method;
     *request.uri_mut() = target.path_and_query().parse().map_err(|_| unfit(()))?;
     let headers = request.headers_mut();
-    headers.extend(asked.headers.clone());
-    // How the request is framed and whom it is for is ours to say.
-    for name in [CONTENT_LENGTH, TRANSFER_ENCODING] {
-        headers.remove(name);
-    }
+    headers.extend(asked.headers);
     headers.insert(HOST, HeaderValue::try_from(target.authority()).map_err(|_| unfit(()))?);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     Ok(request)
 }
 
-/// Up to the cap; true where there was more.
-async fn read(mut body: Incoming, bytes_max: usize, read: &mut Vec<u8>) -> Result<bool, Error> {
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| broken(&error))?;
-        let Some(data) = frame.data_ref() else { continue };
-        let room = bytes_max - read.len();
-        read.extend_from_slice(&data[..data.len().min(room)]);
-        if data.len() > room {
-            return Ok(true);
-        }
+/// Leaves out what is ours to say: how a request is framed, whom it is for, and which part it asks for.
+pub(crate) fn without_framing(mut headers: HeaderMap) -> HeaderMap {
+    for name in OF_ONE_HOP.iter().chain(&[CONTENT_LENGTH, EXPECT, HOST, RANGE]) {
+        headers.remove(name);
     }
-    Ok(false)
-}
-
-fn broken(error: &hyper::Error) -> Error {
-    if error.is_parse_too_large() {
-        Error::HeadTooLarge
-    } else if error.is_parse() {
-        Error::Garbled
-    } else {
-        Error::Closed
-    }
+    headers
 }

@@ -56,6 +56,13 @@ impl Target {
         }
     }
 
+    /// The address in full, without what only its reader needs.
+    pub(crate) fn url(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_fragment(None);
+        url.into()
+    }
+
     /// As people know it, for texts.
     pub(crate) fn host(&self) -> String {
         match &self.place {

@@ -1,5 +1,4 @@
 //! The addresses that may be gone to, in whatever spelling they come.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
