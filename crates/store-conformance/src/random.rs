@@ -286,7 +286,7 @@ impl<'a> Random<'a> {
         }
         for _ in 0..self.chance.below(2) {
             let (submission, revision, no) =
-                (self.known_id(), self.chance.below(3), u32::from(self.chance.one_in(2)));
+                (self.known_id(), self.chance.below(3), u64::from(self.chance.one_in(2)));
             let (to, body) = (self.owed_to(), self.body());
             changes.owed.push(Owed { id: OwedId { submission, revision, no }, to, body });
         }

@@ -28,7 +28,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a batch of a thousand rows is one commit", a_thousand_rows),
 ];
 
-fn owed_id(n: u32) -> OwedId {
+fn owed_id(n: u64) -> OwedId {
     OwedId { submission: id(1), revision: 1, no: n }
 }
 

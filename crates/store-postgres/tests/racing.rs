@@ -45,7 +45,7 @@ fn lane(no: u64) -> LaneKey {
 
 fn look_at(lane: &LaneKey, cause: &Submission) -> Owed {
     Owed {
-        id: OwedId { submission: cause.id, revision: cause.revision, no: u32::from(cause.seat.is_none()) },
+        id: OwedId { submission: cause.id, revision: cause.revision, no: u64::from(cause.seat.is_none()) },
         to: OwedTo::Lane(lane.clone()),
         body: store_conformance::sample::json("{}"),
     }

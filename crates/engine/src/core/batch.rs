@@ -441,13 +441,13 @@ impl<'a> Batch<'a> {
         let queued = self.move_key(old.as_deref(), &row);
         self.move_slots(old.as_deref(), &row);
         let look = self.move_lane(old.as_deref(), &row);
-        self.owe(&row, owed.into_iter().chain(look).chain(queued));
         if !unchanged && let Entry::Vacant(before) = self.before.entry(id) {
             // However often it changes in a batch, it is written once.
             row.row_version = old.as_ref().map_or(0, |old| old.row_version) + 1;
             before.insert(old);
             self.changed.push(id);
         }
+        self.owe(&row, owed.into_iter().chain(look).chain(queued));
         if forgotten {
             self.forget(id);
         } else {

@@ -18,8 +18,8 @@ pub(super) const NOTIFIER: &str = "notify";
 impl Batch<'_> {
     /// Writes down what a decision means for others.
     ///
-    /// Turns in queues have no revision of their own: the version of the row tells their debts from those of the event
-    /// before, which may not be paid yet.
+    /// `cause` has the version that this commit gives it: turns in queues have no revision of their own, and debts of the
+    /// event before may not be paid yet.
     pub(super) fn owe(&mut self, cause: &Submission, owed: impl Iterator<Item = Owed>) {
         for owed in owed {
             if let Effect::Deliver(delivery) = &owed.effect {
@@ -33,12 +33,7 @@ impl Batch<'_> {
             let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
             let written = self.changes.owed.iter().chain(self.lanes_left.iter().map(|(_, owed)| owed));
             let count = written.filter(|owed| same(&owed.id)).count() as u64;
-            let no = (cause.row_version << 8 | count) & u64::from(u32::MAX >> 1);
-            let id = OwedId {
-                submission: cause.id,
-                revision: cause.revision,
-                no: u32::try_from(no).unwrap_or(u32::MAX),
-            };
+            let id = OwedId::of_row(cause.id, cause.revision, cause.row_version, count);
             let to = match owed.to {
                 Debtor::Submission(id) => OwedTo::Submission(id),
                 Debtor::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
@@ -203,8 +198,10 @@ impl Batch<'_> {
         let revision = u64::try_from(self.now.millis()).unwrap_or(0);
         let overdue: Vec<_> =
             names.iter().filter(|name| !self.holds.all().any(|hold| hold.id == **name)).collect();
-        for (no, name) in (0..).zip(overdue) {
-            let id = OwedId { submission: SubmissionId::NIL, revision, no };
+        for name in overdue {
+            // Each name has ids of its own: another server may look at others at the same time.
+            let id =
+                OwedId { submission: SubmissionId::of_series(&format!("aside/{name}")), revision, no: 0 };
             let to = OwedTo::FirstParked(name.clone());
             self.changes.owed.push(store::Owed { id, to, body: effect(&Effect::Freed) });
         }
