@@ -1,8 +1,10 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
 mod filter;
+mod ttl;
 mod wait;
 
+pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Wait};
 pub use wire::submission::{
     Approval, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status, SubmissionId,
@@ -218,7 +220,7 @@ impl Submission {
         self.investigate.as_ref().filter(|_| self.status.is_final())
     }
 
-    /// Returns when time alone would change something. A lease in force is awaited before a ttl is.
+    /// Returns when time alone would change something.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         if self.status.is_final() {
@@ -231,23 +233,13 @@ impl Submission {
             Wait::Delay { until, .. } | Wait::Clock { until } if self.parked.is_none() => Some(*until),
             _ => None,
         };
-        let ttl = self.expires_at().filter(|_| self.lease().is_none());
-        [wait, ttl, self.late_at()].into_iter().flatten().min()
+        [wait, self.over_at(), self.late_at()].into_iter().flatten().min()
     }
 
     /// Returns the time at which the submission will have missed the next of its service levels.
     #[must_use]
     pub fn late_at(&self) -> Option<Time> {
         self.clocks.iter().filter(|clock| !clock.late).map(|clock| clock.due_at).min()
-    }
-
-    /// Returns the time at which the nearer of the submission's two times to live ends.
-    #[must_use]
-    pub fn expires_at(&self) -> Option<Time> {
-        if self.request.as_ref().is_some_and(|request| request.ended) {
-            return None;
-        }
-        [self.ttl_at, self.state_ttl_at].into_iter().flatten().min()
     }
 }
 
