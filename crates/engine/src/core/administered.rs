@@ -13,7 +13,7 @@ use store::{RegistryKey, Store};
 use super::batch::Batch;
 use super::log::LOG;
 use super::tokens::{TokenDeed, TokenEntry};
-use super::{Ask, Operation};
+use super::{Ask, Input, Operation};
 use crate::holds::Hold;
 
 /// The registry kind of the names that pseudonyms of acts stand for.
@@ -42,8 +42,8 @@ pub(super) fn count_key() -> RegistryKey {
 }
 
 /// Tells whether a request may leave an act, so that the count of acts has to be at hand.
-pub(super) fn is_recorded(ask: &Ask) -> bool {
-    match ask {
+pub(super) fn is_recorded(input: &Input) -> bool {
+    match &input.ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
         Ask::Endpoint(deed) => deed.word().is_some(),
         Ask::RetireVersion { .. }
@@ -52,12 +52,8 @@ pub(super) fn is_recorded(ask: &Ask) -> bool {
         | Ask::Start(_)
         | Ask::Stop(_)
         | Ask::ConfirmClock => true,
-        Ask::By(_, ask) => !matches!(
-            ask.itself(),
-            Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_) | Ask::MoveCursor(_) | Ask::DropCursor(_)
-        ),
-        Ask::Sharing(ask) => is_recorded(ask),
-        _ => false,
+        Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_) | Ask::MoveCursor(_) | Ask::DropCursor(_) => false,
+        _ => input.by.is_some(),
     }
 }
 
@@ -101,7 +97,7 @@ impl Batch<'_> {
     pub(super) fn administered(&mut self, deed: &str, of: &str, detail: &Detail) {
         let count = self.taken.registry.get(&count_key());
         let no = count.and_then(|body| body.as_str().parse::<u64>().ok()).unwrap_or(0) + 1;
-        let by = self.by.clone();
+        let by = self.by.as_ref().map(|asker| asker.caller.clone());
         let actor = self.pseudonym(&by.as_ref().map_or_else(Actor::system, model::Caller::actor));
         let words = detail.iter().map(|(name, word)| (Name::from(*name), short(word)));
         let act = Act::Administered(Administered {

@@ -11,14 +11,12 @@ use model::command::Migrate;
 use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::submission::Wait;
-use model::{
-    Caller, Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
-};
+use model::{Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time};
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::answers::{Kept, KeptAnswers};
-use super::{Answered, Ask, Decide, Input, Outcome, Output, Tally, Trust, open_key};
-use crate::bounds::{self, Bound, Part};
+use super::{Answered, Ask, Asker, Decide, Input, Outcome, Output, Tally, Trust, open_key};
+use crate::bounds::{self, Bound};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
@@ -66,12 +64,10 @@ pub(super) struct Batch<'a> {
     pub(super) brought: Option<Versions>,
     /// Retired versions that something follows all the same: nothing is decided without them.
     pub(super) missing: RefCell<BTreeSet<(Name, u32)>>,
-    /// In whose name something is asked at the moment.
-    pub(super) by: Option<Caller>,
+    /// Whoever asks at the moment.
+    pub(super) by: Option<Asker>,
     /// The numbers of answers that this batch keeps, by subject.
     pub(super) kept: Kept,
-    /// Set if whoever asks at the moment has a share of what is bounded, and is no owner.
-    pub(super) shares: bool,
 }
 
 /// The results of a batch besides its answers.
@@ -124,7 +120,6 @@ impl<'a> Batch<'a> {
             missing: RefCell::default(),
             by: None,
             kept: Kept::default(),
-            shares: false,
         }
     }
 
@@ -140,7 +135,9 @@ impl<'a> Batch<'a> {
             return answer;
         }
         input.once.as_ref().map_or(Ok(()), |once| self.check_answers(once))?;
+        self.by.clone_from(&input.by);
         let outcome = self.outcome(&input.ask, group, seed);
+        self.by = None;
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
         }
@@ -149,18 +146,6 @@ impl<'a> Batch<'a> {
 
     fn outcome(&mut self, ask: &Ask, group: Option<usize>, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
         match ask {
-            Ask::By(caller, ask) => {
-                let before = self.by.replace(caller.clone());
-                let outcome = self.outcome(ask, group, seed);
-                self.by = before;
-                outcome
-            }
-            Ask::Sharing(ask) => {
-                let before = std::mem::replace(&mut self.shares, true);
-                let outcome = self.outcome(ask, group, seed);
-                self.shares = before;
-                outcome
-            }
             Ask::Submit(admission) => self.submit(admission, seed()),
             Ask::Tell(id, command) => self.tell(*id, command, seed()),
             Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
@@ -203,9 +188,8 @@ impl<'a> Batch<'a> {
         bound: &Bound,
         count: impl FnOnce(&str) -> bounds::Taken,
     ) -> Result<(), Refusal> {
-        let Some(caller) = &self.by else { return Ok(()) };
-        let part = if self.shares { Part::Share } else { Part::Whole };
-        bound.check(count(&caller.name), part)
+        let Some(asker) = &self.by else { return Ok(()) };
+        bound.check(count(&asker.caller.name), asker.part)
     }
 
     pub(super) fn finish(mut self) -> (Changes, News) {

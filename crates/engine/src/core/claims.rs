@@ -55,13 +55,10 @@ impl Batch<'_> {
         outcomes: &mut [Outcome],
         seed: &mut dyn FnMut() -> [u8; 32],
     ) {
-        let short =
-            inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
-                (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => {
-                    Some((claim, tasks))
-                }
-                _ => None,
-            });
+        let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+            (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => Some((claim, tasks)),
+            _ => None,
+        });
         let mut waiting: Vec<_> = short.collect();
         if waiting.is_empty() {
             return;

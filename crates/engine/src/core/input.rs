@@ -20,6 +20,7 @@ use super::log::Deed as LogDeed;
 use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
+use crate::bounds::Part;
 use crate::holds::Hold;
 use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
@@ -28,11 +29,47 @@ use crate::pipelines::{Apply, Brought};
 #[derive(Debug, Clone)]
 pub struct Input {
     pub ask: Ask,
+    /// Whoever asks, where it matters: what goes on record says who, and what is bounded is counted for them.
+    pub by: Option<Asker>,
     /// Makes the ask answerable once: a repeat gets the first answer.
     pub once: Option<Once>,
 }
 
+/// Somebody in whose name something is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asker {
+    pub caller: Caller,
+    /// The part that they may use of what is bounded.
+    pub part: Part,
+}
+
+impl Asker {
+    /// One that may use all there is.
+    #[must_use]
+    pub fn owner(caller: Caller) -> Asker {
+        Asker { caller, part: Part::Whole }
+    }
+
+    /// One that gets no more than a subject's share, and nothing of the reserve.
+    #[must_use]
+    pub fn sharing(caller: Caller) -> Asker {
+        Asker { caller, part: Part::Share }
+    }
+}
+
 impl Input {
+    /// Returns the same input in somebody's name.
+    #[must_use]
+    pub fn by(self, asker: Asker) -> Input {
+        Input { by: Some(asker), ..self }
+    }
+
+    /// Returns the same input, answered once.
+    #[must_use]
+    pub fn once(self, once: Option<Once>) -> Input {
+        Input { once, ..self }
+    }
+
     /// A smaller one to begin with, of those that come in chunks.
     pub(super) fn half(&self) -> Option<Input> {
         match &self.ask {
@@ -44,7 +81,7 @@ impl Input {
 
 impl From<Ask> for Input {
     fn from(ask: Ask) -> Self {
-        Input { ask, once: None }
+        Input { ask, by: None, once: None }
     }
 }
 
@@ -110,11 +147,6 @@ pub enum Ask {
     Token(Box<TokenDeed>),
     /// Makes, changes or ends an endpoint of webhooks.
     Endpoint(Box<EndpointDeed>),
-    /// One of the above in somebody's name: what goes on record about it says who.
-    By(Caller, Box<Ask>),
-    /// One of the above for somebody who is no owner: no more than a subject's share of what is bounded, and nothing of the
-    /// reserve.
-    Sharing(Box<Ask>),
 }
 
 impl Ask {
@@ -122,14 +154,6 @@ impl Ask {
     #[must_use]
     pub fn apply(pipeline: Arc<Pipeline>) -> Ask {
         Ask::Apply(Box::new(Apply::new(pipeline)))
-    }
-
-    /// Returns the request itself, whoever asks.
-    pub(crate) fn itself(&self) -> &Ask {
-        match self {
-            Ask::By(_, ask) | Ask::Sharing(ask) => ask.itself(),
-            ask => ask,
-        }
     }
 }
 

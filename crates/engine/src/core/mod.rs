@@ -27,7 +27,7 @@ pub use cursors::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
 pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
-pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
+pub use input::{Answered, Ask, Asker, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
 pub use log::{
     ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_series, kept_act, kept_key, log_series,
 };
@@ -420,11 +420,10 @@ fn contested<'a>(lanes: impl Iterator<Item = &'a LaneKey>) -> HashSet<LaneKey> {
 
 /// Tells whether claims came away with less than they asked for, if there were any.
 fn scarcity(inputs: &[Input], outcomes: &[Outcome]) -> Option<bool> {
-    let short =
-        inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
-            (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
-            _ => None,
-        });
+    let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+        (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
+        _ => None,
+    });
     short.reduce(|one, other| one || other)
 }
 

@@ -53,11 +53,10 @@ impl Plan {
         };
         for input in inputs {
             let mut group = None;
-            if administered::is_recorded(&input.ask) {
+            if administered::is_recorded(input) {
                 plan.registry.push(administered::count_key());
             }
-            match input.ask.itself() {
-                Ask::By(..) | Ask::Sharing(_) => {}
+            match &input.ask {
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
@@ -122,12 +121,12 @@ impl Plan {
     fn bring_documents(&mut self, inputs: &[Input], scarce: bool) {
         let wanted: usize = inputs
             .iter()
-            .map(|input| match input.ask.itself() {
+            .map(|input| match &input.ask {
                 Ask::Claim(claim) if claim.arriving || scarce => claim.max,
                 _ => 0,
             })
             .sum();
-        let finished = inputs.iter().filter_map(|input| match input.ask.itself() {
+        let finished = inputs.iter().filter_map(|input| match &input.ask {
             Ask::Tell(id, Command::Finish(_)) => Some(*id),
             _ => None,
         });

@@ -40,7 +40,7 @@ impl Batch<'_> {
             arrivals: self.arrivals,
             key_holder: None,
             slots: BTreeMap::new(),
-            settler: self.by.as_ref().map(|caller| caller.name.clone()),
+            settler: self.by.as_ref().map(|asker| asker.caller.name.clone()),
             seed,
             pseudonyms: self.secret(),
         }

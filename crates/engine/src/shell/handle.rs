@@ -14,9 +14,10 @@ use super::duties::Duties;
 use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
+use crate::bounds::Part;
 use crate::clock;
 use crate::core::{
-    Answered, Ask, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
+    Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
 };
 use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
@@ -87,8 +88,8 @@ pub struct Engine {
     /// In whose name this handle asks.
     by: Option<Caller>,
     secret: Hidden,
-    /// Set if whoever asks through this handle has a share of what is bounded, and is no owner.
-    shares: bool,
+    /// The part that whoever asks through this handle may use of what is bounded.
+    part: Part,
 }
 
 /// The deployment's secret, which no log shows.
@@ -142,7 +143,7 @@ impl Engine {
             hurried: Arc::new(watch::Sender::new(false)),
             by: None,
             secret: Hidden(secret),
-            shares: false,
+            part: Part::Whole,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
@@ -185,7 +186,7 @@ impl Engine {
     /// The same engine, for somebody who is no owner: they get no more than a subject's share of what is bounded.
     #[must_use]
     pub fn sharing(self) -> Engine {
-        Engine { shares: true, ..self }
+        Engine { part: Part::Share, ..self }
     }
 
     /// A secret for one purpose, the same on all servers over the store and after a restart.
@@ -261,7 +262,7 @@ impl Engine {
     }
 
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Act(act))).once(once)).await?)
     }
 
     pub async fn amend(
@@ -270,7 +271,7 @@ impl Engine {
         amend: Amend,
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Amend(amend)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Amend(amend))).once(once)).await?)
     }
 
     /// Sets a dead letter going again.
@@ -285,7 +286,7 @@ impl Engine {
         acknowledge: Acknowledge,
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Acknowledge(acknowledge)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Acknowledge(acknowledge))).once(once)).await?)
     }
 
     pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {
@@ -346,17 +347,14 @@ impl Engine {
         let _ = condition.wait_for(ended).await;
     }
 
-    /// An ask in the name of whoever looks after the engine, if somebody does.
-    pub(super) fn in_name(&self, ask: Ask) -> Ask {
-        let ask = if self.shares { Ask::Sharing(Box::new(ask)) } else { ask };
-        match &self.by {
-            Some(caller) => Ask::By(caller.clone(), Box::new(ask)),
-            None => ask,
-        }
+    /// Puts an input in the name of whoever this handle asks for.
+    pub(super) fn in_name(&self, input: Input) -> Input {
+        let asker = |caller: &Caller| Asker { caller: caller.clone(), part: self.part };
+        Input { by: self.by.as_ref().map(asker), ..input }
     }
 
-    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
-        input.ask = self.in_name(input.ask);
+    pub(super) async fn ask(&self, input: Input) -> Outcome {
+        let input = self.in_name(input);
         let (reply, answer) = oneshot::channel();
         let outcome = match self.queues.push(Job::new(input, reply)) {
             Ok(()) => heard(answer.await),
