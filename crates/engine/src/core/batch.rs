@@ -24,10 +24,15 @@ use crate::pipelines::Versions;
 /// Between looks at what has ended: clearing up a million rows leaves room for everything else.
 const IDLE_PAUSE: Millis = Millis::new(20);
 
+/// The source of chance: each draw is another.
+pub(super) type Draws<'a> = dyn FnMut() -> [u8; 32] + 'a;
+
 /// The parts that do not change while a batch is decided.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) versions: &'a Versions,
+    /// The holds in force as the batch begins.
+    pub(super) holds: &'a InForce,
     pub(super) decide: Decide,
     pub(super) secret: [u8; 32],
     pub(super) answers: &'a KeptAnswers,
@@ -35,6 +40,7 @@ pub(super) struct Rules<'a> {
 
 pub(super) struct Batch<'a> {
     rules: Rules<'a>,
+    chance: &'a mut Draws<'a>,
     pub(super) now: Time,
     pub(super) reachable_since: Time,
     pub(super) trust: Trust,
@@ -90,14 +96,20 @@ pub(super) struct News {
 
 impl<'a> Batch<'a> {
     /// `expected` is about how many submissions will be new or changed.
-    pub(super) fn new(mut taken: Taken, rules: Rules<'a>, holds: InForce, expected: usize) -> Self {
+    pub(super) fn new(
+        mut taken: Taken,
+        rules: Rules<'a>,
+        chance: &'a mut Draws<'a>,
+        expected: usize,
+    ) -> Self {
         // Rows and events are large: growing step by step would move each of them several times.
         taken.rows.reserve(expected);
         let events = Vec::with_capacity(expected);
         let ready = std::mem::take(&mut taken.ready).into_iter().map(VecDeque::from).collect();
         Batch {
             rules,
-            holds,
+            chance,
+            holds: rules.holds.clone(),
             holds_changed: false,
             epoch: super::epoch::of(&taken),
             epoch_moved: false,
@@ -123,12 +135,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    pub(super) fn answer(
-        &mut self,
-        input: &Input,
-        group: Option<usize>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Outcome {
+    pub(super) fn answer(&mut self, input: &Input, group: Option<usize>) -> Outcome {
         if let Some(once) = &input.once
             && let Some(answer) = self.repeated(once)
         {
@@ -136,7 +143,7 @@ impl<'a> Batch<'a> {
         }
         input.once.as_ref().map_or(Ok(()), |once| self.check_answers(once))?;
         self.by.clone_from(&input.by);
-        let outcome = self.outcome(&input.ask, group, seed);
+        let outcome = self.outcome(&input.ask, group);
         self.by = None;
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
@@ -144,21 +151,30 @@ impl<'a> Batch<'a> {
         outcome
     }
 
-    fn outcome(&mut self, ask: &Ask, group: Option<usize>, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+    fn outcome(&mut self, ask: &Ask, group: Option<usize>) -> Outcome {
         match ask {
-            Ask::Submit(admission) => self.submit(admission, seed()),
-            Ask::Tell(id, command) => self.tell(*id, command, seed()),
-            Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
+            Ask::Submit(admission) => {
+                let seed = self.draw();
+                self.submit(admission, seed)
+            }
+            Ask::Tell(id, command) => {
+                let seed = self.draw();
+                self.tell(*id, command, seed)
+            }
+            Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group))),
             Ask::Apply(apply) => self.apply(apply),
             Ask::RetireVersion { pipeline, version } => self.retire_version(pipeline, *version),
             Ask::Hold(hold) => self.place(hold),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
             Ask::DropCursor(cursor) => self.drop_cursor(cursor),
-            Ask::Tick(tick) => Ok(self.tick(tick, seed())),
+            Ask::Tick(tick) => {
+                let seed = self.draw();
+                Ok(self.tick(tick, seed))
+            }
             Ask::Start(operation) => self.start_operation(operation),
             Ask::Stop(id) => self.stop_operation(id),
-            Ask::Operate(chunk) => self.operate(chunk, seed),
+            Ask::Operate(chunk) => self.operate(chunk),
             Ask::Present { server, gone } => Ok(self.present(server, gone)),
             Ask::TakeDuty { duty, server } => Ok(self.take_duty(duty, server)),
             Ask::Leave { server, duties } => Ok(self.leave(server, duties)),
@@ -180,6 +196,11 @@ impl<'a> Batch<'a> {
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
         }
+    }
+
+    /// Draws the chance of one decision.
+    pub(super) fn draw(&mut self) -> [u8; 32] {
+        (self.chance)()
     }
 
     /// Checks that there may be one more of something bounded, where somebody asks for it.

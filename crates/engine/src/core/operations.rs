@@ -120,7 +120,7 @@ impl Batch<'_> {
     }
 
     /// Does a chunk, unless somebody stopped the operation or did the chunk already.
-    pub(super) fn operate(&mut self, chunk: &Chunk, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+    pub(super) fn operate(&mut self, chunk: &Chunk) -> Outcome {
         let mut operation = self.operation(&chunk.operation)?;
         if operation.status != OperationStatus::Running || operation.after != chunk.after {
             return Ok(Output::Operation(Box::new(operation)));
@@ -129,7 +129,7 @@ impl Batch<'_> {
             // It may have moved on since it was found.
             let fits = self.taken.rows.get(id).filter(|stored| stored.row.fits(&operation.filter));
             let Some(row) = fits.map(|stored| stored.row.clone()) else { continue };
-            let result = self.do_one(&operation, &row, seed());
+            let result = self.do_one(&operation, &row);
             operation.found += 1;
             match &result.code {
                 None => operation.done += 1,
@@ -164,7 +164,8 @@ impl Batch<'_> {
         Ok(Output::Gone)
     }
 
-    fn do_one(&mut self, operation: &Operation, row: &Submission, seed: [u8; 32]) -> OperationResult {
+    fn do_one(&mut self, operation: &Operation, row: &Submission) -> OperationResult {
+        let seed = self.draw();
         let done = self.command_for(operation, row).and_then(|command| {
             if operation.dry_run {
                 let decision = self.decided(&row.pipeline, row.version, Some(row.id), &command, seed)?;

@@ -63,7 +63,7 @@ impl Batch<'_> {
 
     /// A lane without a holder goes to the first in line in the same commit, where it can be told who that is. Otherwise
     /// it is owed.
-    pub(super) fn hand_over_lanes(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn hand_over_lanes(&mut self) {
         for (lane, owed) in std::mem::take(&mut self.lanes_left) {
             self.contested.remove(&lane);
             let view = self.taken.lanes.get(&lane).copied().unwrap_or_default();
@@ -74,7 +74,7 @@ impl Batch<'_> {
             };
             self.lanes_moved.remove(&lane);
             self.taken.lanes.insert(lane.clone(), LaneView { holder: None, first });
-            if !self.pass_lane(&lane, seed) {
+            if !self.pass_lane(&lane) {
                 self.changes.owed.push(owed);
             }
         }
@@ -109,14 +109,14 @@ impl Batch<'_> {
 
     /// Applies what was owed, each once. What cannot be finished now stays owed.
     /// `parked`: so many of what a hold parked have been looked at.
-    pub(super) fn pay_owed(&mut self, parked: usize, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn pay_owed(&mut self, parked: usize) {
         for owed in self.taken.owed.clone() {
             let paid = match &owed.to {
-                OwedTo::Lane(lane) => self.pass_lane(lane, seed),
-                OwedTo::Key(key) => self.pass_key(key, seed),
-                OwedTo::Parked(hold) => self.let_go(hold, parked, seed),
-                OwedTo::FirstParked(limit) => self.let_in(limit, seed),
-                OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body, seed),
+                OwedTo::Lane(lane) => self.pass_lane(lane),
+                OwedTo::Key(key) => self.pass_key(key),
+                OwedTo::Parked(hold) => self.let_go(hold, parked),
+                OwedTo::FirstParked(limit) => self.let_in(limit),
+                OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body),
             };
             if paid {
                 self.changes.paid.push(owed.id);
@@ -125,37 +125,32 @@ impl Batch<'_> {
     }
 
     /// A parent hears of its child. One that was forgotten hears nothing.
-    fn tell_of_child(
-        &mut self,
-        parent: SubmissionId,
-        body: &Json,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> bool {
+    fn tell_of_child(&mut self, parent: SubmissionId, body: &Json) -> bool {
         if let Ok(Effect::Child { before, after }) = serde_json::from_str(body.as_str())
             && self.taken.rows.contains_key(&parent)
         {
-            self.parks(parent, &Command::Child(Child { before, after }), seed);
+            self.parks(parent, &Command::Child(Child { before, after }));
         }
         true
     }
 
     /// To the first in line. A held one is taken out of the line, and the next look finds the next.
-    fn pass_lane(&mut self, lane: &LaneKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn pass_lane(&mut self, lane: &LaneKey) -> bool {
         if self.lanes_moved.contains(lane) {
             return false;
         }
         let view = self.taken.lanes.get(lane).copied().unwrap_or_default();
         match (view.holder, view.first) {
-            (None, Some(first)) => !self.parks(first, &Command::Seat, seed),
+            (None, Some(first)) => !self.parks(first, &Command::Seat),
             _ => true,
         }
     }
 
-    fn pass_key(&mut self, key: &OpenKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn pass_key(&mut self, key: &OpenKey) -> bool {
         if !self.taken.holders.contains_key(key)
             && let Some(waiter) = self.taken.waiters.get(key).copied()
         {
-            self.parks(waiter, &Command::TakeKey, seed);
+            self.parks(waiter, &Command::TakeKey);
             // It may have ended in this batch: then somebody else waits longest.
             return self.taken.holders.get(key) == Some(&waiter);
         }
@@ -163,28 +158,29 @@ impl Batch<'_> {
     }
 
     /// Puts what a hold parked back into its queues, so many at a time.
-    fn let_go(&mut self, hold: &Name, most: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn let_go(&mut self, hold: &Name, most: usize) -> bool {
         let parked = self.taken.parked.get(hold).cloned().unwrap_or_default();
         for id in &parked {
-            self.parks(*id, &Command::Unpark, seed);
+            self.parks(*id, &Command::Unpark);
         }
         parked.len() < most
     }
 
     /// The first of those a limit keeps out. A held one is set aside for its hold, and the next look finds the next.
-    fn let_in(&mut self, limit: &Name, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn let_in(&mut self, limit: &Name) -> bool {
         let Some(first) = self.taken.parked.get(limit).and_then(|parked| parked.first()).copied() else {
             return true;
         };
         // Let in already, by another debt of this batch: who comes next is not known before the next one.
         let still =
             self.taken.rows.get(&first).is_some_and(|stored| stored.row.parked.as_ref() == Some(limit));
-        still && !self.parks(first, &Command::Unpark, seed)
+        still && !self.parks(first, &Command::Unpark)
     }
 
     /// Tells a submission something nobody waits for an answer to. Whether a hold took it out of its queue instead.
-    fn parks(&mut self, id: SubmissionId, command: &Command, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
-        match self.command(id, command, seed()) {
+    fn parks(&mut self, id: SubmissionId, command: &Command) -> bool {
+        let seed = self.draw();
+        match self.command(id, command, seed) {
             Ok(answer) => answer == model::decide::Answer::Parked,
             Err(refusal) => {
                 tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");

@@ -193,12 +193,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn run(
-        &self,
-        inputs: &[Input],
-        batch: &mut Batch<'_>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Vec<Outcome> {
-        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group, seed)).collect()
+    pub(super) fn run(&self, inputs: &[Input], batch: &mut Batch<'_>) -> Vec<Outcome> {
+        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group)).collect()
     }
 }
