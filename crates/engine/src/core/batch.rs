@@ -185,9 +185,7 @@ impl<'a> Batch<'a> {
             }
             Ask::Retire { before, kept } => {
                 self.changes.retired_before = Some(*before);
-                for (key, entry) in kept {
-                    self.put(key.clone(), entry);
-                }
+                kept.iter().for_each(|(key, act)| self.put(key, act));
                 Ok(Output::Gone)
             }
             Ask::Measured(news) => Ok(self.measured(news)),

@@ -11,12 +11,12 @@ use model::{
     Time, Token,
 };
 use serde::{Deserialize, Serialize};
-use store::{RegistryKey, RequestKey};
+use store::RequestKey;
 
 use super::cursors::{Cursor, CursorName, MoveCursor};
 use super::endpoints::{EndpointDeed, EndpointEntry};
 use super::fleet::{Server, Shift};
-use super::log::Deed as LogDeed;
+use super::log::{Deed as LogDeed, KeptActs};
 use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
@@ -24,6 +24,7 @@ use crate::bounds::Part;
 use crate::holds::Hold;
 use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
+use crate::registry::EntryKey;
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
 #[derive(Debug, Clone)]
@@ -135,7 +136,7 @@ pub enum Ask {
     /// Lets go of events before a position, and keeps these entries about what goes.
     Retire {
         before: u64,
-        kept: Vec<(RegistryKey, LoggedAct)>,
+        kept: Vec<(EntryKey<KeptActs>, LoggedAct)>,
     },
     /// Adds what a server measured of service levels to what is registered.
     Measured(Box<News>),

@@ -7,6 +7,7 @@ mod claims;
 mod cursors;
 mod definitions;
 mod endpoints;
+mod entries;
 mod epoch;
 mod fleet;
 mod inbox;
@@ -22,21 +23,24 @@ mod tokens;
 mod trust;
 mod waking;
 
-pub use administered::{ACTORS, administered_count, administered_series};
-pub use cursors::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
-pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
+pub use administered::{ACTORS, ActorNames, administered_count, administered_series};
+pub use cursors::{CURSORS, Cursor, CursorName, Cursors, MoveCursor, cursor_name};
+pub use endpoints::{
+    DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, Endpoints, endpoint_name,
+};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
 pub use input::{Answered, Ask, Asker, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
 pub use log::{
-    ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_series, kept_act, kept_key, log_series,
+    ACTS, Acts, Deed as LogDeed, KeptActs, LOG, LogActs, LoggedPrune, applied_series, kept_act, kept_key,
+    log_series,
 };
 pub use operations::{
-    CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,
-    results_of,
+    CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationResults,
+    OperationStatus, Operations, RUNNING, RunningOperations, results_of,
 };
-pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
-pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
+pub use schedules::{Due, SCHEDULES, Scheduled, Schedules, Tick};
+pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, Tokens, TokensUsed, token_name};
 pub use trust::{AHEAD_MAX, APART_MAX, BEHIND_MAX, Doubt, Trust};
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -278,7 +282,7 @@ impl Core {
         };
         if holds.next_expiry().is_some() {
             // A hold that ends by itself goes on record.
-            take.registry.push(administered::count_key());
+            take.registry.push(administered::count_key().raw());
         }
         let (decide, secret, answers) = (self.decide, self.secret, &self.answers);
         let rules = Rules { versions: &versions, holds: &holds, decide, secret, answers };

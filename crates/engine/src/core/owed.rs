@@ -3,13 +3,14 @@
 use model::command::Child;
 use model::owed::{DELIVERY, Debtor, Delivery, Effect};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
-use store::{LaneView, OpenKey, OwedId, OwedTo, Received, RegistryChange, RegistryKey};
+use store::{LaneView, OpenKey, OwedId, OwedTo, Received};
 
 use super::administered;
 use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
 use crate::bounds;
-use crate::holds::{HOLDS, Hold};
+use crate::holds::{Hold, KeptHolds};
+use crate::registry::EntryKey;
 
 /// The submitter of what notifications become. No application in the database has such a name: theirs begin with
 /// `sql:`.
@@ -209,10 +210,7 @@ impl Batch<'_> {
             own: self.holds.all().filter(|hold| *hold.owner.name == *subject).count(),
         })?;
         let hold = Hold { created_at: self.now, ..hold.clone() };
-        let text = serde_json::to_string(&hold).expect("a hold has only string keys");
-        self.changes
-            .registry
-            .push(RegistryChange { key: hold_key(&hold.id), body: Some(Json::from_stored(&text)) });
+        self.put(&hold_key(&hold.id), &hold);
         self.holds.insert(hold.clone());
         self.holds_changed = true;
         self.next_epoch();
@@ -242,7 +240,7 @@ impl Batch<'_> {
         let hold = self.holds.remove(id)?;
         self.holds_changed = true;
         self.next_epoch();
-        self.changes.registry.push(RegistryChange { key: hold_key(id), body: None });
+        self.remove(&hold_key(id));
         // Owed by the hold itself: its id is a UUID like a submission's. It may end, be placed again and end again, and the
         // end before may be paid for in this very commit: each has an epoch of its own, and one look serves all of a commit.
         let cause = id.parse().unwrap_or(SubmissionId::NIL);
@@ -255,8 +253,8 @@ impl Batch<'_> {
     }
 }
 
-fn hold_key(id: &Name) -> RegistryKey {
-    RegistryKey { kind: HOLDS.to_owned(), name: id.to_string() }
+fn hold_key(id: &Name) -> EntryKey<KeptHolds> {
+    EntryKey::new(&**id)
 }
 
 fn effect(effect: &Effect) -> Json {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::command::{Acknowledge, Act, Amend, Redrive};
-use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
-use store::{Changes, RegistryChange, RegistryKey, Store, Take};
+use model::{Caller, Code, Command, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
+use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
 
@@ -24,6 +24,7 @@ use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
 use crate::pipelines::{LoadError, Pipelines, VERSIONS_MAX};
+use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The time a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
@@ -430,23 +431,30 @@ fn log_state(options: &LogOptions) -> Result<Arc<LogState>, KeyFileError> {
     Ok(Arc::new(LogState::new(origin, keys, options)))
 }
 
+/// The secret that pseudonyms are made with.
+enum Pseudonyms {}
+
+impl Entry for Pseudonyms {
+    const KIND: &'static str = "secret";
+    type Body = [u8; 32];
+}
+
+impl OneEntry for Pseudonyms {
+    const NAME: &'static str = "pseudonyms";
+}
+
 /// The deployment's secret, made once and kept with the data.
 fn secret(store: &dyn Store) -> Result<[u8; 32], StartError> {
-    let key = RegistryKey { kind: "secret".to_owned(), name: "pseudonyms".to_owned() };
-    let take = Take { registry: vec![key.clone()], ..Take::nothing() };
+    let key = EntryKey::<Pseudonyms>::one();
+    let take = Take { registry: vec![key.raw()], ..Take::nothing() };
     let fresh = clock::entropy();
-    let mut kept = None;
+    let mut kept = Ok(None);
     store.transact(&take, &mut |taken| {
-        kept = taken.registry.get(&key).cloned();
-        let body = Json::from(serde_json::json!(fresh));
-        let missing = RegistryChange { key: key.clone(), body: Some(body) };
-        let registry = if kept.is_none() { vec![missing] } else { Vec::new() };
-        Changes { registry, ..Changes::default() }
+        kept = key.of(&taken);
+        let missing = matches!(kept, Ok(None)).then(|| key.change(Some(&fresh)));
+        Changes { registry: missing.into_iter().collect(), ..Changes::default() }
     })?;
-    match kept {
-        None => Ok(fresh),
-        // A new one in place of one that cannot be read would give every actor a second pseudonym.
-        Some(body) => serde_json::from_str(body.as_str())
-            .map_err(|_| store::Error::corrupt("the deployment's secret cannot be read").into()),
-    }
+    // A new one in place of one that cannot be read would give every actor a second pseudonym.
+    let kept = kept.map_err(|_| store::Error::corrupt("the deployment's secret cannot be read"))?;
+    Ok(kept.unwrap_or(fresh))
 }
