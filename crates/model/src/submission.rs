@@ -5,7 +5,7 @@ mod ttl;
 mod wait;
 
 pub(crate) use ttl::TimeToLive;
-pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Wait};
+pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
     Approval, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status, SubmissionId,
 };
@@ -201,6 +201,30 @@ impl Submission {
             Wait::Lease(lease) => Some(lease),
             _ => None,
         }
+    }
+
+    /// Returns the key that it keeps from others.
+    #[must_use]
+    pub fn held_key(&self) -> Option<&Name> {
+        self.key.as_ref().filter(|_| !self.status.is_final() && !self.key_waits)
+    }
+
+    /// Returns the key that it waits for.
+    #[must_use]
+    pub fn waited_key(&self) -> Option<&Name> {
+        self.key.as_ref().filter(|_| !self.status.is_final() && self.key_waits)
+    }
+
+    /// Returns the lane that it holds.
+    #[must_use]
+    pub fn held_lane(&self) -> Option<&Name> {
+        self.seat.as_ref().filter(|seat| seat.holds()).map(|seat| &seat.lane)
+    }
+
+    /// Returns the seat in which it waits for its turn in a lane. A hold takes it out of the line.
+    #[must_use]
+    pub fn seat_in_line(&self) -> Option<&Seat> {
+        self.seat.as_ref().filter(|seat| seat.waits() && self.parked.is_none())
     }
 
     /// Returns the person behind the submission: whoever submitted it, or the first of its parents.

@@ -266,8 +266,7 @@ impl Core {
         };
         let wants_documents = |row: &Submission| plan.wants_documents(row) || needs_documents(row);
         let leaves_lane = |row: &Submission| {
-            let holds = row.seat.as_ref().is_some_and(|seat| seat.holds);
-            holds && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
+            row.held_lane().is_some() && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let arrival = |received: &store::Received| door.arrival(received);
