@@ -19,6 +19,12 @@ impl Batch<'_> {
         self.change(key, Some(body));
     }
 
+    /// Writes an entry after what this batch has written there before: the commit says each of them.
+    pub(super) fn put_next<E: Entry>(&mut self, key: &EntryKey<E>, body: &E::Body) {
+        self.taken.registry.insert(key.raw(), E::write(body));
+        self.changes.registry.push(key.change(Some(body)));
+    }
+
     /// Removes an entry; what follows in the batch does not see it.
     pub(super) fn remove<E: Entry>(&mut self, key: &EntryKey<E>) {
         self.change(key, None);

@@ -94,7 +94,8 @@ impl Batch<'_> {
                 }
             },
         }
-        self.put(&key, &scheduled);
+        // Two of its times may come in one batch, and each names its submission.
+        self.put_next(&key, &scheduled);
         Output::Scheduled(Box::new(scheduled))
     }
 }
