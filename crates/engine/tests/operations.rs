@@ -205,6 +205,7 @@ fn a_migration_maps_states(open: Open<'_>) {
         output: None,
         result: None,
         children: Vec::new(),
+        entries: Vec::new(),
     };
     bench.machine.one(Ask::Tell(working[0], Command::Finish(finish))).unwrap();
     let unknown = Deed::Migrate { version: 9, map: BTreeMap::new() };

@@ -59,7 +59,14 @@ fn arrive(bench: &mut Bench, ship: &str, quay: &str) -> SubmissionId {
 
 /// Finishes in a step of its own: what follows for others is written, and nobody has looked at it yet.
 fn leave(bench: &mut Bench, token: Token) {
-    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     bench.machine.one(Ask::Tell(token.submission, Command::Finish(finish))).unwrap();
 }
 
@@ -136,7 +143,14 @@ fn a_slot_that_is_given_back(open: Open<'_>) {
     arrive(&mut bench, "a", "q");
     let token = bench.machine.claim_task("port.unload")[0].token;
     let next = arrive(&mut bench, "b", "q");
-    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     let claim = ClaimMany { tasks: vec!["port.unload".into()], ..support::claim(1) };
     let asks = [Ask::Tell(token.submission, Command::Finish(finish)), Ask::Claim(claim)];
     let step = bench.machine.step(&asks.map(Into::into));

@@ -46,6 +46,7 @@ impl Answer {
                 output: Some(Json::from(output.clone())),
                 result: None,
                 children: Vec::new(),
+                entries: Vec::new(),
             }),
             Answer::Failed { code, message, retryable } => {
                 let failure = Failure { code: code.as_str().into(), message: message.clone() };

@@ -71,6 +71,7 @@ fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<
                 output,
                 result: None,
                 children: Vec::new(),
+                entries: Vec::new(),
             })));
         }
     }

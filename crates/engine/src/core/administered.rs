@@ -73,7 +73,12 @@ pub(super) fn is_recorded(input: &Input) -> bool {
         | Ask::Start(_)
         | Ask::Stop(_)
         | Ask::ConfirmClock => true,
-        Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_) | Ask::MoveCursor(_) | Ask::DropCursor(_) => false,
+        Ask::Tell(..)
+        | Ask::Submit(_)
+        | Ask::Claim(_)
+        | Ask::MoveCursor(_)
+        | Ask::DropCursor(_)
+        | Ask::PutEntry(_) => false,
         _ => input.by.is_some(),
     }
 }

@@ -191,6 +191,7 @@ impl<'a> Batch<'a> {
             Ask::Measured(news) => Ok(self.measured(news)),
             Ask::Log(deed) => self.log(deed),
             Ask::ConfirmClock => self.confirm_clock(),
+            Ask::PutEntry(change) => self.put_entry(change),
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
         }
@@ -324,7 +325,9 @@ impl<'a> Batch<'a> {
         let (pipeline, version) = (stored.row.pipeline.clone(), stored.row.version);
         let adapted = self.unmade(command).or_else(|| self.retargeted(command));
         let command = adapted.as_ref().unwrap_or(command);
-        let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
+        let mut decision = self.decided(&pipeline, version, Some(id), command, seed)?;
+        let entries = std::mem::take(&mut decision.entries);
+        self.check_entries(&entries)?;
         let answer = decision.answer.clone();
         if answer == Answer::Parked {
             // Set aside for a hold: it must still be in force, or its end would have missed this row.
@@ -334,6 +337,7 @@ impl<'a> Batch<'a> {
             self.try_child(child, seed)?;
         }
         let children = self.accept(decision, Some(command));
+        self.put_entries(&entries);
         for child in children {
             let seed = seed_of(seed, &child);
             self.submit(&child.into(), seed)?;

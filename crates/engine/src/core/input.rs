@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::admit::Admission;
+use model::entry::EntryChange;
 use model::submission::Wait;
 use model::token::Bits;
 use model::{
@@ -144,6 +145,8 @@ pub enum Ask {
     Log(Box<LogDeed>),
     /// Believes the clock, though it is far from what is known.
     ConfirmClock,
+    /// Changes one entry of a system, if it is what is expected.
+    PutEntry(Box<EntryChange>),
     /// Makes, ends or replaces a token.
     Token(Box<TokenDeed>),
     /// Makes, changes or ends an endpoint of webhooks.

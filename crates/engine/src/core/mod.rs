@@ -19,6 +19,7 @@ mod owed;
 mod plan;
 mod schedules;
 mod surroundings;
+mod system_entries;
 mod tokens;
 mod trust;
 mod waking;
@@ -40,6 +41,7 @@ pub use operations::{
     OperationStatus, Operations, RUNNING, RunningOperations, results_of,
 };
 pub use schedules::{Due, SCHEDULES, Scheduled, Schedules, Tick};
+pub use system_entries::{SystemEntries, system_entries, system_entry};
 pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, Tokens, TokensUsed, token_name};
 pub use trust::{AHEAD_MAX, APART_MAX, BEHIND_MAX, Doubt, Trust};
 

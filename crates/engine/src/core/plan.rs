@@ -10,7 +10,7 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 use super::batch::Batch;
 use super::{
     Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, LogActs, MoveCursor, OWED_MAX, Outcome, PARKED_MAX,
-    administered, compared_key, epoch, fleet, has_key_of, lane_key, open_key, operations,
+    administered, compared_key, epoch, fleet, has_key_of, lane_key, open_key, operations, system_entries,
 };
 use crate::pipelines::{definition_key, history_key};
 use crate::registry::EntryKey;
@@ -73,6 +73,7 @@ impl Plan {
                     plan.registry.push(tick.key().raw());
                     tick.admission().into_iter().for_each(|admission| plan.arrival(admission));
                 }
+                Ask::PutEntry(change) => plan.registry.push(system_entries::key(change).raw()),
                 Ask::Present { server, .. } => plan.registry.push(fleet::server_key(&server.id).raw()),
                 Ask::Leave { server, duties } => {
                     plan.registry.push(fleet::server_key(server).raw());
@@ -100,6 +101,10 @@ impl Plan {
                     plan.ids.push(*id);
                     if matches!(command, Command::Migrate(_) | Command::Amend(_) | Command::Redrive(_)) {
                         plan.whole.insert(*id);
+                    }
+                    if let Command::Finish(finish) = command {
+                        let keys = finish.entries.iter().map(|change| system_entries::key(change).raw());
+                        plan.registry.extend(keys);
                     }
                     for child in super::children_of(command) {
                         plan.ids.extend(child.child_id());

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::command::{Acknowledge, Act, Amend, Redrive};
+use model::entry::EntryChange;
 use model::{Caller, Code, Command, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
 use store::{Changes, Store, Take};
 use thiserror::Error;
@@ -306,6 +307,11 @@ impl Engine {
     /// Lets go of the position of a named reader of the feed.
     pub async fn drop_cursor(&self, cursor: CursorName) -> Result<Cursor, Refusal> {
         cursor_of(self.ask(Ask::DropCursor(cursor).into()).await?)
+    }
+
+    /// Changes an entry of a system, if it is what is expected.
+    pub async fn put_entry(&self, change: EntryChange) -> Result<(), Refusal> {
+        self.ask(Ask::PutEntry(Box::new(change)).into()).await.map(|_| ())
     }
 
     /// Settles or renews a lease.

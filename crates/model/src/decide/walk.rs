@@ -7,6 +7,7 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind};
 use crate::admit::{Admission, Sealed};
 use crate::context::{Chance, Context};
+use crate::entry::EntryChange;
 use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
 use crate::evolve::evolve_hashed;
 use crate::expr::GuardError;
@@ -27,6 +28,8 @@ pub(super) struct Walk<'a> {
     events: Vec<Event>,
     owed: Vec<Owed>,
     children: Vec<Admission>,
+    /// Entries of systems that change with what the walk does.
+    pub(super) entries: Vec<EntryChange>,
     /// Set if the walk went along `on.guard_error`.
     pub(super) fell: bool,
     /// The deliveries that the walk owes.
@@ -59,6 +62,7 @@ impl<'a> Walk<'a> {
             events: Vec::new(),
             owed: Vec::new(),
             children: Vec::new(),
+            entries: Vec::new(),
             fell: false,
             told: Deliveries::default(),
         }
@@ -78,7 +82,8 @@ impl<'a> Walk<'a> {
 
     pub(super) fn done(self, answer: Answer) -> Decision {
         let row = self.row.expect("a walk has a row at its end");
-        Decision { row, events: self.events, owed: self.owed, children: self.children, answer }
+        let Walk { events, owed, children, entries, .. } = self;
+        Decision { row, events, owed, children, entries, answer }
     }
 
     /// Moves along an edge, then on through every pass state whose guard holds.

@@ -230,7 +230,14 @@ impl Settlement for FinishBody {
 
     fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
         let FinishBody { outcome, output, result, .. } = self;
-        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result, children }))
+        Ok(Command::Finish(Finish {
+            token,
+            outcome: outcome.into(),
+            output,
+            result,
+            children,
+            entries: Vec::new(),
+        }))
     }
 }
 
