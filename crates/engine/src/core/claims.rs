@@ -6,6 +6,7 @@ use model::command::Claim;
 use model::decide::Answer;
 use model::submission::Wait;
 use model::{Command, Name, Submission, SubmissionId};
+use store::take::is_wanted;
 
 use super::batch::Batch;
 use super::{Ask, ClaimMany, Granted, Input, Outcome, Output};
@@ -98,9 +99,6 @@ fn command(claim: &ClaimMany) -> Command {
     Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() })
 }
 
-/// As stores have it: any of the pipelines, all of the labels.
 fn wants(claim: &ClaimMany, row: &Submission) -> bool {
-    claim.only.is_none_or(|only| only == row.id)
-        && (claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline))
-        && claim.labels.iter().all(|(name, value)| row.labels.get(name) == Some(value))
+    claim.only.is_none_or(|only| only == row.id) && is_wanted(&claim.pipelines, &claim.labels, row)
 }
