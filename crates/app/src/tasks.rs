@@ -227,7 +227,8 @@ impl Settlement for FinishBody {
 
     fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
         let FinishBody { outcome, output, result, .. } = self;
-        Ok(Command::Finish(Finish { token, outcome: outcome.into(), output, result, children }))
+        let outcome = outcome.into();
+        Ok(Command::Finish(Finish { token, outcome, output, result, children, entries: Vec::new() }))
     }
 }
 

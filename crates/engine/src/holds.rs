@@ -8,8 +8,19 @@ use model::{Actor, Name, Submission, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
 use store::Store;
 
+use crate::registry::{self, Entry};
+
 /// The registry kind of holds.
 pub const HOLDS: &str = "hold";
+
+/// The holds as they are kept.
+#[derive(Debug)]
+pub enum KeptHolds {}
+
+impl Entry for KeptHolds {
+    const KIND: &'static str = HOLDS;
+    type Body = Hold;
+}
 
 /// A hold: what is held, by whom, why and until when. All that is given must fit; holds stack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,11 +70,8 @@ impl InForce {
     /// The holds a store has.
     pub(crate) fn stored(store: &dyn Store) -> Result<InForce, store::Error> {
         let mut in_force = InForce::default();
-        for (id, body) in store::registry_all(store, HOLDS)? {
-            let hold = serde_json::from_str(body.as_str());
-            in_force.insert(
-                hold.map_err(|error| store::Error::corrupt(format!("hold {id} cannot be read: {error}")))?,
-            );
+        for (_, hold) in registry::all::<KeptHolds>(store)? {
+            in_force.insert(hold?);
         }
         Ok(in_force)
     }

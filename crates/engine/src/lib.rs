@@ -14,6 +14,7 @@ pub mod levels;
 pub mod log;
 pub mod metrics;
 pub mod pipelines;
+pub mod registry;
 mod shell;
 
 pub use clock::SystemClock;

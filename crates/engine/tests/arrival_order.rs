@@ -133,7 +133,14 @@ fn left_as_others_come(open: Open<'_>) {
     come(&mut bench, &["5"]);
     let token = bench.machine.claim_task("ledger.send")[0].token;
     bench.clock.advance(1);
-    let finish = Finish { token, outcome: "sent".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "sent".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     let leaves = Ask::Tell(token.submission, Command::Finish(finish));
     let [late, early] = ["9", "2"].map(|nonce| Ask::Submit(admission("s", nonce).into()));
     bench.machine.step(&[late.into(), leaves.into(), early.into()]);
@@ -168,7 +175,8 @@ fn children_by_tie(open: Open<'_>) {
         .unwrap()
     };
     let children = ["3", "20", "1"].map(child).into();
-    let finish = Finish { token, outcome: "sealed".into(), output: None, result: None, children };
+    let finish =
+        Finish { token, outcome: "sealed".into(), output: None, result: None, children, entries: Vec::new() };
     bench.machine.one(Ask::Tell(parent, Command::Finish(finish))).unwrap();
     assert_eq!(sent(&mut bench), ["1", "3", "20"]);
 }

@@ -122,8 +122,14 @@ fn what_is_finished_goes_on_to_who_waits_in_one_commit_with_all_its_documents() 
     let id = machine.submit_to("two", r#"{"id":"a"}"#);
     let token = machine.claim_task("two.first")[0].token;
     let output = Some(model::Json::parse(r#"{"pages":3}"#).unwrap());
-    let finish =
-        model::command::Finish { token, outcome: "done".into(), output, result: None, children: Vec::new() };
+    let finish = model::command::Finish {
+        token,
+        outcome: "done".into(),
+        output,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     let waiting = ClaimMany { tasks: vec!["two.second".into()], arriving: true, ..support::claim(1) };
     let before = store.submission(id).unwrap().unwrap().0.row_version;
     let finished = Ask::Tell(id, model::Command::Finish(finish));

@@ -92,7 +92,14 @@ fn children(bench: &Bench, parent: SubmissionId, names: &[&str]) -> Vec<Admissio
 fn sealed(bench: &mut Bench, parent: SubmissionId, names: &[&str]) -> Command {
     let children = children(bench, parent, names);
     let token = bench.machine.claim_task("t.expand")[0].token;
-    Command::Finish(Finish { token, outcome: "sealed".into(), output: None, result: None, children })
+    Command::Finish(Finish {
+        token,
+        outcome: "sealed".into(),
+        output: None,
+        result: None,
+        children,
+        entries: Vec::new(),
+    })
 }
 
 fn work_off(bench: &mut Bench, outcome: impl Fn(&str) -> &'static str) {

@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 
-use engine::core::{Ask, Doubt, Step, Trust, administered_count};
+use engine::core::{Ask, Asker, Doubt, Input, Step, Trust, administered_count};
 use engine::duty::{Duty as _, Housekeeping, Look, Schedules};
 use model::{Caller, Millis, Role, SubmissionId};
 use store::Clock as _;
@@ -52,8 +52,8 @@ fn has_documents(bench: &Bench, id: SubmissionId) -> bool {
 }
 
 fn confirm(bench: &mut Bench) {
-    let by = Caller::new("ada", Role::Admin);
-    bench.machine.one(Ask::By(by, Box::new(Ask::ConfirmClock))).unwrap();
+    let by = Asker::owner(Caller::new("ada", Role::Admin));
+    bench.machine.one(Input::from(Ask::ConfirmClock).by(by)).unwrap();
     bench.machine.settle();
 }
 
@@ -147,8 +147,8 @@ fn a_confirmation_is_heard_by_every_server_over_the_store() {
     let trust = Trust::over(&*bench.store, None).unwrap();
     other.core = other.rebuilt(bench.store.clone()).watching_the_clock(trust);
     assert!(other.step(&[]).doubt.is_some() && restart(&mut bench).doubt.is_some());
-    let by = Caller::new("ada", Role::Admin);
-    bench.machine.one(Ask::By(by, Box::new(Ask::ConfirmClock))).unwrap();
+    let by = Asker::owner(Caller::new("ada", Role::Admin));
+    bench.machine.one(Input::from(Ask::ConfirmClock).by(by)).unwrap();
     assert_eq!(other.step(&[]).doubt, None);
     bench.machine.settle();
     assert!(!has_documents(&bench, id));

@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use engine::core::{Ask, Once, Output};
+use engine::core::{Ask, Input, Once, Output};
 use model::decide::{Current, Decision};
 use model::submission::Status;
 use model::{Code, Command, Context, Digest, Json, Pipeline, Refusal};
@@ -155,13 +155,13 @@ fn a_worker_that_died_is_replaced_once_and_its_late_answer_refused() {
 fn so_many_answers_are_kept_for_a_subject_and_no_more() {
     let (store, clock) = memory();
     let mut machine = Machine::over(store);
-    let input = |subject: &str, key: &str, most: Option<usize>| engine::core::Input {
-        ask: Ask::Submit(admission(key)),
-        once: Some(Once {
+    let input = |subject: &str, key: &str, most: Option<usize>| {
+        let once = Once {
             key: RequestKey { subject: subject.into(), route: "submit".into(), key: key.into() },
             digest: Digest::of(key.as_bytes()),
             most,
-        }),
+        };
+        Input::from(Ask::Submit(admission(key))).once(Some(once))
     };
     let ada = |key: &str| input("ada", key, Some(3));
     // In one batch, where none is committed yet.
@@ -187,10 +187,7 @@ fn a_repeat_with_the_same_idempotency_key_gets_the_first_answer() {
         digest: Digest::of(digest),
         most: None,
     };
-    let input = |digest: &[u8], id: &str| engine::core::Input {
-        ask: Ask::Submit(admission(id)),
-        once: Some(once(digest)),
-    };
+    let input = |digest: &[u8], id: &str| Input::from(Ask::Submit(admission(id))).once(Some(once(digest)));
     let step = machine.step(&[input(b"one", "a"), input(b"one", "a")]);
     let first = id_of(&step.outcomes[0]);
     assert_eq!(id_of(&step.outcomes[1]), first);
@@ -263,7 +260,7 @@ final = "success"
     machine.one(Ask::Tell(id, Command::Act(act))).unwrap();
     let key = RequestKey { subject: "bob".into(), route: "submit".into(), key: "k".into() };
     let once = Once { key, digest: Digest::of(b"one"), most: None };
-    let input = || engine::core::Input { ask: submit(), once: Some(once.clone()) };
+    let input = || Input::from(submit()).once(Some(once.clone()));
     assert_eq!(id_of(&machine.one(input())), id);
     assert_eq!(id_of(&machine.one(input())), id, "and it reads back");
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use audit::leaf::{Act, Entry};
-use engine::core::{Ask, Output, applied_series};
+use engine::core::{Ask, Asker, Input, Output, applied_series};
 use engine::pipelines::{Apply, Brought, Intent};
 use engine::{Engine, Options};
 use model::command::Migrate;
@@ -47,7 +47,7 @@ fn apply(pipeline: Arc<Pipeline>, intent: Intent, params: &[(&str, Value)]) -> A
     Ask::Apply(Box::new(Apply { pipeline, params, intent }))
 }
 
-fn brought(machine: &mut Machine, ask: Ask) -> Result<Brought, Refusal> {
+fn brought(machine: &mut Machine, ask: impl Into<Input>) -> Result<Brought, Refusal> {
     machine.one(ask).map(|output| match output {
         Output::Applied(brought) => *brought,
         other => panic!("{other:?}"),
@@ -92,7 +92,8 @@ fn an_older_version_comes_back_only_by_a_rollback() {
     let unknown = brought(&mut machine, apply(gate(7), Intent::Rollback, &[])).unwrap_err();
     assert_eq!(unknown.code, Code::UnknownVersion);
 
-    let back = Ask::By(Caller::new("ada", Role::Admin), Box::new(apply(gate(1), Intent::Rollback, &[])));
+    let ada = Asker::owner(Caller::new("ada", Role::Admin));
+    let back = Input::from(apply(gate(1), Intent::Rollback, &[])).by(ada);
     let back = brought(&mut machine, back).unwrap();
     assert!(back.changed && back.is_rollback());
     assert_eq!(label(&machine), "gate@1");

@@ -58,7 +58,14 @@ fn a_redrive_sees_the_output_that_was_kept(open: Open<'_>) {
     let id = bench.machine.submit_to("blind", r#"{"colour":"red"}"#);
     let token = bench.machine.claim_task("t.work")[0].token;
     let output = Some(Json::parse(r#"{"grade":4}"#).unwrap());
-    let finish = Finish { token, outcome: "done".into(), output, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     bench.machine.one(Ask::Tell(id, Command::Finish(finish))).unwrap();
     assert_eq!(bench.row(id).status, Status::Dead, "its guard divides by zero");
     let redrive = Redrive { caller: Caller::new("ada", Role::Admin), reason: None };

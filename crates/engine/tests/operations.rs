@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use engine::bounds::OPERATIONS as OPERATIONS_BOUND;
 use engine::core::{
-    Ask, Deed, OPERATIONS, Operation, OperationResult, OperationStatus, Output, RUNNING, results_of,
+    Ask, Asker, Deed, Input, OPERATIONS, Operation, OperationResult, OperationStatus, Output, RUNNING,
+    results_of,
 };
 use engine::duty::{Duty, Housekeeping, Look, Operations};
 use model::command::Finish;
@@ -137,9 +138,9 @@ fn nobody_runs_more_than_their_share(open: Open<'_>) {
         let by = Caller::new(who, Role::Admin);
         let id = engine::clock::fresh_id().to_string().into();
         let wanted = Operation { id, by: by.clone(), ..operation(&bench, end(), false) };
-        let start = Ask::Start(Box::new(wanted.clone()));
-        let ask = if owner { start } else { Ask::Sharing(Box::new(start)) };
-        bench.machine.one(Ask::By(by, Box::new(ask))).map(|_| wanted.id).map_err(|refusal| refusal.code)
+        let asker = if owner { Asker::owner(by) } else { Asker::sharing(by) };
+        let start = Input::from(Ask::Start(Box::new(wanted.clone()))).by(asker);
+        bench.machine.one(start).map(|_| wanted.id).map_err(|refusal| refusal.code)
     };
     let first: Vec<_> = (0..OPERATIONS_BOUND.each).map(|_| start("ada", false).unwrap()).collect();
     assert_eq!(start("ada", false).unwrap_err(), Code::TooLarge);
@@ -204,6 +205,7 @@ fn a_migration_maps_states(open: Open<'_>) {
         output: None,
         result: None,
         children: Vec::new(),
+        entries: Vec::new(),
     };
     bench.machine.one(Ask::Tell(working[0], Command::Finish(finish))).unwrap();
     let unknown = Deed::Migrate { version: 9, map: BTreeMap::new() };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use audit::leaf::{Act, Entry};
-use engine::core::{Ask, Deed, Outcome, Output};
+use engine::core::{Ask, Asker, Deed, Input, Outcome, Output};
 use engine::pipelines::{Apply, Intent};
 use engine::{ApplyError, Engine, Options};
 use model::admit::{Application, admit};
@@ -52,8 +52,9 @@ fn named() -> Name {
     "door".into()
 }
 
-fn retire(version: u32) -> Ask {
-    Ask::By(Caller::new("ada", Role::Admin), Box::new(Ask::RetireVersion { pipeline: named(), version }))
+fn retire(version: u32) -> Input {
+    let asker = Asker::owner(Caller::new("ada", Role::Admin));
+    Input::from(Ask::RetireVersion { pipeline: named(), version }).by(asker)
 }
 
 async fn applied(engine: &Engine, version: u32) -> Result<(), ApplyError> {

@@ -5,7 +5,7 @@ mod support;
 
 use engine::Hold;
 use engine::core::{Ask, ClaimMany, Outcome, Output};
-use model::command::{Act, Amend, Finish};
+use model::command::{Act, Amend, Finish, Renew};
 use model::submission::Wait;
 use model::{Caller, Command, Json, Role, SubmissionId, Token};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
@@ -21,6 +21,7 @@ const PROMISES: Promises = &[
         "a hold takes one out of the line and leaves its granted task alone",
         a_hold_leaves_a_granted_task_alone,
     ),
+    ("every queue beside a slot hears that it is free, however many there are", all_queues_hear_of_a_slot),
 ];
 
 #[test]
@@ -58,7 +59,14 @@ fn arrive(bench: &mut Bench, ship: &str, quay: &str) -> SubmissionId {
 
 /// Finishes in a step of its own: what follows for others is written, and nobody has looked at it yet.
 fn leave(bench: &mut Bench, token: Token) {
-    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     bench.machine.one(Ask::Tell(token.submission, Command::Finish(finish))).unwrap();
 }
 
@@ -135,7 +143,14 @@ fn a_slot_that_is_given_back(open: Open<'_>) {
     arrive(&mut bench, "a", "q");
     let token = bench.machine.claim_task("port.unload")[0].token;
     let next = arrive(&mut bench, "b", "q");
-    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     let claim = ClaimMany { tasks: vec!["port.unload".into()], ..support::claim(1) };
     let asks = [Ask::Tell(token.submission, Command::Finish(finish)), Ask::Claim(claim)];
     let step = bench.machine.step(&asks.map(Into::into));
@@ -162,4 +177,40 @@ fn a_hold_leaves_a_granted_task_alone(open: Open<'_>) {
     assert!(row.timer.is_some(), "its lease still ends by itself: {row:?}");
     bench.machine.finish(inspecting, "inspected").unwrap();
     assert_eq!((bench.state(first).as_str(), bench.row(first).parked), ("GONE", None));
+}
+
+/// The last of so many queues: two limits and as many tasks owe more than 256 looks when one slot of each is given back.
+const LAST_QUEUE: usize = 129;
+
+/// Tasks in a row, each with a queue beside it for each of two limits.
+fn long_way() -> String {
+    let state = |no: usize| format!("[states.S{no}]\ntask = \"way.t{no:03}\"\non.done = \"S{}\"\n", no + 1);
+    let states: String = (0..=LAST_QUEUE).map(state).collect();
+    format!(
+        "name = \"way\"\nversion = 1\ntitle = \"Way\"\nstart = \"ROUTE\"\n\
+         labels = {{ one = \"payload.one\", two = \"payload.two\" }}\nlimits = {{ one = 1, two = 1 }}\n\
+         [states.ROUTE]\nnext = [{{ to = \"S{LAST_QUEUE}\", when = \"payload.last\" }}, \"S0\"]\n\
+         {states}[states.S{}]\nfinal = \"success\"\n",
+        LAST_QUEUE + 1
+    )
+}
+
+fn all_queues_hear_of_a_slot(open: Open<'_>) {
+    // The number of times it was written before must not matter.
+    for renewals in 0..2 {
+        let mut bench = open(&[&long_way()]);
+        bench.machine.submit_to("way", r#"{"one":"a","two":"c","last":false}"#);
+        let token = bench.machine.claim_task("way.t000")[0].token;
+        let waits = bench.machine.submit_to("way", r#"{"one":"b","two":"c","last":true}"#);
+        assert_eq!(bench.machine.claim_task("way.t129").len(), 0);
+        for _ in 0..renewals {
+            bench.clock.advance(1);
+            let renew = Command::Renew(Renew { token, progress: None });
+            bench.machine.one(Ask::Tell(token.submission, renew)).unwrap();
+        }
+        leave(&mut bench, token);
+        bench.machine.settle();
+        let tasks = bench.machine.claim_task("way.t129");
+        assert_eq!(tasks.iter().map(|task| task.row.id).collect::<Vec<_>>(), [waits], "{renewals}");
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::Name;
 use crate::actor::Caller;
 use crate::admit::Admission;
+use crate::entry::EntryChange;
 use crate::json::Json;
 use crate::pipeline::Pipeline;
 use crate::submission::{Failure, Progress, Status};
@@ -61,6 +62,8 @@ pub struct Finish {
     pub result: Option<Json>,
     /// Submissions it makes, in the commit of the answer.
     pub children: Vec<Admission>,
+    /// Entries of systems that it changes, in the commit of the answer: all of them, or the answer is refused.
+    pub entries: Vec<EntryChange>,
 }
 
 /// Make children before the task is done. The lease stays.

@@ -1,9 +1,11 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
 mod filter;
+mod ttl;
 mod wait;
 
-pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Wait};
+pub(crate) use ttl::TimeToLive;
+pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
     Approval, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status, SubmissionId,
 };
@@ -201,6 +203,30 @@ impl Submission {
         }
     }
 
+    /// Returns the key that it keeps from others.
+    #[must_use]
+    pub fn held_key(&self) -> Option<&Name> {
+        self.key.as_ref().filter(|_| !self.status.is_final() && !self.key_waits)
+    }
+
+    /// Returns the key that it waits for.
+    #[must_use]
+    pub fn waited_key(&self) -> Option<&Name> {
+        self.key.as_ref().filter(|_| !self.status.is_final() && self.key_waits)
+    }
+
+    /// Returns the lane that it holds.
+    #[must_use]
+    pub fn held_lane(&self) -> Option<&Name> {
+        self.seat.as_ref().filter(|seat| seat.holds()).map(|seat| &seat.lane)
+    }
+
+    /// Returns the seat in which it waits for its turn in a lane. A hold takes it out of the line.
+    #[must_use]
+    pub fn seat_in_line(&self) -> Option<&Seat> {
+        self.seat.as_ref().filter(|seat| seat.waits() && self.parked.is_none())
+    }
+
     /// Returns the person behind the submission: whoever submitted it, or the first of its parents.
     #[must_use]
     pub fn person(&self) -> &Name {
@@ -218,7 +244,7 @@ impl Submission {
         self.investigate.as_ref().filter(|_| self.status.is_final())
     }
 
-    /// Returns when time alone would change something. A lease in force is awaited before a ttl is.
+    /// Returns when time alone would change something.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         if self.status.is_final() {
@@ -231,23 +257,13 @@ impl Submission {
             Wait::Delay { until, .. } | Wait::Clock { until } if self.parked.is_none() => Some(*until),
             _ => None,
         };
-        let ttl = self.expires_at().filter(|_| self.lease().is_none());
-        [wait, ttl, self.late_at()].into_iter().flatten().min()
+        [wait, self.over_at(), self.late_at()].into_iter().flatten().min()
     }
 
     /// Returns the time at which the submission will have missed the next of its service levels.
     #[must_use]
     pub fn late_at(&self) -> Option<Time> {
         self.clocks.iter().filter(|clock| !clock.late).map(|clock| clock.due_at).min()
-    }
-
-    /// Returns the time at which the nearer of the submission's two times to live ends.
-    #[must_use]
-    pub fn expires_at(&self) -> Option<Time> {
-        if self.request.as_ref().is_some_and(|request| request.ended) {
-            return None;
-        }
-        [self.ttl_at, self.state_ttl_at].into_iter().flatten().min()
     }
 }
 

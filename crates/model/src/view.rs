@@ -38,7 +38,7 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
         key_waits: row.key_waits,
         lane: row.seat.as_ref().map(|seat| LaneView {
             key: seat.lane.clone(),
-            holds: seat.holds,
+            holds: seat.holds(),
             waits: seat.waits(),
         }),
         labels: row.labels.clone(),

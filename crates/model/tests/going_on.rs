@@ -77,7 +77,7 @@ fn an_ended_submission_goes_on_only_with_its_lane() {
     assert_eq!(aside.state(), "ASIDE", "a state that frees the lane needs none");
     story.lane_free = true;
     again(&mut story, "DRIVE").unwrap();
-    assert!(story.row().seat.as_ref().unwrap().holds);
+    assert!(story.row().seat.as_ref().unwrap().holds());
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_dead_letter_goes_on_only_with_its_lane() {
     assert_eq!(story.tell(&redrive).unwrap_err().code, Code::LaneTaken);
     story.lane_free = true;
     story.tell(&redrive).unwrap();
-    assert!(story.row().seat.as_ref().unwrap().holds);
+    assert!(story.row().seat.as_ref().unwrap().holds());
 }
 
 #[test]

@@ -57,11 +57,11 @@ fn one_in_line_stays_in_line_and_is_looked_at_when_a_hold_kept_it_out() {
 fn nobody_is_leased_without_the_lane_its_new_state_needs() {
     for lane_free in [true, false] {
         let mut story = Story::submitted(laned(1, "lane = \"free\""), r#"{"lane":"l"}"#);
-        assert!(seat(&story).away);
+        assert!(seat(&story).is_away());
         story.lane_free = lane_free;
         story.tell(&migrate(&laned(2, ""), &[])).unwrap();
         let waits = if lane_free { "worker" } else { "line" };
-        assert_eq!((seat(&story).holds, story.row().wait.as_str()), (lane_free, waits));
+        assert_eq!((seat(&story).holds(), story.row().wait.as_str()), (lane_free, waits));
     }
 }
 
@@ -73,16 +73,16 @@ fn a_worker_without_the_lane_its_new_state_needs_is_in_the_way_of_others() {
     assert_eq!(story.tell(&migrate(&laned(2, ""), &[])).unwrap_err().code, Code::LaneTaken);
     story.lane_free = true;
     story.tell(&migrate(&laned(2, ""), &[])).unwrap();
-    assert!(seat(&story).holds);
+    assert!(seat(&story).holds());
     story.finish(token, "done", "{}").unwrap();
 }
 
 #[test]
 fn who_has_no_use_for_the_lane_any_more_gives_it_on() {
     let mut story = Story::submitted(laned(1, ""), r#"{"lane":"l"}"#);
-    assert!(seat(&story).holds);
+    assert!(seat(&story).holds());
     story.tell(&migrate(&laned(2, "lane = \"free\""), &[])).unwrap();
-    assert!(seat(&story).away);
+    assert!(seat(&story).is_away());
     assert!(story.owed.iter().any(|owed| matches!(owed.to, Debtor::Lane { .. })));
 }
 
@@ -93,5 +93,5 @@ fn who_gets_its_lane_by_migrating_waits_for_the_clock_and_not_for_the_lane() {
     story.submit(support::admin(), r#"{"lane":"l"}"#).unwrap();
     story.lane_free = true;
     story.tell(&migrate(&laned(2, ""), &[("DOING", "PAUSE")])).unwrap();
-    assert_eq!((seat(&story).holds, story.row().wait.as_str()), (true, "clock"));
+    assert_eq!((seat(&story).holds(), story.row().wait.as_str()), (true, "clock"));
 }

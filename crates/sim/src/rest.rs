@@ -71,6 +71,7 @@ fn moves(world: &mut World, helped: &mut BTreeMap<SubmissionId, u32>) -> Result<
                 output,
                 result: None,
                 children: Vec::new(),
+                entries: Vec::new(),
             })));
         }
     }
@@ -161,9 +162,7 @@ fn rests(world: &World, row: &Submission) -> bool {
     let lane = |row: &Submission| row.seat.as_ref().map(|seat| seat.lane.clone());
     match row.wait {
         Wait::Nothing | Wait::Redrive | Wait::Person | Wait::Guard => true,
-        Wait::Line => {
-            behind(&|other| lane(other) == lane(row) && other.seat.as_ref().is_some_and(|seat| seat.holds))
-        }
+        Wait::Line => behind(&|other| lane(other) == lane(row) && other.held_lane().is_some()),
         Wait::Key => behind(&|other| other.key == row.key && !other.key_waits),
         _ => false,
     }

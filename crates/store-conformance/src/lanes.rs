@@ -1,6 +1,6 @@
 //! Lanes: one holder each, and a line of those who come after.
 
-use model::submission::Seat;
+use model::submission::{Seat, Stand};
 use model::{Status, Submission, SubmissionId};
 
 use super::sample::{Sample, at, id, labels};
@@ -30,7 +30,8 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 fn seated(holds: bool) -> impl Fn(&mut Submission) {
-    move |row| row.seat = row.seat.take().map(|seat| Seat { holds, ..seat })
+    let stand = if holds { Stand::Holds } else { Stand::InLine };
+    move |row| row.seat = row.seat.take().map(|seat| seat.standing(stand))
 }
 
 #[track_caller]

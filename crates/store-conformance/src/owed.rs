@@ -25,9 +25,10 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a name that is owed both brings all it parked, whichever came first", first_and_all),
     promise("an owed row that was not taken brings nobody", untaken_brings_nobody),
     promise("what is owed under the same id again is kept once, as it was", kept_once),
+    promise("the numbers of what is owed have 63 bits", long_numbers),
 ];
 
-fn owed(n: u64, no: u32) -> Owed {
+fn owed(n: u64, no: u64) -> Owed {
     Owed {
         id: OwedId { submission: id(n), revision: 3, no },
         to: OwedTo::Submission(id(n + 100)),
@@ -94,6 +95,15 @@ fn kept_once(fixture: &dyn Fixture) {
     assert_eq!(pending(&*store, 9), [owed(1, 0), owed(2, 0), owed(3, 0)]);
     pay(&*store, &[owed(1, 0)]);
     assert_eq!(pending(&*store, 9), [owed(2, 0), owed(3, 0)]);
+}
+
+fn long_numbers(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let numbers = [0, 1 << 31, 1 << 32, i64::MAX.unsigned_abs()];
+    owe(&*store, numbers.map(|no| owed(1, no)).to_vec());
+    assert_eq!(pending(&*store, 9), numbers.map(|no| owed(1, no)));
+    pay(&*store, &[owed(1, 1 << 32), owed(1, i64::MAX.unsigned_abs())]);
+    assert_eq!(pending(&*store, 9), [owed(1, 0), owed(1, 1 << 31)]);
 }
 
 /// Takes what is owed to these, once it is.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::event::Entry;
-use model::submission::{Cause, Seat, SlaClock, Wait};
+use model::submission::{Cause, Seat, SlaClock, Stand, Wait};
 use model::{Investigation, InvestigationStatus, Status, Submission, SubmissionId, Time, evolve};
 
 use super::chance::Chance;
@@ -216,7 +216,8 @@ impl<'a> Random<'a> {
 
     fn seat(&mut self) -> Seat {
         let (lane, tie) = (self.chance.pick(&LANES), self.chance.pick(&["", "a", "b", "9", "10"]));
-        Seat { holds: self.chance.one_in(3), ..Seat::new(lane, tie) }
+        let stand = if self.chance.one_in(3) { Stand::Holds } else { Stand::InLine };
+        Seat::new(lane, tie).standing(stand)
     }
 
     fn situation(&mut self) -> (Status, Wait) {
@@ -286,7 +287,7 @@ impl<'a> Random<'a> {
         }
         for _ in 0..self.chance.below(2) {
             let (submission, revision, no) =
-                (self.known_id(), self.chance.below(3), u32::from(self.chance.one_in(2)));
+                (self.known_id(), self.chance.below(3), u64::from(self.chance.one_in(2)));
             let (to, body) = (self.owed_to(), self.body());
             changes.owed.push(Owed { id: OwedId { submission, revision, no }, to, body });
         }

@@ -1,6 +1,6 @@
 //! Rows and the versions that fence them.
 
-use model::submission::{Cause, Children, Failure, GivenBack, Kept, Request, Seat, Settled, Wait};
+use model::submission::{Cause, Children, Failure, GivenBack, Kept, Request, Seat, Settled, Stand, Wait};
 use model::{Caller, Digest, Millis, Role, Status, Submission};
 
 use super::sample::{Sample, at, id, json, lease};
@@ -48,7 +48,7 @@ fn full_row() -> Submission {
         priority: -5,
         priority_given: Some(-5),
         key_waits: true,
-        seat: Some(Seat { holds: true, ..Seat::new("Lane 1", "b") }),
+        seat: Some(Seat::new("Lane 1", "b").standing(Stand::Holds)),
         parked: name("hold-3"),
         children: Children { total: 9, open: 4, succeeded: 3, failed: 2, cancelled: 0 },
         from: name("BEFORE"),

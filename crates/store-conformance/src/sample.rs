@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::event::{Change, Detail, Entry, Kind, Leaf, Moved, NewDocuments, Pseudonym, Salts, Submitted};
-use model::submission::{Lease, Seat, SlaClock, Slot, Wait};
+use model::submission::{Lease, Seat, SlaClock, Slot, Stand, Wait};
 use model::token::Bits;
 use model::{
     Actor, ActorKind, Digest, Event, Investigation, Json, Millis, Name, Right, Role, Status, Submission,
@@ -98,7 +98,7 @@ impl Sample {
 
     #[must_use]
     pub fn holds_lane(self, lane: &str) -> Self {
-        self.seat(Seat { holds: true, ..Seat::new(lane, "") })
+        self.seat(Seat::new(lane, "").standing(Stand::Holds))
     }
 
     #[must_use]

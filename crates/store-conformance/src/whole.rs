@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use model::submission::Seat;
+use model::submission::Stand;
 use model::{Status, Submission, evolve};
 
 use super::inbox::received;
@@ -28,7 +28,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a batch of a thousand rows is one commit", a_thousand_rows),
 ];
 
-fn owed_id(n: u32) -> OwedId {
+fn owed_id(n: u64) -> OwedId {
     OwedId { submission: id(1), revision: 1, no: n }
 }
 
@@ -92,7 +92,7 @@ fn sweeping(fixture: &dyn Fixture, store: &dyn Store) -> Changes {
             RowChange::update(before, after),
             Sample::row(5).key("k2").ready("scan", 1).new_row(),
             change(store, id(20), |row| row.seat = None),
-            change(store, id(21), |row| row.seat = row.seat.take().map(|seat| Seat { holds: true, ..seat })),
+            change(store, id(21), |row| row.seat = row.seat.take().map(|seat| seat.standing(Stand::Holds))),
             change(store, id(24), |row| row.wait = lease_with("scan", 1, &[("tier", "bob", 2)])),
             change(store, id(25), |row| (row.timer, row.clocks) = (None, Vec::new())),
         ],

@@ -162,8 +162,14 @@ impl Ring {
             only: None,
         };
         let finishes = std::mem::take(&mut self.tokens).into_iter().map(|token| {
-            let finish =
-                Finish { token, outcome: "turned".into(), output: None, result: None, children: Vec::new() };
+            let finish = Finish {
+                token,
+                outcome: "turned".into(),
+                output: None,
+                result: None,
+                children: Vec::new(),
+                entries: Vec::new(),
+            };
             Ask::Tell(token.submission, Command::Finish(finish)).into()
         });
         let inputs: Vec<Input> = finishes.chain([Ask::Claim(claim).into()]).collect();

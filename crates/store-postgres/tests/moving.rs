@@ -224,7 +224,14 @@ async fn work_goes_on_after_the_move_leases_included() {
     });
     let engine = Engine::start(moved.await.unwrap(), &Options::default()).unwrap();
     let token = leased[0].token;
-    let finish = Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+    let finish = Finish {
+        token,
+        outcome: "done".into(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     engine.settle(token, Command::Finish(finish)).await.unwrap();
     let rest = engine.claim(claim(), Duration::ZERO).await.unwrap();
     assert_eq!(rest.len(), 1, "the other one is still in its queue");

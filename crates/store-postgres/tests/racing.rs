@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use model::submission::{Seat, Wait};
+use model::submission::{Seat, Stand, Wait};
 use model::{Event, Status, Submission, SubmissionId, evolve};
 use store::{
     Changes, Committed, Count, Entries, Error, Feed, LaneKey, Owed, OwedId, OwedTo, Query, Ready, Recorded,
@@ -45,7 +45,7 @@ fn lane(no: u64) -> LaneKey {
 
 fn look_at(lane: &LaneKey, cause: &Submission) -> Owed {
     Owed {
-        id: OwedId { submission: cause.id, revision: cause.revision, no: u32::from(cause.seat.is_none()) },
+        id: OwedId { submission: cause.id, revision: cause.revision, no: u64::from(cause.seat.is_none()) },
         to: OwedTo::Lane(lane.clone()),
         body: store_conformance::sample::json("{}"),
     }
@@ -58,7 +58,7 @@ fn join(store: &dyn Store, n: u64) {
     persist(store, &take, &mut |taken| {
         let view = taken.lanes[&lane];
         let free = view.holder.is_none() && view.first.is_none();
-        let seat = Seat { holds: free, ..Seat::new(lane.lane.clone(), "") };
+        let seat = Seat::new(lane.lane.clone(), "").standing(if free { Stand::Holds } else { Stand::InLine });
         let row = Sample::row(n).seat(seat).new_row();
         let owed = if view.holder.is_none() && !free { vec![look_at(&lane, &row.after)] } else { Vec::new() };
         Changes { rows: vec![row], owed, events: vec![submitted(n)], ..Changes::default() }
@@ -73,7 +73,7 @@ fn leave(store: &dyn Store, no: u64) -> bool {
     let mut left = false;
     persist(store, &take, &mut |taken| {
         let before = taken.rows[&holder].row.clone();
-        left = before.seat.as_ref().is_some_and(|seat| seat.holds);
+        left = before.seat.as_ref().is_some_and(|seat| seat.holds());
         if !left {
             return Changes::default();
         }
@@ -103,7 +103,7 @@ fn pay(store: &dyn Store) -> usize {
             let view = taken.lanes[lane];
             if let (None, Some(first)) = (view.holder, view.first) {
                 let before = taken.rows[&first].row.clone();
-                let seat = before.seat.clone().map(|seat| Seat { holds: true, ..seat });
+                let seat = before.seat.clone().map(|seat| seat.standing(Stand::Holds));
                 let after = Submission { seat, ..Submission::clone(&before) };
                 changes.rows.push(RowChange::update(before, after));
             }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use model::submission::{Seat, Wait};
+use model::submission::{Seat, Stand, Wait};
 use model::{Status, Submission};
 use store::{
     Changes, Committed, Error, LaneKey, LaneView, LimitKey, OpenKey, Owed, OwedId, OwedTo, Ready, RowChange,
@@ -120,7 +120,7 @@ fn leave_lane(store: &dyn Store) {
 /// Joins the line if somebody has the lane, and takes it otherwise.
 fn join(taken: &Taken) -> Changes {
     let held = taken.lanes[&lane()].holder.is_some();
-    let seat = Seat { holds: !held, ..Seat::new("l1", "") };
+    let seat = Seat::new("l1", "").standing(if held { Stand::InLine } else { Stand::Holds });
     Changes { rows: vec![Sample::row(2).seat(seat).new_row()], ..Changes::default() }
 }
 
@@ -134,7 +134,7 @@ fn pay_lane(store: &dyn Store) -> LaneView {
         let first = view.first.filter(|_| view.holder.is_none());
         let rows = first.map(|first| {
             let before = taken.rows[&first].row.clone();
-            let seat = before.seat.clone().map(|seat| Seat { holds: true, ..seat });
+            let seat = before.seat.clone().map(|seat| seat.standing(Stand::Holds));
             RowChange::update(before.clone(), Submission { seat, ..Submission::clone(&before) })
         });
         Changes {

@@ -98,8 +98,8 @@ fn read_owed(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> Res
     let mut owed = connection.prepare_cached(sql::OWED_FIRST)?;
     let mut rows = owed.query([codec::limit(take.owed)])?;
     while let Some(row) = rows.next()? {
-        let id =
-            OwedId { submission: codec::id(row, 0)?, revision: codec::unsigned(row, 1)?, no: row.get(2)? };
+        let (submission, revision) = (codec::id(row, 0)?, codec::unsigned(row, 1)?);
+        let id = OwedId { submission, revision, no: codec::unsigned(row, 2)? };
         taken.owed.push(Owed { id, to: codec::target(row, 3)?, body: codec::json(row, 4)? });
     }
     Ok(())

@@ -132,7 +132,22 @@ pub struct AnswerChange {
 pub struct OwedId {
     pub submission: SubmissionId,
     pub revision: u64,
-    pub no: u32,
+    /// Tells apart what one revision owes. Stores keep 63 bits of it.
+    pub no: u64,
+}
+
+impl OwedId {
+    /// Names a row's debt: the `count`-th of the write that makes the row's version `row_version`, counted from zero.
+    ///
+    /// A turn in a queue has no revision of its own, so one revision may have many writes, and each of them any number of
+    /// debts. The lowest 31 bits hold eight bits of the count and 23 of the version; what does not fit there stands above
+    /// them, so no two debts share an id, and one in a usual number of debts is read by servers that know 32 bits.
+    #[must_use]
+    pub fn of_row(submission: SubmissionId, revision: u64, row_version: u64, count: u64) -> Self {
+        let low = (row_version & 0x7F_FFFF) << 8 | count & 0xFF;
+        let high = (row_version >> 23 & 0x7FFF) << 16 | count >> 8 & 0xFFFF;
+        OwedId { submission, revision, no: high << 32 | low }
+    }
 }
 
 /// An effect on another submission, written in the commit that causes it and applied once, as a command of its own.
@@ -173,4 +188,30 @@ pub struct Committed {
     pub first_seq: u64,
     /// The position of its last one; 0 when it had none.
     pub last_seq: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_debts_of_a_row_share_an_id() {
+        let versions = [0, 1, 2, 3, 255, 256, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, (1 << 38) - 1];
+        let counts = (0..1_030).chain([65_535, 65_536, (1 << 24) - 1]);
+        let pairs: Vec<_> = counts.flat_map(|count| versions.map(|version| (version, count))).collect();
+        let ids: BTreeSet<_> = pairs
+            .iter()
+            .map(|(version, count)| OwedId::of_row(SubmissionId::NIL, 1, *version, *count))
+            .collect();
+        assert_eq!(ids.len(), pairs.len());
+        assert!(ids.iter().all(|id| i64::try_from(id.no).is_ok()), "stores keep 63 bits");
+    }
+
+    #[test]
+    fn usual_debts_have_the_ids_that_they_always_had() {
+        assert_eq!(OwedId::of_row(SubmissionId::NIL, 1, 7, 3).no, 7 << 8 | 3);
+        assert_eq!(OwedId::of_row(SubmissionId::NIL, 1, (1 << 23) - 1, 255).no, (1 << 31) - 1);
+    }
 }

@@ -114,30 +114,27 @@ pub struct ReadyEntry {
 /// The key a row has and does not hold: it ended, or waits for it.
 #[must_use]
 pub fn unheld_key(row: &Submission) -> Option<OpenKey> {
-    let unheld = row.key_waits || row.status.is_final();
-    let key = row.key.clone().filter(|_| unheld)?;
+    let key = row.key.clone().filter(|_| row.held_key().is_none())?;
     Some(OpenKey { pipeline: row.pipeline.clone(), key })
 }
 
 /// The lane a row holds.
 #[must_use]
 pub fn held_lane(row: &Submission) -> Option<LaneKey> {
-    let seat = row.seat.as_ref().filter(|seat| seat.holds)?;
-    Some(LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() })
+    Some(LaneKey { pipeline: row.pipeline.clone(), lane: row.held_lane()?.clone() })
 }
 
 /// The lane a row has a seat in and does not hold, parked or not.
 #[must_use]
 pub fn unheld_lane(row: &Submission) -> Option<LaneKey> {
-    let seat = row.seat.as_ref().filter(|seat| !seat.holds)?;
+    let seat = row.seat.as_ref().filter(|seat| !seat.holds())?;
     Some(LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() })
 }
 
 impl Entries {
     #[must_use]
     pub fn of(row: &Submission) -> Self {
-        let key = row.key.clone().filter(|_| !row.status.is_final());
-        let key = key.map(|key| OpenKey { pipeline: row.pipeline.clone(), key });
+        let open_key = |key: &Name| OpenKey { pipeline: row.pipeline.clone(), key: key.clone() };
         Entries {
             place: Place {
                 pipeline: row.pipeline.clone(),
@@ -152,18 +149,9 @@ impl Entries {
                 _ => None,
             },
             timer: row.timer.map(|at| TimerEntry { idle: row.status.is_final(), at }),
-            key: key.clone().filter(|_| !row.key_waits),
-            key_wait: key.filter(|_| row.key_waits),
-            lane: row.seat.as_ref().filter(|seat| seat.holds || seat.waits() && row.parked.is_none()).map(
-                |seat| LaneEntry {
-                    key: LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() },
-                    stand: if seat.holds {
-                        Stand::Holds
-                    } else {
-                        Stand::InLine { since: row.created_at, tie: seat.tie_order().clone() }
-                    },
-                },
-            ),
+            key: row.held_key().map(open_key),
+            key_wait: row.waited_key().map(open_key),
+            lane: lane_entry(row),
             parked: row.parked.clone(),
             slots: slots(row),
             late: row
@@ -174,6 +162,17 @@ impl Entries {
                 .map(|at| LateEntry { pipeline: row.pipeline.clone(), at }),
         }
     }
+}
+
+fn lane_entry(row: &Submission) -> Option<LaneEntry> {
+    let (lane, stand) = match row.held_lane() {
+        Some(lane) => (lane, Stand::Holds),
+        None => {
+            let seat = row.seat_in_line()?;
+            (&seat.lane, Stand::InLine { since: row.created_at, tie: seat.tie_order().clone() })
+        }
+    };
+    Some(LaneEntry { key: LaneKey { pipeline: row.pipeline.clone(), lane: lane.clone() }, stand })
 }
 
 fn slots(row: &Submission) -> Vec<SlotEntry> {

@@ -132,6 +132,14 @@ pub struct Ready {
     pub max: usize,
 }
 
+/// Tells whether a submission is of what a claim names: of any pipeline where none is named, and with all of the label
+/// values.
+#[must_use]
+pub fn is_wanted(pipelines: &[Name], labels: &BTreeMap<Name, Name>, row: &Submission) -> bool {
+    (pipelines.is_empty() || pipelines.contains(&row.pipeline))
+        && labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
+}
+
 /// A row with its documents, where they were wanted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {

@@ -47,8 +47,30 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Every kind, in the order they are declared.
+    pub const ALL: [Kind; 18] = [
+        Kind::Submitted,
+        Kind::Moved,
+        Kind::Retried,
+        Kind::Crashed,
+        Kind::Died,
+        Kind::Requested,
+        Kind::Abandoned,
+        Kind::Amended,
+        Kind::Redriven,
+        Kind::Sealed,
+        Kind::Erased,
+        Kind::Forgotten,
+        Kind::Late,
+        Kind::Approved,
+        Kind::Acknowledged,
+        Kind::Migrated,
+        Kind::Refused,
+        Kind::Merged,
+    ];
+
     #[must_use]
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Submitted => "submitted",
             Kind::Moved => "moved",

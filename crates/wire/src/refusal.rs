@@ -90,6 +90,7 @@ codes! {
     UnsupportedMediaType = "unsupported-media-type", Invalid, "the body's media type is not taken here";
     DuplicateKey = "duplicate-key", Conflict, "an open submission has this key";
     KeyConflict = "key-conflict", Conflict, "an open submission has this key with another payload";
+    EntryConflict = "entry-conflict", Conflict, "an entry of a system is not what the request expects";
     EndpointExists = "endpoint-exists", Conflict, "the address has an endpoint already";
     StaleLease = "stale-lease", Conflict, "the lease is over or another's; the answer changes nothing";
     NotLeasable = "not-leasable", Conflict, "the submission is not waiting for a worker of this task";

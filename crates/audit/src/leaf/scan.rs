@@ -12,7 +12,7 @@ use super::EventLeaf;
 pub(super) fn event(text: &str) -> Option<EventLeaf<'_>> {
     let mut scan = Scan { rest: text };
     scan.expect("{\"format\":1,\"kind\":\"")?;
-    let kind = kind(scan.until_quote()?)?;
+    let kind = one_of(&Kind::ALL, Kind::as_str, scan.until_quote()?)?;
     scan.expect(",\"definition\":\"")?;
     let definition = scan.digest()?;
     scan.expect(",\"submission\":\"")?;
@@ -148,30 +148,6 @@ impl<'a> Scan<'a> {
 
 fn one_of<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Option<T> {
     all.iter().copied().find(|one| name(*one) == text)
-}
-
-fn kind(text: &str) -> Option<Kind> {
-    Some(match text {
-        "submitted" => Kind::Submitted,
-        "moved" => Kind::Moved,
-        "retried" => Kind::Retried,
-        "crashed" => Kind::Crashed,
-        "died" => Kind::Died,
-        "requested" => Kind::Requested,
-        "abandoned" => Kind::Abandoned,
-        "amended" => Kind::Amended,
-        "redriven" => Kind::Redriven,
-        "sealed" => Kind::Sealed,
-        "erased" => Kind::Erased,
-        "forgotten" => Kind::Forgotten,
-        "late" => Kind::Late,
-        "approved" => Kind::Approved,
-        "acknowledged" => Kind::Acknowledged,
-        "migrated" => Kind::Migrated,
-        "refused" => Kind::Refused,
-        "merged" => Kind::Merged,
-        _ => return None,
-    })
 }
 
 /// `2026-01-31T23:59:59.999Z`, to the letter.

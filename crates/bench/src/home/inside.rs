@@ -108,8 +108,14 @@ impl Inside {
     }
 
     async fn finish_one(&self, token: Token) -> Result<()> {
-        let finish =
-            Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+        let finish = Finish {
+            token,
+            outcome: "done".into(),
+            output: None,
+            result: None,
+            children: Vec::new(),
+            entries: Vec::new(),
+        };
         match self.engine.settle(token, Command::Finish(finish)).await.map_err(refused)? {
             Output::Settled { .. } => Ok(()),
             other => bail!("a settlement was answered {other:?}"),

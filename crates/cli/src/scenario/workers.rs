@@ -94,6 +94,7 @@ impl Stage<'_> {
             output: answer.output.clone(),
             result: answer.result.clone(),
             children,
+            entries: Vec::new(),
         }))
     }
 

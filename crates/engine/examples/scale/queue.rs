@@ -133,8 +133,14 @@ impl Queues {
     pub(crate) fn round(&mut self, task: &str) -> Duration {
         let (tokens, mut took) = self.claim(&Claims { task, zone: None, max: 1 });
         let token = *tokens.first().expect("there is more to do");
-        let finish =
-            Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new() };
+        let finish = Finish {
+            token,
+            outcome: "done".into(),
+            output: None,
+            result: None,
+            children: Vec::new(),
+            entries: Vec::new(),
+        };
         took += self.timed(Ask::Tell(token.submission, Command::Finish(finish))).1;
         let began = clock::instant();
         self.settle();

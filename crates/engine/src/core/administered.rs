@@ -8,18 +8,40 @@ use std::collections::BTreeMap;
 use audit::leaf::{Act, Administered};
 use model::event::Pseudonym;
 use model::{Actor, Name, SubmissionId};
-use store::{RegistryKey, Store};
+use store::Store;
 
 use super::batch::Batch;
 use super::log::LOG;
 use super::tokens::{TokenDeed, TokenEntry};
-use super::{Ask, Operation};
+use super::{Ask, Input, Operation};
 use crate::holds::Hold;
+use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The registry kind of the names that pseudonyms of acts stand for.
 pub const ACTORS: &str = "actor";
+
 /// The entry that counts these acts.
-const COUNT: &str = "administered";
+#[derive(Debug)]
+pub(super) enum Count {}
+
+impl Entry for Count {
+    const KIND: &'static str = LOG;
+    type Body = u64;
+}
+
+impl OneEntry for Count {
+    const NAME: &'static str = "administered";
+}
+
+/// The names that pseudonyms of acts stand for.
+#[derive(Debug)]
+pub enum ActorNames {}
+
+impl Entry for ActorNames {
+    const KIND: &'static str = ACTORS;
+    type Body = Name;
+}
+
 /// The most bytes of one word of the detail: with the few there are, the whole is far below what a leaf holds.
 const WORD_BYTES_MAX: usize = 256;
 
@@ -33,17 +55,16 @@ pub fn administered_series() -> SubmissionId {
 
 /// Counts these acts so far.
 pub fn administered_count(store: &dyn Store) -> Result<u64, store::Error> {
-    let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == COUNT);
-    Ok(found.and_then(|(_, body)| body.as_str().parse().ok()).unwrap_or(0))
+    Ok(count_key().readable(store)?.unwrap_or(0))
 }
 
-pub(super) fn count_key() -> RegistryKey {
-    RegistryKey { kind: LOG.to_owned(), name: COUNT.to_owned() }
+pub(super) fn count_key() -> EntryKey<Count> {
+    EntryKey::one()
 }
 
 /// Tells whether a request may leave an act, so that the count of acts has to be at hand.
-pub(super) fn is_recorded(ask: &Ask) -> bool {
-    match ask {
+pub(super) fn is_recorded(input: &Input) -> bool {
+    match &input.ask {
         Ask::Token(deed) => !matches!(**deed, TokenDeed::Used { .. }),
         Ask::Endpoint(deed) => deed.word().is_some(),
         Ask::RetireVersion { .. }
@@ -52,12 +73,13 @@ pub(super) fn is_recorded(ask: &Ask) -> bool {
         | Ask::Start(_)
         | Ask::Stop(_)
         | Ask::ConfirmClock => true,
-        Ask::By(_, ask) => !matches!(
-            ask.itself(),
-            Ask::Tell(..) | Ask::Submit(_) | Ask::Claim(_) | Ask::MoveCursor(_) | Ask::DropCursor(_)
-        ),
-        Ask::Sharing(ask) => is_recorded(ask),
-        _ => false,
+        Ask::Tell(..)
+        | Ask::Submit(_)
+        | Ask::Claim(_)
+        | Ask::MoveCursor(_)
+        | Ask::DropCursor(_)
+        | Ask::PutEntry(_) => false,
+        _ => input.by.is_some(),
     }
 }
 
@@ -99,9 +121,8 @@ impl Batch<'_> {
 
     /// Puts on record what is done in this commit, in the name of whoever asks for it.
     pub(super) fn administered(&mut self, deed: &str, of: &str, detail: &Detail) {
-        let count = self.taken.registry.get(&count_key());
-        let no = count.and_then(|body| body.as_str().parse::<u64>().ok()).unwrap_or(0) + 1;
-        let by = self.by.clone();
+        let no = self.readable(&count_key()).unwrap_or(0) + 1;
+        let by = self.by.as_ref().map(|asker| asker.caller.clone());
         let actor = self.pseudonym(&by.as_ref().map_or_else(Actor::system, model::Caller::actor));
         let words = detail.iter().map(|(name, word)| (Name::from(*name), short(word)));
         let act = Act::Administered(Administered {
@@ -114,13 +135,12 @@ impl Batch<'_> {
             detail: words.collect::<BTreeMap<_, _>>(),
         });
         self.push_act(administered_series(), no, &act).expect("a few short words fit a leaf");
-        self.put(count_key(), &no);
+        self.put(&count_key(), &no);
     }
 
     fn pseudonym(&mut self, actor: &Actor) -> Pseudonym {
         let pseudonym = Pseudonym::of(actor, &self.secret());
-        let key = RegistryKey { kind: ACTORS.to_owned(), name: pseudonym.id.to_string() };
-        self.put(key, &actor.name);
+        self.put(&EntryKey::<ActorNames>::new(pseudonym.id.to_string()), &actor.name);
         pseudonym
     }
 }

@@ -12,14 +12,12 @@ use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::schema::Tank;
 use model::submission::Wait;
-use model::{
-    Caller, Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
-};
+use model::{Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time};
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::answers::{Kept, KeptAnswers};
-use super::{Answered, Ask, Decide, Input, Outcome, Output, Tally, Trust, open_key};
-use crate::bounds::{self, Bound, Part};
+use super::{Answered, Ask, Asker, Decide, Input, Outcome, Output, Tally, Trust, open_key};
+use crate::bounds::{self, Bound};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
 use crate::pipelines::Versions;
@@ -27,10 +25,15 @@ use crate::pipelines::Versions;
 /// Between looks at what has ended: clearing up a million rows leaves room for everything else.
 const IDLE_PAUSE: Millis = Millis::new(20);
 
+/// The source of chance: each draw is another.
+pub(super) type Draws<'a> = dyn FnMut() -> [u8; 32] + 'a;
+
 /// The parts that do not change while a batch is decided.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) versions: &'a Versions,
+    /// The holds in force as the batch begins.
+    pub(super) holds: &'a InForce,
     pub(super) decide: Decide,
     pub(super) secret: [u8; 32],
     pub(super) answers: &'a KeptAnswers,
@@ -38,6 +41,7 @@ pub(super) struct Rules<'a> {
 
 pub(super) struct Batch<'a> {
     rules: Rules<'a>,
+    chance: &'a mut Draws<'a>,
     pub(super) now: Time,
     pub(super) reachable_since: Time,
     pub(super) trust: Trust,
@@ -67,14 +71,12 @@ pub(super) struct Batch<'a> {
     pub(super) brought: Option<Versions>,
     /// Retired versions that something follows all the same: nothing is decided without them.
     pub(super) missing: RefCell<BTreeSet<(Name, u32)>>,
-    /// In whose name something is asked at the moment.
-    pub(super) by: Option<Caller>,
+    /// Whoever asks at the moment.
+    pub(super) by: Option<Asker>,
     /// The numbers of answers that this batch keeps, by subject.
     pub(super) kept: Kept,
     /// The fuel left for checking documents.
     pub(super) tank: Tank,
-    /// Set if whoever asks at the moment has a share of what is bounded, and is no owner.
-    pub(super) shares: bool,
 }
 
 /// The results of a batch besides its answers.
@@ -97,14 +99,20 @@ pub(super) struct News {
 
 impl<'a> Batch<'a> {
     /// `expected` is about how many submissions will be new or changed.
-    pub(super) fn new(mut taken: Taken, rules: Rules<'a>, holds: InForce, expected: usize) -> Self {
+    pub(super) fn new(
+        mut taken: Taken,
+        rules: Rules<'a>,
+        chance: &'a mut Draws<'a>,
+        expected: usize,
+    ) -> Self {
         // Rows and events are large: growing step by step would move each of them several times.
         taken.rows.reserve(expected);
         let events = Vec::with_capacity(expected);
         let ready = std::mem::take(&mut taken.ready).into_iter().map(VecDeque::from).collect();
         Batch {
             rules,
-            holds,
+            chance,
+            holds: rules.holds.clone(),
             holds_changed: false,
             epoch: super::epoch::of(&taken),
             epoch_moved: false,
@@ -128,56 +136,49 @@ impl<'a> Batch<'a> {
             by: None,
             kept: Kept::default(),
             tank: Tank::full(),
-            shares: false,
         }
     }
 
-    pub(super) fn answer(
-        &mut self,
-        input: &Input,
-        group: Option<usize>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Outcome {
+    pub(super) fn answer(&mut self, input: &Input, group: Option<usize>) -> Outcome {
         if let Some(once) = &input.once
             && let Some(answer) = self.repeated(once)
         {
             return answer;
         }
         input.once.as_ref().map_or(Ok(()), |once| self.check_answers(once))?;
-        let outcome = self.outcome(&input.ask, group, seed);
+        self.by.clone_from(&input.by);
+        let outcome = self.outcome(&input.ask, group);
+        self.by = None;
         if let (Some(once), Ok(Output::Submission(answered))) = (&input.once, &outcome) {
             self.keep(once, answered);
         }
         outcome
     }
 
-    fn outcome(&mut self, ask: &Ask, group: Option<usize>, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+    fn outcome(&mut self, ask: &Ask, group: Option<usize>) -> Outcome {
         match ask {
-            Ask::By(caller, ask) => {
-                let before = self.by.replace(caller.clone());
-                let outcome = self.outcome(ask, group, seed);
-                self.by = before;
-                outcome
+            Ask::Submit(admission) => {
+                let seed = self.draw();
+                self.submit(admission, seed)
             }
-            Ask::Sharing(ask) => {
-                let before = std::mem::replace(&mut self.shares, true);
-                let outcome = self.outcome(ask, group, seed);
-                self.shares = before;
-                outcome
+            Ask::Tell(id, command) => {
+                let seed = self.draw();
+                self.tell(*id, command, seed)
             }
-            Ask::Submit(admission) => self.submit(admission, seed()),
-            Ask::Tell(id, command) => self.tell(*id, command, seed()),
-            Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group, seed))),
+            Ask::Claim(claim) => Ok(Output::Tasks(self.claim(claim, group))),
             Ask::Apply(apply) => self.apply(apply),
             Ask::RetireVersion { pipeline, version } => self.retire_version(pipeline, *version),
             Ask::Hold(hold) => self.place(hold),
             Ask::Release(id) => self.release(id),
             Ask::MoveCursor(cursor) => self.move_cursor(cursor),
             Ask::DropCursor(cursor) => self.drop_cursor(cursor),
-            Ask::Tick(tick) => Ok(self.tick(tick, seed())),
+            Ask::Tick(tick) => {
+                let seed = self.draw();
+                Ok(self.tick(tick, seed))
+            }
             Ask::Start(operation) => self.start_operation(operation),
             Ask::Stop(id) => self.stop_operation(id),
-            Ask::Operate(chunk) => self.operate(chunk, seed),
+            Ask::Operate(chunk) => self.operate(chunk),
             Ask::Present { server, gone } => Ok(self.present(server, gone)),
             Ask::TakeDuty { duty, server } => Ok(self.take_duty(duty, server)),
             Ask::Leave { server, duties } => Ok(self.leave(server, duties)),
@@ -188,17 +189,21 @@ impl<'a> Batch<'a> {
             }
             Ask::Retire { before, kept } => {
                 self.changes.retired_before = Some(*before);
-                for (key, entry) in kept {
-                    self.put(key.clone(), entry);
-                }
+                kept.iter().for_each(|(key, act)| self.put(key, act));
                 Ok(Output::Gone)
             }
             Ask::Measured(news) => Ok(self.measured(news)),
             Ask::Log(deed) => self.log(deed),
             Ask::ConfirmClock => self.confirm_clock(),
+            Ask::PutEntry(change) => self.put_entry(change),
             Ask::Token(deed) => self.tokens(deed),
             Ask::Endpoint(deed) => self.endpoints(deed),
         }
+    }
+
+    /// Draws the chance of one decision.
+    pub(super) fn draw(&mut self) -> [u8; 32] {
+        (self.chance)()
     }
 
     /// Checks that there may be one more of something bounded, where somebody asks for it.
@@ -207,9 +212,8 @@ impl<'a> Batch<'a> {
         bound: &Bound,
         count: impl FnOnce(&str) -> bounds::Taken,
     ) -> Result<(), Refusal> {
-        let Some(caller) = &self.by else { return Ok(()) };
-        let part = if self.shares { Part::Share } else { Part::Whole };
-        bound.check(count(&caller.name), part)
+        let Some(asker) = &self.by else { return Ok(()) };
+        bound.check(count(&asker.caller.name), asker.part)
     }
 
     pub(super) fn finish(mut self) -> (Changes, News) {
@@ -325,7 +329,9 @@ impl<'a> Batch<'a> {
         let (pipeline, version) = (stored.row.pipeline.clone(), stored.row.version);
         let adapted = self.unmade(command).or_else(|| self.retargeted(command));
         let command = adapted.as_ref().unwrap_or(command);
-        let decision = self.decided(&pipeline, version, Some(id), command, seed)?;
+        let mut decision = self.decided(&pipeline, version, Some(id), command, seed)?;
+        let entries = std::mem::take(&mut decision.entries);
+        self.check_entries(&entries)?;
         let answer = decision.answer.clone();
         if answer == Answer::Parked {
             // Set aside for a hold: it must still be in force, or its end would have missed this row.
@@ -335,6 +341,7 @@ impl<'a> Batch<'a> {
             self.try_child(child, seed)?;
         }
         let children = self.accept(decision, Some(command));
+        self.put_entries(&entries);
         for child in children {
             let seed = seed_of(seed, &child);
             self.submit(&child.into(), seed)?;
@@ -445,13 +452,13 @@ impl<'a> Batch<'a> {
         let queued = self.move_key(old.as_deref(), &row);
         self.move_slots(old.as_deref(), &row);
         let look = self.move_lane(old.as_deref(), &row);
-        self.owe(&row, owed.into_iter().chain(look).chain(queued));
         if !unchanged && let Entry::Vacant(before) = self.before.entry(id) {
             // However often it changes in a batch, it is written once.
             row.row_version = old.as_ref().map_or(0, |old| old.row_version) + 1;
             before.insert(old);
             self.changed.push(id);
         }
+        self.owe(&row, owed.into_iter().chain(look).chain(queued));
         if forgotten {
             self.forget(id);
         } else {

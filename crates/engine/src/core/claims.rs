@@ -6,18 +6,14 @@ use model::command::Claim;
 use model::decide::Answer;
 use model::submission::Wait;
 use model::{Command, Name, Submission, SubmissionId};
+use store::take::is_wanted;
 
 use super::batch::Batch;
 use super::{Ask, ClaimMany, Granted, Input, Outcome, Output};
 
 impl Batch<'_> {
     /// The first of the queue its group has looked at.
-    pub(super) fn claim(
-        &mut self,
-        claim: &ClaimMany,
-        group: Option<usize>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Vec<Granted> {
+    pub(super) fn claim(&mut self, claim: &ClaimMany, group: Option<usize>) -> Vec<Granted> {
         let mut granted = Vec::new();
         // One that waits for what arrives has no queue to look at, and there may be thousands of them in a batch.
         let Some(group) = group else { return granted };
@@ -29,14 +25,15 @@ impl Batch<'_> {
                 Some(only) => queue.iter().position(|id| *id == only).and_then(|place| queue.remove(place)),
             };
             let Some(id) = next else { break };
-            granted.extend(self.grant(id, &command, seed()));
+            granted.extend(self.grant(id, &command));
         }
         granted
     }
 
     /// `None`: something earlier in the batch moved it, its time is over, or a hold covers it and took it out of the queue,
     /// so that the next claim does not meet it again. In each case it is someone else's turn.
-    fn grant(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Option<Granted> {
+    fn grant(&mut self, id: SubmissionId, command: &Command) -> Option<Granted> {
+        let seed = self.draw();
         let Ok(Answer::Granted { token }) = self.command(id, command, seed) else { return None };
         let stored = &self.taken.rows[&id];
         Some(Granted {
@@ -49,19 +46,11 @@ impl Batch<'_> {
 
     /// Claims that came away with less than they asked for get what has become ready in this very batch: it starts one
     /// commit earlier, and is never written into a queue. What cannot be handed out here is in the queue for the next look.
-    pub(super) fn lend(
-        &mut self,
-        inputs: &[Input],
-        outcomes: &mut [Outcome],
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) {
-        let short =
-            inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
-                (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => {
-                    Some((claim, tasks))
-                }
-                _ => None,
-            });
+    pub(super) fn lend(&mut self, inputs: &[Input], outcomes: &mut [Outcome]) {
+        let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+            (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => Some((claim, tasks)),
+            _ => None,
+        });
         let mut waiting: Vec<_> = short.collect();
         if waiting.is_empty() {
             return;
@@ -85,7 +74,7 @@ impl Batch<'_> {
             };
             if let Some(&index) = line.iter().find(takes) {
                 let (claim, tasks) = &mut waiting[index];
-                tasks.extend(self.grant(id, &command(claim), seed()));
+                tasks.extend(self.grant(id, &command(claim)));
             }
         }
     }
@@ -110,9 +99,6 @@ fn command(claim: &ClaimMany) -> Command {
     Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() })
 }
 
-/// As stores have it: any of the pipelines, all of the labels.
 fn wants(claim: &ClaimMany, row: &Submission) -> bool {
-    claim.only.is_none_or(|only| only == row.id)
-        && (claim.pipelines.is_empty() || claim.pipelines.contains(&row.pipeline))
-        && claim.labels.iter().all(|(name, value)| row.labels.get(name) == Some(value))
+    claim.only.is_none_or(|only| only == row.id) && is_wanted(&claim.pipelines, &claim.labels, row)
 }

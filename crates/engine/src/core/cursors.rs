@@ -3,18 +3,33 @@
 //! A cursor is its subject's: one of the same name of another subject is another cursor. One that was made before there were
 //! tokens is nobody's: whoever has none of its name begins where it stands, and moves one of their own from there.
 
-use model::{Code, Json, Name, Refusal, Time, person};
+use model::{Code, Name, Refusal, Time, person};
 use serde::{Deserialize, Serialize};
 use store::RegistryKey;
 
 use super::batch::Batch;
 use super::{Outcome, Output};
 use crate::bounds;
+use crate::registry::{Entry, EntryKey};
 
 /// The registry kind of cursors, under the names that [`cursor_name`] gives.
 pub const CURSORS: &str = "cursor";
-/// The registry kind of the numbers of cursors: of all, and of each subject. Those from before they were counted are in none.
-const COUNTS: &str = "cursor-count";
+
+#[derive(Debug)]
+pub enum Cursors {}
+
+impl Entry for Cursors {
+    const KIND: &'static str = CURSORS;
+    type Body = Cursor;
+}
+
+/// The numbers of cursors: of all, and of each subject. Those from before they were counted are in none.
+pub(super) enum Counts {}
+
+impl Entry for Counts {
+    const KIND: &'static str = "cursor-count";
+    type Body = usize;
+}
 
 /// A cursor somebody names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,36 +73,36 @@ fn spelled(subject: &str) -> String {
 }
 
 impl CursorName {
-    fn key(&self) -> RegistryKey {
-        RegistryKey { kind: CURSORS.to_owned(), name: cursor_name(self.subject.as_deref(), &self.name) }
+    fn key(&self) -> EntryKey<Cursors> {
+        EntryKey::new(cursor_name(self.subject.as_deref(), &self.name))
     }
 
     /// The key of the one of its name that is nobody's.
-    fn common(&self) -> RegistryKey {
-        RegistryKey { kind: CURSORS.to_owned(), name: self.name.to_string() }
+    fn common(&self) -> EntryKey<Cursors> {
+        EntryKey::new(self.name.to_string())
     }
 
-    fn own_count(&self) -> Option<RegistryKey> {
-        let name = cursor_name(Some(self.subject.as_deref()?), "");
-        Some(RegistryKey { kind: COUNTS.to_owned(), name })
+    fn own_count(&self) -> Option<EntryKey<Counts>> {
+        Some(EntryKey::new(cursor_name(Some(self.subject.as_deref()?), "")))
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = RegistryKey> {
-        [self.key(), self.common(), count_of_all()].into_iter().chain(self.own_count())
+        let counts = [Some(count_of_all()), self.own_count()].into_iter().flatten();
+        [self.key(), self.common()].map(|key| key.raw()).into_iter().chain(counts.map(|key| key.raw()))
     }
 }
 
-fn count_of_all() -> RegistryKey {
-    RegistryKey { kind: COUNTS.to_owned(), name: "all".to_owned() }
+fn count_of_all() -> EntryKey<Counts> {
+    EntryKey::new("all")
 }
 
 impl Batch<'_> {
     /// Forwards, unless the reader says that it means to go back: a late answer must not undo a newer one.
     pub(super) fn move_cursor(&mut self, wanted: &MoveCursor) -> Outcome {
         let MoveCursor { cursor, position, rewind } = wanted;
-        let own = self.cursor(&cursor.key());
+        let own = self.readable(&cursor.key());
         let is_new = own.is_none();
-        let stands = own.or_else(|| self.cursor(&cursor.common()));
+        let stands = own.or_else(|| self.readable(&cursor.common()));
         if let Some(stands) = stands.filter(|stands| stands.position > *position && !rewind) {
             let message = format!(
                 "cursor `{}` is at {} already; give `rewind` to go back",
@@ -99,20 +114,20 @@ impl Batch<'_> {
             self.count_cursor(cursor)?;
         }
         let moved = Cursor { position: *position, moved_at: self.now, subject: cursor.subject.clone() };
-        self.put(cursor.key(), &moved);
+        self.put(&cursor.key(), &moved);
         Ok(Output::Cursor(moved))
     }
 
     pub(super) fn drop_cursor(&mut self, cursor: &CursorName) -> Outcome {
         let key = cursor.key();
-        let Some(dropped) = self.cursor(&key) else {
+        let Some(dropped) = self.readable(&key) else {
             return Err(Refusal::new(Code::UnknownCursor, format!("no cursor `{}`", cursor.name)));
         };
-        self.remove(key);
+        self.remove(&key);
         for count in [Some(count_of_all()), cursor.own_count()].into_iter().flatten() {
             match self.count(&count).saturating_sub(1) {
-                0 => self.remove(count),
-                left => self.put(count, &left),
+                0 => self.remove(&count),
+                left => self.put(&count, &left),
             }
         }
         Ok(Output::Cursor(dropped))
@@ -123,19 +138,15 @@ impl Batch<'_> {
         let own = cursor.own_count().map(|key| (self.count(&key), key));
         let taken = bounds::Taken { all: of_all, own: own.as_ref().map_or(0, |(count, _)| *count) };
         self.check_bound(&bounds::CURSORS, |_| taken)?;
-        self.put(count_of_all(), &(of_all + 1));
+        self.put(&count_of_all(), &(of_all + 1));
         if let Some((count, key)) = own {
-            self.put(key, &(count + 1));
+            self.put(&key, &(count + 1));
         }
         Ok(())
     }
 
-    fn count(&self, key: &RegistryKey) -> usize {
-        self.taken.registry.get(key).and_then(|body| body.as_str().parse().ok()).unwrap_or(0)
-    }
-
-    fn cursor(&self, key: &RegistryKey) -> Option<Cursor> {
-        self.taken.registry.get(key).map(Json::as_str).and_then(|text| serde_json::from_str(text).ok())
+    fn count(&self, key: &EntryKey<Counts>) -> usize {
+        self.readable(key).unwrap_or(0)
     }
 }
 

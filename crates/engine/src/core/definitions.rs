@@ -32,9 +32,9 @@ impl<'a> Batch<'a> {
             let key = definition_key(&pipeline.name, pipeline.version);
             // The log names what was in force until now for ever.
             if let Some(past) = self.definitions().version(&pipeline.name, pipeline.version).cloned() {
-                self.put_json(past_key(&past.digest), past.definition.clone());
+                self.put(&past_key(&past.digest), &past.definition);
             }
-            self.put_json(key, pipeline.definition.clone());
+            self.put(&key, &pipeline.definition);
         }
         let mut definitions = self.definitions().clone();
         definitions.bring_in(pipeline.clone());
@@ -48,10 +48,10 @@ impl<'a> Batch<'a> {
             return Ok(Output::Gone);
         };
         // The log names it for ever.
-        self.put_json(past_key(&pipeline.digest), pipeline.definition.clone());
+        self.put(&past_key(&pipeline.digest), &pipeline.definition);
         let retired = RetiredVersion::of(&pipeline);
-        self.put(retired_key(name, version), &retired);
-        self.remove(definition_key(name, version));
+        self.put(&retired_key(name, version), &retired);
+        self.remove(&definition_key(name, version));
         self.next_epoch();
         self.administered(
             "pipeline-retired",

@@ -4,13 +4,23 @@
 
 use model::{Code, Digest, Name, Refusal, Time};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
+use store::RegistryKey;
 use wire::api::Secret;
 
 use super::batch::Batch;
 use super::{Outcome, Output};
+use crate::registry::{Entry, EntryKey};
 
 pub const ENDPOINTS: &str = "endpoint";
+
+#[derive(Debug)]
+pub enum Endpoints {}
+
+impl Entry for Endpoints {
+    const KIND: &'static str = ENDPOINTS;
+    type Body = EndpointEntry;
+}
+
 /// The name of the endpoint that signs for every address without one of its own.
 pub const DEFAULT_ENDPOINT: &str = "default";
 /// The newest, and the one before it until it is retired.
@@ -96,7 +106,7 @@ impl EndpointDeed {
             | EndpointDeed::Disable { name, .. }
             | EndpointDeed::Remove { name } => name,
         };
-        [key(name), key(DEFAULT_ENDPOINT)]
+        [key(name).raw(), key(DEFAULT_ENDPOINT).raw()]
     }
 
     /// Returns the deed's name on record. That a default was made when it was first needed is nobody's doing.
@@ -113,8 +123,8 @@ impl EndpointDeed {
     }
 }
 
-fn key(name: &str) -> RegistryKey {
-    RegistryKey { kind: ENDPOINTS.to_owned(), name: name.to_owned() }
+fn key(name: &str) -> EntryKey<Endpoints> {
+    EntryKey::new(name)
 }
 
 impl Batch<'_> {
@@ -170,9 +180,7 @@ impl Batch<'_> {
             }
             EndpointDeed::Remove { name } => {
                 let entry = self.endpoint(name)?;
-                self.taken.registry.remove(&key(name));
-                self.changes.registry.retain(|change| change.key != key(name));
-                self.changes.registry.push(RegistryChange { key: key(name), body: None });
+                self.remove(&key(name));
                 Ok(Output::Endpoint(Box::new(entry)))
             }
         }
@@ -191,15 +199,16 @@ impl Batch<'_> {
     }
 
     fn write_endpoint(&mut self, name: &str, entry: EndpointEntry) -> Output {
-        self.put(key(name), &entry);
+        self.put(&key(name), &entry);
         Output::Endpoint(Box::new(entry))
     }
 
     fn endpoint(&self, name: &str) -> Result<EndpointEntry, Refusal> {
-        let body = self.taken.registry.get(&key(name)).ok_or_else(|| {
-            Refusal::new(Code::UnknownEndpoint, "no such endpoint; it may have been removed meanwhile")
-        })?;
-        serde_json::from_str(body.as_str())
-            .map_err(|_| Refusal::new(Code::Internal, "the endpoint cannot be read as it is kept"))
+        let unknown =
+            || Refusal::new(Code::UnknownEndpoint, "no such endpoint; it may have been removed meanwhile");
+        match self.get(&key(name)) {
+            Ok(found) => found.ok_or_else(unknown),
+            Err(_) => Err(Refusal::new(Code::Internal, "the endpoint cannot be read as it is kept")),
+        }
     }
 }

@@ -3,20 +3,31 @@
 //! Every commit reads it, so that a hold placed by another server, or a definition applied there, is in force here
 //! from the next commit on. On one machine it never changes behind our back, and reading it costs one lookup a batch.
 
-use model::Json;
-use store::{RegistryChange, RegistryKey, Taken};
+use store::Taken;
 
 use super::Core;
 use super::batch::Batch;
 use crate::holds::InForce;
+use crate::registry::{Entry, EntryKey, OneEntry};
 
-pub(super) fn key() -> RegistryKey {
-    RegistryKey { kind: "epoch".to_owned(), name: "engine".to_owned() }
+pub(super) enum Epoch {}
+
+impl Entry for Epoch {
+    const KIND: &'static str = "epoch";
+    type Body = u64;
+}
+
+impl OneEntry for Epoch {
+    const NAME: &'static str = "engine";
+}
+
+pub(super) fn key() -> EntryKey<Epoch> {
+    EntryKey::one()
 }
 
 /// Zero before anything was registered.
 pub(super) fn of(taken: &Taken) -> u64 {
-    taken.registry.get(&key()).and_then(|body| body.as_str().parse().ok()).unwrap_or(0)
+    key().of(taken).ok().flatten().unwrap_or(0)
 }
 
 impl Core {
@@ -40,7 +51,7 @@ impl Batch<'_> {
     /// Makes this batch rely on the epoch: its commit holds only while nobody changes what it was decided by.
     pub(super) fn rely_on_epoch(&mut self) {
         if self.changes.relies_on.is_empty() {
-            self.changes.relies_on.push(key());
+            self.changes.relies_on.push(key().raw());
         }
     }
 
@@ -51,7 +62,6 @@ impl Batch<'_> {
         }
         self.epoch_moved = true;
         self.epoch += 1;
-        let body = Json::from_stored(&self.epoch.to_string());
-        self.changes.registry.push(RegistryChange { key: key(), body: Some(body) });
+        self.put(&key(), &self.epoch.clone());
     }
 }

@@ -132,7 +132,7 @@ fn sender(received: &Received) -> Caller {
 
 impl Batch<'_> {
     /// Decides what was received, each once: the commit that does takes it out of the inbox.
-    pub(super) fn receive(&mut self, door: &Door<'_>, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn receive(&mut self, door: &Door<'_>) {
         for received in std::mem::take(&mut self.taken.inbox) {
             if door.postpones(&received) {
                 continue;
@@ -142,22 +142,26 @@ impl Batch<'_> {
                 tracing::error!(submission = %received.id, "what was received has an id that was used before; dropped");
                 continue;
             }
-            let outcome = door.take(&received).and_then(|admission| self.submit(&admission.into(), seed()));
+            let outcome = door.take(&received).and_then(|admission| {
+                let seed = self.draw();
+                self.submit(&admission.into(), seed)
+            });
             match outcome {
                 Ok(Output::Submission(answered)) if answered.duplicate => {
                     self.tally.merged += 1;
-                    self.record_unborn(&received, Fate::Merged(answered.row.id), seed());
+                    self.record_unborn(&received, Fate::Merged(answered.row.id));
                 }
                 Ok(_) => self.tally.submitted += 1,
                 Err(refusal) => {
                     *self.tally.refused.entry(refusal.code.as_str().into()).or_default() += 1;
-                    self.record_unborn(&received, Fate::Refused(&refusal), seed());
+                    self.record_unborn(&received, Fate::Refused(&refusal));
                 }
             }
         }
     }
 
-    fn record_unborn(&mut self, received: &Received, fate: Fate<'_>, seed: [u8; 32]) {
+    fn record_unborn(&mut self, received: &Received, fate: Fate<'_>) {
+        let seed = self.draw();
         let context = self.bare_context(seed);
         let sent = Unborn {
             id: received.id,

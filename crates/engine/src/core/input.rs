@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::admit::Admission;
+use model::entry::EntryChange;
 use model::submission::Wait;
 use model::token::Bits;
 use model::{
@@ -11,28 +12,66 @@ use model::{
     Time, Token,
 };
 use serde::{Deserialize, Serialize};
-use store::{RegistryKey, RequestKey};
+use store::RequestKey;
 
 use super::cursors::{Cursor, CursorName, MoveCursor};
 use super::endpoints::{EndpointDeed, EndpointEntry};
 use super::fleet::{Server, Shift};
-use super::log::Deed as LogDeed;
+use super::log::{Deed as LogDeed, KeptActs};
 use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
+use crate::bounds::Part;
 use crate::holds::Hold;
 use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
+use crate::registry::EntryKey;
 
 /// One thing asked. Inputs of a batch are decided in order, each seeing what the ones before it did.
 #[derive(Debug, Clone)]
 pub struct Input {
     pub ask: Ask,
+    /// Whoever asks, where it matters: what goes on record says who, and what is bounded is counted for them.
+    pub by: Option<Asker>,
     /// Makes the ask answerable once: a repeat gets the first answer.
     pub once: Option<Once>,
 }
 
+/// Somebody in whose name something is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asker {
+    pub caller: Caller,
+    /// The part that they may use of what is bounded.
+    pub part: Part,
+}
+
+impl Asker {
+    /// One that may use all there is.
+    #[must_use]
+    pub fn owner(caller: Caller) -> Asker {
+        Asker { caller, part: Part::Whole }
+    }
+
+    /// One that gets no more than a subject's share, and nothing of the reserve.
+    #[must_use]
+    pub fn sharing(caller: Caller) -> Asker {
+        Asker { caller, part: Part::Share }
+    }
+}
+
 impl Input {
+    /// Returns the same input in somebody's name.
+    #[must_use]
+    pub fn by(self, asker: Asker) -> Input {
+        Input { by: Some(asker), ..self }
+    }
+
+    /// Returns the same input, answered once.
+    #[must_use]
+    pub fn once(self, once: Option<Once>) -> Input {
+        Input { once, ..self }
+    }
+
     /// A smaller one to begin with, of those that come in chunks.
     pub(super) fn half(&self) -> Option<Input> {
         match &self.ask {
@@ -44,7 +83,7 @@ impl Input {
 
 impl From<Ask> for Input {
     fn from(ask: Ask) -> Self {
-        Input { ask, once: None }
+        Input { ask, by: None, once: None }
     }
 }
 
@@ -98,7 +137,7 @@ pub enum Ask {
     /// Lets go of events before a position, and keeps these entries about what goes.
     Retire {
         before: u64,
-        kept: Vec<(RegistryKey, LoggedAct)>,
+        kept: Vec<(EntryKey<KeptActs>, LoggedAct)>,
     },
     /// Adds what a server measured of service levels to what is registered.
     Measured(Box<News>),
@@ -106,15 +145,12 @@ pub enum Ask {
     Log(Box<LogDeed>),
     /// Believes the clock, though it is far from what is known.
     ConfirmClock,
+    /// Changes one entry of a system, if it is what is expected.
+    PutEntry(Box<EntryChange>),
     /// Makes, ends or replaces a token.
     Token(Box<TokenDeed>),
     /// Makes, changes or ends an endpoint of webhooks.
     Endpoint(Box<EndpointDeed>),
-    /// One of the above in somebody's name: what goes on record about it says who.
-    By(Caller, Box<Ask>),
-    /// One of the above for somebody who is no owner: no more than a subject's share of what is bounded, and nothing of the
-    /// reserve.
-    Sharing(Box<Ask>),
 }
 
 impl Ask {
@@ -122,14 +158,6 @@ impl Ask {
     #[must_use]
     pub fn apply(pipeline: Arc<Pipeline>) -> Ask {
         Ask::Apply(Box::new(Apply::new(pipeline)))
-    }
-
-    /// Returns the request itself, whoever asks.
-    pub(crate) fn itself(&self) -> &Ask {
-        match self {
-            Ask::By(_, ask) | Ask::Sharing(ask) => ask.itself(),
-            ask => ask,
-        }
     }
 }
 

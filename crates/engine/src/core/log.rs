@@ -1,23 +1,44 @@
 //! Log entries besides events: definitions that come into force, and what is done to the log itself. Each is an act of
 //! a series, committed with what it tells of.
 
-use audit::leaf::{Act, Applied, Entry, Forked, KeyChange, Pruned};
+use audit::leaf::{Act, Applied, Entry as Logged, Forked, KeyChange, Pruned};
 use audit::tiles::{LEAF_BYTES_MAX, check_leaf};
 use model::event::Leaf;
-use model::{Code, Digest, Json, Pipeline, Refusal, SubmissionId};
+use model::{Code, Digest, Pipeline, Refusal, SubmissionId};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey, Store};
+use store::Store;
 
 use super::batch::Batch;
 use super::{LoggedAct, Outcome, Output};
-use crate::pipelines::{AppliedVersion, history_key, read_history};
+use crate::pipelines::{AppliedVersion, history_key};
+use crate::registry::{self, Entry, EntryKey, OneEntry};
 
 /// The registry kind of what the log needs to know.
 pub const LOG: &str = "log";
 /// The entry that counts its acts.
 pub const ACTS: &str = "acts";
-/// The registry kind of acts whose place in the sequence of events is gone.
-const KEPT: &str = "applied-act";
+
+/// The entry that keeps what the acts so far came to.
+#[derive(Debug)]
+pub enum LogActs {}
+
+impl Entry for LogActs {
+    const KIND: &'static str = LOG;
+    type Body = Acts;
+}
+
+impl OneEntry for LogActs {
+    const NAME: &'static str = ACTS;
+}
+
+/// The acts whose place in the sequence of events is gone.
+#[derive(Debug)]
+pub enum KeptActs {}
+
+impl Entry for KeptActs {
+    const KIND: &'static str = "applied-act";
+    type Body = LoggedAct;
+}
 
 /// Something done to the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,25 +92,19 @@ pub fn applied_series(pipeline: &str) -> SubmissionId {
 
 /// Returns the key of the first act that applied a definition, kept once its place in the sequence of events is gone.
 #[must_use]
-pub fn kept_key(applied: &Applied) -> RegistryKey {
-    RegistryKey { kind: KEPT.to_owned(), name: format!("{}@{}", applied.pipeline, applied.definition) }
+pub fn kept_key(applied: &Applied) -> EntryKey<KeptActs> {
+    EntryKey::new(format!("{}@{}", applied.pipeline, applied.definition))
 }
 
 /// The act that is kept of a definition.
 pub fn kept_act(store: &dyn Store, definition: &Digest) -> Result<Option<LoggedAct>, store::Error> {
-    let kept = store::registry_all(store, KEPT)?.into_iter();
-    let acts = kept.filter_map(|(_, body)| serde_json::from_str::<LoggedAct>(body.as_str()).ok());
-    let is_of = |act: &LoggedAct| matches!(Entry::read(act.leaf.as_bytes()), Ok(Entry::Act(Act::Applied(applied))) if applied.definition == *definition);
-    Ok(acts.into_iter().find(is_of))
+    let is_of = |act: &LoggedAct| matches!(Logged::read(act.leaf.as_bytes()), Ok(Logged::Act(Act::Applied(applied))) if applied.definition == *definition);
+    Ok(registry::readable::<KeptActs>(store)?.into_iter().map(|(_, act)| act).find(is_of))
 }
 
 #[must_use]
 pub fn log_series() -> SubmissionId {
     SubmissionId::of_series("log")
-}
-
-pub(super) fn acts_key() -> RegistryKey {
-    RegistryKey { kind: LOG.to_owned(), name: ACTS.to_owned() }
 }
 
 /// Checks that the log can hold an event. What cannot be logged does not happen.
@@ -108,7 +123,7 @@ impl Batch<'_> {
     /// Logs that a definition is in force from here on.
     pub(super) fn log_applied(&mut self, pipeline: &Pipeline) -> Result<(), Refusal> {
         let key = history_key(&pipeline.name);
-        let mut history = read_history(self.taken.registry.get(&key));
+        let mut history = self.readable(&key).unwrap_or_default();
         history.push(AppliedVersion::from(pipeline));
         let act = Act::Applied(Applied {
             pipeline: pipeline.name.clone(),
@@ -118,14 +133,13 @@ impl Batch<'_> {
             at: self.now,
         });
         self.push_act(applied_series(&pipeline.name), history.len() as u64, &act)?;
-        self.put(key, &history);
+        self.put(&key, &history);
         Ok(())
     }
 
     pub(super) fn log(&mut self, deed: &Deed) -> Outcome {
-        let known = self.taken.registry.get(&acts_key());
-        let mut acts: Acts =
-            known.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default();
+        let key = EntryKey::<LogActs>::one();
+        let mut acts = self.readable(&key).unwrap_or_default();
         let revision = acts.revision + 1;
         let at = self.now;
         let change = |key: &String| KeyChange { key: key.clone(), at };
@@ -133,7 +147,7 @@ impl Batch<'_> {
             Deed::KnowKeys(keys) => {
                 if acts.keys.is_empty() {
                     acts.keys = keys.clone();
-                    self.put(acts_key(), &acts);
+                    self.put(&key, &acts);
                 }
                 return Ok(Output::Gone);
             }
@@ -164,7 +178,7 @@ impl Batch<'_> {
         };
         acts.revision = revision;
         self.push_act(log_series(), revision, &act)?;
-        self.put(acts_key(), &acts);
+        self.put(&key, &acts);
         if self.by.is_some() {
             let (deed, of) = match deed {
                 Deed::Fork { size, .. } => ("log-forked", size.to_string()),
@@ -183,26 +197,5 @@ impl Batch<'_> {
         fits(&leaf)?;
         self.changes.acts.push(store::Act { series, revision, leaf });
         Ok(())
-    }
-
-    /// Writes an entry; what follows in the batch sees it.
-    pub(super) fn put(&mut self, key: RegistryKey, value: &impl Serialize) {
-        self.put_json(
-            key,
-            Json::from_stored(&serde_json::to_string(value).expect("it has only string keys")),
-        );
-    }
-
-    /// Removes an entry; what follows in the batch does not see it.
-    pub(super) fn remove(&mut self, key: RegistryKey) {
-        self.taken.registry.remove(&key);
-        self.changes.registry.retain(|change| change.key != key);
-        self.changes.registry.push(RegistryChange { key, body: None });
-    }
-
-    pub(super) fn put_json(&mut self, key: RegistryKey, body: Json) {
-        self.taken.registry.insert(key.clone(), body.clone());
-        self.changes.registry.retain(|change| change.key != key);
-        self.changes.registry.push(RegistryChange { key, body: Some(body) });
     }
 }

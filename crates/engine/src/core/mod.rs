@@ -7,6 +7,7 @@ mod claims;
 mod cursors;
 mod definitions;
 mod endpoints;
+mod entries;
 mod epoch;
 mod fleet;
 mod inbox;
@@ -18,25 +19,30 @@ mod owed;
 mod plan;
 mod schedules;
 mod surroundings;
+mod system_entries;
 mod tokens;
 mod trust;
 mod waking;
 
-pub use administered::{ACTORS, administered_count, administered_series};
-pub use cursors::{CURSORS, Cursor, CursorName, MoveCursor, cursor_name};
-pub use endpoints::{DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, endpoint_name};
+pub use administered::{ACTORS, ActorNames, administered_count, administered_series};
+pub use cursors::{CURSORS, Cursor, CursorName, Cursors, MoveCursor, cursor_name};
+pub use endpoints::{
+    DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, Endpoints, endpoint_name,
+};
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
-pub use input::{Answered, Ask, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
+pub use input::{Answered, Ask, Asker, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
 pub use log::{
-    ACTS, Acts, Deed as LogDeed, LOG, LoggedPrune, applied_series, kept_act, kept_key, log_series,
+    ACTS, Acts, Deed as LogDeed, KeptActs, LOG, LogActs, LoggedPrune, applied_series, kept_act, kept_key,
+    log_series,
 };
 pub use operations::{
-    CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationStatus, RUNNING,
-    results_of,
+    CHUNK_MAX, Chunk, Deed, Filter, OPERATIONS, Operation, OperationResult, OperationResults,
+    OperationStatus, Operations, RUNNING, RunningOperations, results_of,
 };
-pub use schedules::{Due, SCHEDULES, Scheduled, Tick};
-pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
+pub use schedules::{Due, SCHEDULES, Scheduled, Schedules, Tick};
+pub use system_entries::{SystemEntries, system_entries, system_entry};
+pub use tokens::{TOKENS, TOKENS_USED, TokenDeed, TokenEntry, Tokens, TokensUsed, token_name};
 pub use trust::{AHEAD_MAX, APART_MAX, BEHIND_MAX, Doubt, Trust};
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -47,7 +53,7 @@ use model::decide::{Current, Decision};
 use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
 use store::{LaneKey, LimitKey, OpenKey, Store, Stored, Take};
 
-use crate::holds::{Holds, InForce};
+use crate::holds::Holds;
 use crate::metrics::Notes;
 use crate::pipelines::Pipelines;
 use answers::KeptAnswers;
@@ -158,9 +164,9 @@ impl Core {
 
     /// Keeps what time it is, as the last thing that is done: what ended until now stays so, whatever the clock says when
     /// the store is opened again.
-    pub fn keep_time(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) -> Step {
+    pub fn keep_time(&mut self, chance: &mut dyn FnMut() -> [u8; 32]) -> Step {
         self.trust.keep_next();
-        self.step(&[], 0, seed)
+        self.step(&[], 0, chance)
     }
 
     /// Returns the number of inputs that the next batch should have at most.
@@ -170,19 +176,20 @@ impl Core {
     }
 
     /// Decides and commits a batch, and whatever is due. Every input is answered, whatever happens.
-    pub fn step(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> Step {
-        let mut step = Step::default();
-        self.attempt(inputs, due.min(self.bulk), seed, &mut step);
-        step
+    pub fn step(&mut self, inputs: &[Input], due: usize, chance: &mut dyn FnMut() -> [u8; 32]) -> Step {
+        let mut work = Work { chance, step: Step::default() };
+        self.attempt(inputs, due.min(self.bulk), &mut work);
+        work.step
     }
 
-    fn attempt(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32], step: &mut Step) {
+    fn attempt(&mut self, inputs: &[Input], due: usize, work: &mut Work<'_>) {
         for _ in 0..CONFLICTS_MAX {
-            match self.commit(inputs, due, seed, step) {
-                Ok(true) => return,
-                Ok(false) => {
+            match self.commit(inputs, due, work) {
+                Ok(Committed::Done) => return,
+                Ok(Committed::TooLarge) => {
                     if due > 0 {
-                        // Again and again where most of the inputs only wait along and bring no documents.
+                        // Waiting claims count as inputs but load no documents, so one halving may not be enough; the next
+                        // attempt halves again.
                         self.bulk = (self.bulk.min(inputs.len().max(due)) / 2).max(1);
                     }
                     break;
@@ -190,49 +197,47 @@ impl Core {
                 Err(store::Error::Conflict(reason)) => {
                     tracing::debug!(reason, inputs = inputs.len(), "lost a race, deciding again");
                 }
-                Err(error) => return self.failed(inputs.len(), &error, step),
+                Err(error) => return self.failed(inputs.len(), &error, &mut work.step),
             }
         }
-        self.split(inputs, due, seed, step);
+        self.split(inputs, due, work);
     }
 
-    /// A batch that cannot be decided or committed as a whole: each half alone, so that one bad input is answered alone. What
-    /// is due stays so.
-    fn split(&mut self, inputs: &[Input], due: usize, seed: &mut dyn FnMut() -> [u8; 32], step: &mut Step) {
+    /// Attempts each half of a batch that cannot be decided or committed as a whole, so that one bad input is answered alone.
+    /// What is due stays so.
+    fn split(&mut self, inputs: &[Input], due: usize, work: &mut Work<'_>) {
         match inputs {
-            [] if due > 1 => self.attempt(&[], due / 2, seed, step),
+            [] if due > 1 => self.attempt(&[], due / 2, work),
             [] => {}
-            [_] if due > 0 => self.attempt(inputs, 0, seed, step),
+            [_] if due > 0 => self.attempt(inputs, 0, work),
             [one] => match one.half() {
-                Some(half) => self.attempt(&[half], 0, seed, step),
-                None => step.outcomes.push(Err(Refusal::new(
+                Some(half) => self.attempt(&[half], 0, work),
+                None => work.step.outcomes.push(Err(Refusal::new(
                     Code::Unavailable,
                     "others changed the same submission at the same time; try again",
                 ))),
             },
             _ => {
                 let (first, second) = inputs.split_at(inputs.len() / 2);
-                self.attempt(first, 0, seed, step);
-                self.attempt(second, 0, seed, step);
+                self.attempt(first, 0, work);
+                self.attempt(second, 0, work);
             }
         }
     }
 
-    /// `false`: there was no room for all the documents it needs.
     fn commit(
         &mut self,
         inputs: &[Input],
         due: usize,
-        seed: &mut dyn FnMut() -> [u8; 32],
-        step: &mut Step,
-    ) -> Result<bool, store::Error> {
+        work: &mut Work<'_>,
+    ) -> Result<Committed, store::Error> {
         let plan = Plan::of(inputs, self.scarce);
         // Once to find out that others have changed what is kept at hand, once with what they changed it to.
         loop {
-            match self.transact(&plan, inputs, due, seed)? {
+            match self.transact(&plan, inputs, due, work.chance)? {
                 Decided::Outdated { epoch } => self.catch_up(epoch)?,
                 Decided::Missing(versions) => self.pipelines.recall(&*self.store, &versions)?,
-                Decided::Crowded => return Ok(false),
+                Decided::Crowded => return Ok(Committed::TooLarge),
                 Decided::Done { outcomes, news, last_seq } => {
                     self.keep(&news);
                     self.scarce = scarcity(inputs, &outcomes).unwrap_or(self.scarce);
@@ -240,8 +245,8 @@ impl Core {
                         // Not by parts of a batch that was too much, or what is due would never have its turn.
                         self.bulk = self.bulk.saturating_add(1 + self.bulk / 8);
                     }
-                    step.add(outcomes, news, last_seq);
-                    return Ok(true);
+                    work.step.add(outcomes, news, last_seq);
+                    return Ok(Committed::Done);
                 }
             }
         }
@@ -252,7 +257,7 @@ impl Core {
         plan: &Plan,
         inputs: &[Input],
         due: usize,
-        seed: &mut dyn FnMut() -> [u8; 32],
+        chance: &mut dyn FnMut() -> [u8; 32],
     ) -> Result<Decided, store::Error> {
         let versions = self.pipelines.current();
         let version = |row: &Submission| versions.version(&row.pipeline, row.version);
@@ -263,8 +268,7 @@ impl Core {
         };
         let wants_documents = |row: &Submission| plan.wants_documents(row) || needs_documents(row);
         let leaves_lane = |row: &Submission| {
-            let holds = row.seat.as_ref().is_some_and(|seat| seat.holds);
-            holds && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
+            row.held_lane().is_some() && version(row).is_some_and(|pipeline| pipeline.may_leave_lane(row))
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let arrival = |received: &store::Received| door.arrival(received);
@@ -279,10 +283,10 @@ impl Core {
         };
         if holds.next_expiry().is_some() {
             // A hold that ends by itself goes on record.
-            take.registry.push(administered::count_key());
+            take.registry.push(administered::count_key().raw());
         }
         let (decide, secret, answers) = (self.decide, self.secret, &self.answers);
-        let rules = Rules { versions: &versions, decide, secret, answers };
+        let rules = Rules { versions: &versions, holds: &holds, decide, secret, answers };
         let mut decided = None;
         let committed = self.store.transact(&take, &mut |taken| {
             let epoch = epoch::of(&taken);
@@ -296,20 +300,20 @@ impl Core {
                 return store::Changes::default();
             }
             let expected = inputs.len() + taken.due.len() + taken.owed.len();
-            let mut batch = Batch::new(taken, rules, InForce::clone(&holds), expected);
+            let mut batch = Batch::new(taken, rules, chance, expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.contested = contested(plan.lanes().iter().chain(door.lanes().iter()));
             batch.arrivals = self.arrivals.filter(|(at, _)| *at == batch.now).map_or(0, |(_, count)| count);
             batch.watch_clock(&self.trust);
             batch.end_holds();
-            let mut outcomes = plan.run(inputs, &mut batch, seed);
-            batch.wake_due(seed);
+            let mut outcomes = plan.run(inputs, &mut batch);
+            batch.wake_due();
             batch.spare_idle();
-            batch.wake_idle(seed);
-            batch.pay_owed(take.parked, seed);
-            batch.receive(&door, seed);
-            batch.hand_over_lanes(seed);
-            batch.lend(inputs, &mut outcomes, seed);
+            batch.wake_idle();
+            batch.pay_owed(take.parked);
+            batch.receive(&door);
+            batch.hand_over_lanes();
+            batch.lend(inputs, &mut outcomes);
             let missing = batch.missing.take();
             if !missing.is_empty() {
                 decided = Some(Decided::Missing(missing));
@@ -367,6 +371,19 @@ impl Core {
     }
 }
 
+/// The parts of a step that its attempts share.
+struct Work<'a> {
+    chance: &'a mut dyn FnMut() -> [u8; 32],
+    step: Step,
+}
+
+/// The result of an attempt to commit.
+enum Committed {
+    Done,
+    /// There was no room for all the documents it needs.
+    TooLarge,
+}
+
 /// The result of a transaction.
 #[expect(
     clippy::large_enum_variant,
@@ -420,11 +437,10 @@ fn contested<'a>(lanes: impl Iterator<Item = &'a LaneKey>) -> HashSet<LaneKey> {
 
 /// Tells whether claims came away with less than they asked for, if there were any.
 fn scarcity(inputs: &[Input], outcomes: &[Outcome]) -> Option<bool> {
-    let short =
-        inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (input.ask.itself(), outcome) {
-            (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
-            _ => None,
-        });
+    let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
+        (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
+        _ => None,
+    });
     short.reduce(|one, other| one || other)
 }
 

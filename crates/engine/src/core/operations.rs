@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use model::command::{Acknowledge, Act, Migrate, Redrive};
 use model::{Caller, Code, Command, Digest, Json, Name, Refusal, Role, Submission, SubmissionId};
-use serde::Serialize;
-use store::{RegistryChange, RegistryKey};
 
 pub use wire::operation::{Deed, Filter, Operation, OperationResult, OperationStatus};
 
@@ -14,12 +12,52 @@ use super::administered;
 use super::batch::Batch;
 use super::{Outcome, Output};
 use crate::bounds;
+use crate::registry::{Entry, EntryKey, OneEntry, kind_within};
 
 /// The registry kind of operations.
 pub const OPERATIONS: &str = "operation";
 /// The registry kind of operations that run, which are registered once more: whoever goes on with them does not look at
 /// the others.
 pub const RUNNING: &str = "operation-running";
+
+#[derive(Debug)]
+pub enum Operations {}
+
+impl Entry for Operations {
+    const KIND: &'static str = OPERATIONS;
+    type Body = Operation;
+}
+
+/// The operations that run.
+#[derive(Debug)]
+pub enum RunningOperations {}
+
+impl Entry for RunningOperations {
+    const KIND: &'static str = RUNNING;
+    type Body = Operation;
+}
+
+/// The results of an operation, under the ids of their submissions: each operation has a part of this kind.
+#[derive(Debug)]
+pub enum OperationResults {}
+
+impl Entry for OperationResults {
+    const KIND: &'static str = OPERATIONS;
+    type Body = OperationResult;
+}
+
+/// The subjects that started operations, by the ids of those. Those of the engine itself are not in it.
+pub(super) enum StartedOperations {}
+
+impl Entry for StartedOperations {
+    const KIND: &'static str = "operations-started";
+    type Body = BTreeMap<Name, Name>;
+}
+
+impl OneEntry for StartedOperations {
+    const NAME: &'static str = "all";
+}
+
 /// Submissions of one chunk.
 pub const CHUNK_MAX: usize = 100;
 
@@ -45,23 +83,20 @@ impl Chunk {
     }
 }
 
-pub(super) fn key(id: &str) -> RegistryKey {
-    RegistryKey { kind: OPERATIONS.to_owned(), name: id.to_owned() }
+pub(super) fn key(id: &str) -> EntryKey<Operations> {
+    EntryKey::new(id)
 }
 
 /// The registry an operation's results are kept in, under the ids of their submissions.
 #[must_use]
 pub fn results_of(id: &str) -> String {
-    format!("{OPERATIONS}/{id}")
+    kind_within::<OperationResults>(id)
 }
 
-/// The entry that says who started each operation that runs. Those of the engine itself are not in it.
-pub(super) fn started_key() -> RegistryKey {
-    RegistryKey { kind: "operations-started".to_owned(), name: "all".to_owned() }
+/// The entry that says who started each operation that runs.
+pub(super) fn started_key() -> EntryKey<StartedOperations> {
+    EntryKey::one()
 }
-
-/// The subjects that started operations, by the ids of those.
-type Started = BTreeMap<Name, Name>;
 
 impl Batch<'_> {
     pub(super) fn start_operation(&mut self, operation: &Operation) -> Outcome {
@@ -71,13 +106,13 @@ impl Batch<'_> {
             let message = format!("no version {version} of `{}`", operation.filter.pipeline);
             return Err(Refusal::new(Code::UnknownVersion, message));
         }
-        let mut started = self.started();
+        let mut started = self.readable(&started_key()).unwrap_or_default();
         self.check_bound(&bounds::OPERATIONS, |subject| bounds::Taken {
             all: started.len(),
             own: started.values().filter(|starter| ***starter == *subject).count(),
         })?;
         started.insert(operation.id.clone(), operation.by.name.clone());
-        self.put(started_key(), &started);
+        self.put(&started_key(), &started);
         let operation = Operation { started_at: self.now, ..operation.clone() };
         self.administered("operation-started", &operation.id, &administered::of_operation(&operation));
         Ok(self.keep_operation(operation))
@@ -120,7 +155,7 @@ impl Batch<'_> {
     }
 
     /// Does a chunk, unless somebody stopped the operation or did the chunk already.
-    pub(super) fn operate(&mut self, chunk: &Chunk, seed: &mut dyn FnMut() -> [u8; 32]) -> Outcome {
+    pub(super) fn operate(&mut self, chunk: &Chunk) -> Outcome {
         let mut operation = self.operation(&chunk.operation)?;
         if operation.status != OperationStatus::Running || operation.after != chunk.after {
             return Ok(Output::Operation(Box::new(operation)));
@@ -130,7 +165,7 @@ impl Batch<'_> {
             // It may have moved on since it was found.
             let fits = self.taken.rows.get(id).filter(|stored| stored.row.fits(&operation.filter));
             let Some(row) = fits.map(|stored| stored.row.clone()) else { continue };
-            let result = self.do_one(&operation, &row, seed());
+            let result = self.do_one(&operation, &row);
             if result.code.as_deref() == Some(Code::Overloaded.as_str()) {
                 // The documents of this step have taken long enough: the next look begins with this one.
                 operation.after = before;
@@ -142,8 +177,7 @@ impl Batch<'_> {
                 None => operation.done += 1,
                 Some(code) => *operation.refused.entry(code.clone()).or_default() += 1,
             }
-            let key = RegistryKey { kind: results_of(&operation.id), name: id.to_string() };
-            self.changes.registry.push(RegistryChange { key, body: Some(stored(&result)) });
+            self.put(&EntryKey::<OperationResults>::within(&operation.id, id.to_string()), &result);
         }
         operation.after = chunk.next.or(operation.after);
         if chunk.last {
@@ -161,17 +195,15 @@ impl Batch<'_> {
                 format!("operation {id} is running; stop it first"),
             ));
         }
-        let result = |name: &String| RegistryKey { kind: results_of(id), name: name.clone() };
-        let mut keys: Vec<_> = results.iter().map(result).collect();
-        if keys.is_empty() {
-            self.taken.registry.remove(&key(id));
-            keys.push(key(id));
+        if results.is_empty() {
+            self.remove(&key(id));
         }
-        self.changes.registry.extend(keys.into_iter().map(|key| RegistryChange { key, body: None }));
+        results.iter().for_each(|name| self.remove(&EntryKey::<OperationResults>::within(id, name)));
         Ok(Output::Gone)
     }
 
-    fn do_one(&mut self, operation: &Operation, row: &Submission, seed: [u8; 32]) -> OperationResult {
+    fn do_one(&mut self, operation: &Operation, row: &Submission) -> OperationResult {
+        let seed = self.draw();
         let done = self.command_for(operation, row).and_then(|command| {
             if operation.dry_run {
                 let decision = self.decided(&row.pipeline, row.version, Some(row.id), &command, seed)?;
@@ -219,40 +251,31 @@ impl Batch<'_> {
     }
 
     fn operation(&self, id: &Name) -> Result<Operation, Refusal> {
-        let Some(body) = self.taken.registry.get(&key(id)) else {
-            return Err(Refusal::new(Code::UnknownOperation, format!("no operation {id}")));
-        };
-        serde_json::from_str(body.as_str())
-            .map_err(|_| Refusal::new(Code::Internal, format!("operation {id} cannot be read")))
+        match self.get(&key(id)) {
+            Ok(Some(operation)) => Ok(operation),
+            Ok(None) => Err(Refusal::new(Code::UnknownOperation, format!("no operation {id}"))),
+            Err(_) => Err(Refusal::new(Code::Internal, format!("operation {id} cannot be read"))),
+        }
     }
 
     fn end(&mut self, operation: &mut Operation, status: OperationStatus) {
         operation.status = status;
         operation.ended_at = Some(self.now);
-        let mut started = self.started();
+        let mut started = self.readable(&started_key()).unwrap_or_default();
         if started.remove(&operation.id).is_some() {
-            self.put(started_key(), &started);
+            self.put(&started_key(), &started);
         }
     }
 
-    fn started(&self) -> Started {
-        let kept = self.taken.registry.get(&started_key());
-        kept.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
-    }
-
     fn keep_operation(&mut self, operation: Operation) -> Output {
-        let (key, body) = (key(&operation.id), stored(&operation));
-        let running = RegistryKey { kind: RUNNING.to_owned(), name: key.name.clone() };
-        let runs = (operation.status == OperationStatus::Running).then(|| body.clone());
+        let running = EntryKey::<RunningOperations>::new(&*operation.id);
         // Seen by what follows in the same batch.
-        self.taken.registry.insert(key.clone(), body.clone());
-        self.changes.registry.retain(|change| change.key != key && change.key != running);
-        self.changes.registry.push(RegistryChange { key, body: Some(body) });
-        self.changes.registry.push(RegistryChange { key: running, body: runs });
+        self.put(&key(&operation.id), &operation);
+        if operation.status == OperationStatus::Running {
+            self.put(&running, &operation);
+        } else {
+            self.remove(&running);
+        }
         Output::Operation(Box::new(operation))
     }
-}
-
-fn stored(value: &impl Serialize) -> Json {
-    Json::from_stored(&serde_json::to_string(value).expect("it has only string keys"))
 }

@@ -3,13 +3,14 @@
 use model::command::Child;
 use model::owed::{DELIVERY, Debtor, Delivery, Effect};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
-use store::{LaneView, OpenKey, OwedId, OwedTo, Received, RegistryChange, RegistryKey};
+use store::{LaneView, OpenKey, OwedId, OwedTo, Received};
 
 use super::administered;
 use super::batch::Batch;
 use super::{LaneKey, Outcome, Output};
 use crate::bounds;
-use crate::holds::{HOLDS, Hold};
+use crate::holds::{Hold, KeptHolds};
+use crate::registry::EntryKey;
 
 /// The submitter of what notifications become. No application in the database has such a name: theirs begin with
 /// `sql:`.
@@ -18,8 +19,8 @@ pub(super) const NOTIFIER: &str = "notify";
 impl Batch<'_> {
     /// Writes down what a decision means for others.
     ///
-    /// Turns in queues have no revision of their own: the version of the row tells their debts from those of the event
-    /// before, which may not be paid yet.
+    /// `cause` has the version that this commit gives it: turns in queues have no revision of their own, and debts of the
+    /// event before may not be paid yet.
     pub(super) fn owe(&mut self, cause: &Submission, owed: impl Iterator<Item = Owed>) {
         for owed in owed {
             if let Effect::Deliver(delivery) = &owed.effect {
@@ -33,12 +34,7 @@ impl Batch<'_> {
             let same = |id: &OwedId| id.submission == cause.id && id.revision == cause.revision;
             let written = self.changes.owed.iter().chain(self.lanes_left.iter().map(|(_, owed)| owed));
             let count = written.filter(|owed| same(&owed.id)).count() as u64;
-            let no = (cause.row_version << 8 | count) & u64::from(u32::MAX >> 1);
-            let id = OwedId {
-                submission: cause.id,
-                revision: cause.revision,
-                no: u32::try_from(no).unwrap_or(u32::MAX),
-            };
+            let id = OwedId::of_row(cause.id, cause.revision, cause.row_version, count);
             let to = match owed.to {
                 Debtor::Submission(id) => OwedTo::Submission(id),
                 Debtor::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
@@ -68,7 +64,7 @@ impl Batch<'_> {
 
     /// A lane without a holder goes to the first in line in the same commit, where it can be told who that is. Otherwise
     /// it is owed.
-    pub(super) fn hand_over_lanes(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn hand_over_lanes(&mut self) {
         for (lane, owed) in std::mem::take(&mut self.lanes_left) {
             self.contested.remove(&lane);
             let view = self.taken.lanes.get(&lane).copied().unwrap_or_default();
@@ -79,7 +75,7 @@ impl Batch<'_> {
             };
             self.lanes_moved.remove(&lane);
             self.taken.lanes.insert(lane.clone(), LaneView { holder: None, first });
-            if !self.pass_lane(&lane, seed) {
+            if !self.pass_lane(&lane) {
                 self.changes.owed.push(owed);
             }
         }
@@ -114,14 +110,14 @@ impl Batch<'_> {
 
     /// Applies what was owed, each once. What cannot be finished now stays owed.
     /// `parked`: so many of what a hold parked have been looked at.
-    pub(super) fn pay_owed(&mut self, parked: usize, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn pay_owed(&mut self, parked: usize) {
         for owed in self.taken.owed.clone() {
             let paid = match &owed.to {
-                OwedTo::Lane(lane) => self.pass_lane(lane, seed),
-                OwedTo::Key(key) => self.pass_key(key, seed),
-                OwedTo::Parked(hold) => self.let_go(hold, parked, seed),
-                OwedTo::FirstParked(limit) => self.let_in(limit, seed),
-                OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body, seed),
+                OwedTo::Lane(lane) => self.pass_lane(lane),
+                OwedTo::Key(key) => self.pass_key(key),
+                OwedTo::Parked(hold) => self.let_go(hold, parked),
+                OwedTo::FirstParked(limit) => self.let_in(limit),
+                OwedTo::Submission(id) => self.tell_of_child(*id, &owed.body),
             };
             if paid {
                 self.changes.paid.push(owed.id);
@@ -130,37 +126,32 @@ impl Batch<'_> {
     }
 
     /// A parent hears of its child. One that was forgotten hears nothing.
-    fn tell_of_child(
-        &mut self,
-        parent: SubmissionId,
-        body: &Json,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> bool {
+    fn tell_of_child(&mut self, parent: SubmissionId, body: &Json) -> bool {
         if let Ok(Effect::Child { before, after }) = serde_json::from_str(body.as_str())
             && self.taken.rows.contains_key(&parent)
         {
-            self.parks(parent, &Command::Child(Child { before, after }), seed);
+            self.parks(parent, &Command::Child(Child { before, after }));
         }
         true
     }
 
     /// To the first in line. A held one is taken out of the line, and the next look finds the next.
-    fn pass_lane(&mut self, lane: &LaneKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn pass_lane(&mut self, lane: &LaneKey) -> bool {
         if self.lanes_moved.contains(lane) {
             return false;
         }
         let view = self.taken.lanes.get(lane).copied().unwrap_or_default();
         match (view.holder, view.first) {
-            (None, Some(first)) => !self.parks(first, &Command::Seat, seed),
+            (None, Some(first)) => !self.parks(first, &Command::Seat),
             _ => true,
         }
     }
 
-    fn pass_key(&mut self, key: &OpenKey, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn pass_key(&mut self, key: &OpenKey) -> bool {
         if !self.taken.holders.contains_key(key)
             && let Some(waiter) = self.taken.waiters.get(key).copied()
         {
-            self.parks(waiter, &Command::TakeKey, seed);
+            self.parks(waiter, &Command::TakeKey);
             // It may have ended in this batch: then somebody else waits longest.
             return self.taken.holders.get(key) == Some(&waiter);
         }
@@ -168,28 +159,29 @@ impl Batch<'_> {
     }
 
     /// Puts what a hold parked back into its queues, so many at a time.
-    fn let_go(&mut self, hold: &Name, most: usize, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn let_go(&mut self, hold: &Name, most: usize) -> bool {
         let parked = self.taken.parked.get(hold).cloned().unwrap_or_default();
         for id in &parked {
-            self.parks(*id, &Command::Unpark, seed);
+            self.parks(*id, &Command::Unpark);
         }
         parked.len() < most
     }
 
     /// The first of those a limit keeps out. A held one is set aside for its hold, and the next look finds the next.
-    fn let_in(&mut self, limit: &Name, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
+    fn let_in(&mut self, limit: &Name) -> bool {
         let Some(first) = self.taken.parked.get(limit).and_then(|parked| parked.first()).copied() else {
             return true;
         };
         // Let in already, by another debt of this batch: who comes next is not known before the next one.
         let still =
             self.taken.rows.get(&first).is_some_and(|stored| stored.row.parked.as_ref() == Some(limit));
-        still && !self.parks(first, &Command::Unpark, seed)
+        still && !self.parks(first, &Command::Unpark)
     }
 
     /// Tells a submission something nobody waits for an answer to. Whether a hold took it out of its queue instead.
-    fn parks(&mut self, id: SubmissionId, command: &Command, seed: &mut dyn FnMut() -> [u8; 32]) -> bool {
-        match self.command(id, command, seed()) {
+    fn parks(&mut self, id: SubmissionId, command: &Command) -> bool {
+        let seed = self.draw();
+        match self.command(id, command, seed) {
             Ok(answer) => answer == model::decide::Answer::Parked,
             Err(refusal) => {
                 tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
@@ -203,8 +195,10 @@ impl Batch<'_> {
         let revision = u64::try_from(self.now.millis()).unwrap_or(0);
         let overdue: Vec<_> =
             names.iter().filter(|name| !self.holds.all().any(|hold| hold.id == **name)).collect();
-        for (no, name) in (0..).zip(overdue) {
-            let id = OwedId { submission: SubmissionId::NIL, revision, no };
+        for name in overdue {
+            // Each name has ids of its own: another server may look at others at the same time.
+            let id =
+                OwedId { submission: SubmissionId::of_series(&format!("aside/{name}")), revision, no: 0 };
             let to = OwedTo::FirstParked(name.clone());
             self.changes.owed.push(store::Owed { id, to, body: effect(&Effect::Freed) });
         }
@@ -216,10 +210,7 @@ impl Batch<'_> {
             own: self.holds.all().filter(|hold| *hold.owner.name == *subject).count(),
         })?;
         let hold = Hold { created_at: self.now, ..hold.clone() };
-        let text = serde_json::to_string(&hold).expect("a hold has only string keys");
-        self.changes
-            .registry
-            .push(RegistryChange { key: hold_key(&hold.id), body: Some(Json::from_stored(&text)) });
+        self.put(&hold_key(&hold.id), &hold);
         self.holds.insert(hold.clone());
         self.holds_changed = true;
         self.next_epoch();
@@ -249,7 +240,7 @@ impl Batch<'_> {
         let hold = self.holds.remove(id)?;
         self.holds_changed = true;
         self.next_epoch();
-        self.changes.registry.push(RegistryChange { key: hold_key(id), body: None });
+        self.remove(&hold_key(id));
         // Owed by the hold itself: its id is a UUID like a submission's. It may end, be placed again and end again, and the
         // end before may be paid for in this very commit: each has an epoch of its own, and one look serves all of a commit.
         let cause = id.parse().unwrap_or(SubmissionId::NIL);
@@ -262,8 +253,8 @@ impl Batch<'_> {
     }
 }
 
-fn hold_key(id: &Name) -> RegistryKey {
-    RegistryKey { kind: HOLDS.to_owned(), name: id.to_string() }
+fn hold_key(id: &Name) -> EntryKey<KeptHolds> {
+    EntryKey::new(&**id)
 }
 
 fn effect(effect: &Effect) -> Json {

@@ -9,11 +9,11 @@ use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
 use super::batch::Batch;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, MoveCursor, OWED_MAX, Outcome, PARKED_MAX, administered,
-    compared_key, epoch, fleet, has_key_of, lane_key, log, open_key, operations,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, LogActs, MoveCursor, OWED_MAX, Outcome, PARKED_MAX,
+    administered, compared_key, epoch, fleet, has_key_of, lane_key, open_key, operations, system_entries,
 };
-use crate::levels::LevelKey;
 use crate::pipelines::{definition_key, history_key};
+use crate::registry::EntryKey;
 
 /// Rows all claims of a batch for the same work look at together. The rest is there for the next batch.
 const CLAIMS_MAX: usize = 1_000;
@@ -48,43 +48,49 @@ impl Plan {
             keys: Vec::new(),
             compared: HashSet::new(),
             requests: Vec::new(),
-            registry: vec![epoch::key()],
+            registry: vec![epoch::key().raw()],
             lanes: Vec::new(),
         };
         for input in inputs {
             let mut group = None;
-            if administered::is_recorded(&input.ask) {
-                plan.registry.push(administered::count_key());
+            if administered::is_recorded(input) {
+                plan.registry.push(administered::count_key().raw());
             }
-            match input.ask.itself() {
-                Ask::By(..) | Ask::Sharing(_) => {}
+            match &input.ask {
                 Ask::Submit(admission) => plan.arrival(admission),
                 Ask::Token(deed) => plan.registry.extend(deed.keys()),
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
-                Ask::Measured(news) => plan.registry.extend(news.keys().map(LevelKey::registered)),
-                Ask::Log(_) => plan.registry.push(log::acts_key()),
+                Ask::Measured(news) => {
+                    plan.registry.extend(news.keys().map(|level| level.registered().raw()))
+                }
+                Ask::Log(_) => plan.registry.push(EntryKey::<LogActs>::one().raw()),
                 Ask::Hold(_)
                 | Ask::Release(_)
                 | Ask::LookAside(_)
                 | Ask::Retire { .. }
                 | Ask::ConfirmClock => {}
                 Ask::Tick(tick) => {
-                    plan.registry.push(tick.key());
+                    plan.registry.push(tick.key().raw());
                     tick.admission().into_iter().for_each(|admission| plan.arrival(admission));
                 }
-                Ask::Present { server, .. } => plan.registry.push(fleet::server_key(&server.id)),
+                Ask::PutEntry(change) => plan.registry.push(system_entries::key(change).raw()),
+                Ask::Present { server, .. } => plan.registry.push(fleet::server_key(&server.id).raw()),
                 Ask::Leave { server, duties } => {
-                    plan.registry.push(fleet::server_key(server));
-                    plan.registry.extend(duties.iter().map(|duty| fleet::duty_key(duty)));
+                    plan.registry.push(fleet::server_key(server).raw());
+                    plan.registry.extend(duties.iter().map(|duty| fleet::duty_key(duty).raw()));
                 }
-                Ask::TakeDuty { duty, .. } => plan.registry.push(fleet::duty_key(duty)),
+                Ask::TakeDuty { duty, .. } => plan.registry.push(fleet::duty_key(duty).raw()),
                 Ask::Start(operation) => {
-                    plan.registry.extend([operations::key(&operation.id), operations::started_key()]);
+                    plan.registry
+                        .extend([operations::key(&operation.id).raw(), operations::started_key().raw()]);
                 }
-                Ask::Stop(id) => plan.registry.extend([operations::key(id), operations::started_key()]),
-                Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id)),
+                Ask::Stop(id) => {
+                    plan.registry.extend([operations::key(id).raw(), operations::started_key().raw()])
+                }
+                Ask::Drop { operation: id, .. } => plan.registry.push(operations::key(id).raw()),
                 Ask::Operate(chunk) => {
-                    plan.registry.extend([operations::key(&chunk.operation), operations::started_key()]);
+                    plan.registry
+                        .extend([operations::key(&chunk.operation).raw(), operations::started_key().raw()]);
                     plan.ids.extend(&chunk.ids);
                     plan.whole.extend(&chunk.ids);
                 }
@@ -96,6 +102,10 @@ impl Plan {
                     if matches!(command, Command::Migrate(_) | Command::Amend(_) | Command::Redrive(_)) {
                         plan.whole.insert(*id);
                     }
+                    if let Command::Finish(finish) = command {
+                        let keys = finish.entries.iter().map(|change| system_entries::key(change).raw());
+                        plan.registry.extend(keys);
+                    }
                     for child in super::children_of(command) {
                         plan.ids.extend(child.child_id());
                         plan.arrival(child);
@@ -103,11 +113,11 @@ impl Plan {
                 }
                 Ask::Claim(claim) => group = (!claim.arriving).then(|| plan.group(claim)),
                 Ask::Apply(apply) => {
-                    plan.registry.push(definition_key(&apply.pipeline.name, apply.pipeline.version));
-                    plan.registry.push(history_key(&apply.pipeline.name));
+                    plan.registry.push(definition_key(&apply.pipeline.name, apply.pipeline.version).raw());
+                    plan.registry.push(history_key(&apply.pipeline.name).raw());
                 }
                 Ask::RetireVersion { pipeline, version } => {
-                    plan.registry.push(definition_key(pipeline, *version));
+                    plan.registry.push(definition_key(pipeline, *version).raw());
                 }
             }
             plan.group_of.push(group);
@@ -122,12 +132,12 @@ impl Plan {
     fn bring_documents(&mut self, inputs: &[Input], scarce: bool) {
         let wanted: usize = inputs
             .iter()
-            .map(|input| match input.ask.itself() {
+            .map(|input| match &input.ask {
                 Ask::Claim(claim) if claim.arriving || scarce => claim.max,
                 _ => 0,
             })
             .sum();
-        let finished = inputs.iter().filter_map(|input| match input.ask.itself() {
+        let finished = inputs.iter().filter_map(|input| match &input.ask {
             Ask::Tell(id, Command::Finish(_)) => Some(*id),
             _ => None,
         });
@@ -194,12 +204,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn run(
-        &self,
-        inputs: &[Input],
-        batch: &mut Batch<'_>,
-        seed: &mut dyn FnMut() -> [u8; 32],
-    ) -> Vec<Outcome> {
-        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group, seed)).collect()
+    pub(super) fn run(&self, inputs: &[Input], batch: &mut Batch<'_>) -> Vec<Outcome> {
+        inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group)).collect()
     }
 }

@@ -4,15 +4,23 @@
 use std::sync::Arc;
 
 use model::admit::Admission;
-use model::{Json, Name, SubmissionId, Time};
+use model::{Name, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
 
 use super::Output;
 use super::batch::Batch;
+use crate::registry::{Entry, EntryKey};
 
 /// The registry kind of the state of schedules.
 pub const SCHEDULES: &str = "schedule";
+
+#[derive(Debug)]
+pub enum Schedules {}
+
+impl Entry for Schedules {
+    const KIND: &'static str = SCHEDULES;
+    type Body = Scheduled;
+}
 
 /// A time of a schedule has come.
 #[derive(Debug, Clone)]
@@ -60,19 +68,15 @@ impl Tick {
         }
     }
 
-    pub(super) fn key(&self) -> RegistryKey {
-        RegistryKey { kind: SCHEDULES.to_owned(), name: self.name() }
+    pub(super) fn key(&self) -> EntryKey<Schedules> {
+        EntryKey::new(self.name())
     }
 }
 
 impl Batch<'_> {
     pub(super) fn tick(&mut self, tick: &Tick, seed: [u8; 32]) -> Output {
         let key = tick.key();
-        let served = self
-            .taken
-            .registry
-            .get(&key)
-            .and_then(|body| serde_json::from_str::<Scheduled>(body.as_str()).ok());
+        let served = self.readable(&key);
         let begins = matches!(tick.due, Due::Begin);
         if let Some(served) = served.filter(|served| begins || served.at >= tick.at) {
             return Output::Scheduled(Box::new(served));
@@ -90,10 +94,8 @@ impl Batch<'_> {
                 }
             },
         }
-        let text = serde_json::to_string(&scheduled).expect("it has only string keys");
-        let body = Json::from_stored(&text);
-        self.taken.registry.insert(key.clone(), body.clone());
-        self.changes.registry.push(RegistryChange { key, body: Some(body) });
+        // Two of its times may come in one batch, and each names its submission.
+        self.put_next(&key, &scheduled);
         Output::Scheduled(Box::new(scheduled))
     }
 }

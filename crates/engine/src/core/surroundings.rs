@@ -40,7 +40,7 @@ impl Batch<'_> {
             arrivals: self.arrivals,
             key_holder: None,
             slots: BTreeMap::new(),
-            settler: self.by.as_ref().map(|caller| caller.name.clone()),
+            settler: self.by.as_ref().map(|asker| asker.caller.name.clone()),
             seed,
             tank: self.tank.clone(),
             pseudonyms: self.secret(),
@@ -105,7 +105,7 @@ impl Batch<'_> {
     ) -> Option<Option<SubmissionId>> {
         let place = |id: &SubmissionId| {
             let row = &self.taken.rows.get(id)?.row;
-            let seat = row.seat.as_ref().filter(|seat| seat.waits() && row.parked.is_none())?;
+            let seat = row.seat_in_line()?;
             Some((row.created_at, seat.tie_order(), row.id))
         };
         // Whoever came after the first in line is unknown where that one has left it.
@@ -123,25 +123,23 @@ impl Batch<'_> {
     /// looked at, has to be looked at again: no holder will give the lane on.
     pub(super) fn move_lane(&mut self, old: Option<&Submission>, new: &Submission) -> Option<Owed> {
         // A hold takes it out of the line, and whatever ends that puts it back: a move, too.
-        let stand = |row: &Submission| {
-            row.seat.as_ref().map(|seat| (seat.holds, seat.waits() && row.parked.is_none()))
-        };
-        let (before, after) = (old.and_then(stand), stand(new));
-        if before == after {
+        let waits = |row: &Submission| row.seat_in_line().is_some();
+        let (held, waited) = old.map_or((false, false), |old| (old.held_lane().is_some(), waits(old)));
+        let (holds, waits) = (new.held_lane().is_some(), waits(new));
+        let was_seated = old.is_some_and(|old| old.seat.is_some());
+        if (was_seated, held, waited) == (new.seat.is_some(), holds, waits) {
             return None;
         }
         let lane = lane_of(new)?;
-        let waits = |stand: Option<(bool, bool)>| stand.is_some_and(|(_, waits)| waits);
-        if waits(after) && !waits(before) {
+        if waits && !waited {
             self.joined.entry(lane.clone()).or_default().push(new.id);
         }
         self.lanes_moved.insert(lane.clone());
-        let (held, holds) = (before.is_some_and(|(holds, _)| holds), after.is_some_and(|(holds, _)| holds));
         if let Some(view) = self.taken.lanes.get_mut(&lane).filter(|_| held || holds) {
             view.holder = holds.then_some(new.id);
         }
         let has_holder = self.taken.lanes.get(&lane).is_some_and(|view| view.holder.is_some());
-        let joins = after.is_some_and(|(_, waits)| waits) && !has_holder;
+        let joins = waits && !has_holder;
         let to = Debtor::Lane { pipeline: lane.pipeline, lane: lane.lane };
         joins.then_some(Owed { to, effect: Effect::Freed })
     }
@@ -154,6 +152,5 @@ pub(super) fn lane_of(row: &Submission) -> Option<LaneKey> {
 
 /// The key a submission keeps from others.
 fn held_key(row: &Submission) -> Option<OpenKey> {
-    let key = row.key.clone().filter(|_| !row.status.is_final() && !row.key_waits)?;
-    Some(OpenKey { pipeline: row.pipeline.clone(), key })
+    Some(OpenKey { pipeline: row.pipeline.clone(), key: row.held_key()?.clone() })
 }

@@ -5,17 +5,48 @@
 
 use std::collections::BTreeMap;
 
-use model::{Code, Digest, Json, Name, Refusal, Role, Time};
+use model::{Code, Digest, Name, Refusal, Role, Time};
 use serde::{Deserialize, Serialize};
-use store::{RegistryChange, RegistryKey};
+use store::RegistryKey;
 
 use super::batch::Batch;
 use super::{Outcome, Output};
+use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The registry kind of tokens, under the name [`token_name`] gives.
 pub const TOKENS: &str = "token";
 /// The registry kind of the time each token was last used: apart, so that using a token and changing it do not meet.
 pub const TOKENS_USED: &str = "token-used";
+
+#[derive(Debug)]
+pub enum Tokens {}
+
+impl Entry for Tokens {
+    const KIND: &'static str = TOKENS;
+    type Body = TokenEntry;
+}
+
+/// The time at which each token was last used.
+#[derive(Debug)]
+pub enum TokensUsed {}
+
+impl Entry for TokensUsed {
+    const KIND: &'static str = TOKENS_USED;
+    type Body = Time;
+}
+
+/// The names of the tokens that keep the door: see the module.
+#[derive(Debug)]
+pub(super) enum TokenAdmins {}
+
+impl Entry for TokenAdmins {
+    const KIND: &'static str = "token-admins";
+    type Body = Vec<String>;
+}
+
+impl OneEntry for TokenAdmins {
+    const NAME: &'static str = "all";
+}
 
 /// The name a token is registered under: its SHA-256 in hexadecimal.
 #[must_use]
@@ -81,22 +112,22 @@ impl TokenDeed {
             TokenDeed::Create { name, .. } | TokenDeed::Revoke { name } | TokenDeed::Used { name } => {
                 (name, None)
             }
-            TokenDeed::Rotate { old, new, .. } => (old, Some(token_key(new))),
+            TokenDeed::Rotate { old, new, .. } => (old, Some(token_key(new).raw())),
         };
-        [token_key(name), admins_key()].into_iter().chain(other).collect()
+        [token_key(name).raw(), admins_key().raw()].into_iter().chain(other).collect()
     }
 }
 
-fn token_key(name: &str) -> RegistryKey {
-    RegistryKey { kind: TOKENS.to_owned(), name: name.to_owned() }
+fn token_key(name: &str) -> EntryKey<Tokens> {
+    EntryKey::new(name)
 }
 
-fn used_key(name: &str) -> RegistryKey {
-    RegistryKey { kind: TOKENS_USED.to_owned(), name: name.to_owned() }
+fn used_key(name: &str) -> EntryKey<TokensUsed> {
+    EntryKey::new(name)
 }
 
-fn admins_key() -> RegistryKey {
-    RegistryKey { kind: "token-admins".to_owned(), name: "all".to_owned() }
+fn admins_key() -> EntryKey<TokenAdmins> {
+    EntryKey::one()
 }
 
 fn long_ago() -> Time {
@@ -136,7 +167,7 @@ impl Batch<'_> {
             TokenDeed::Used { name } => {
                 if self.token(name).is_ok() {
                     let now = self.now;
-                    self.put(used_key(name), &now);
+                    self.put(&used_key(name), &now);
                 }
                 Ok(Output::Gone)
             }
@@ -167,18 +198,15 @@ impl Batch<'_> {
             ));
         }
         self.keep_admins(name, false);
-        for key in [token_key(name), used_key(name)] {
-            self.taken.registry.remove(&key);
-            self.changes.registry.retain(|change| change.key != key);
-            self.changes.registry.push(RegistryChange { key, body: None });
-        }
+        self.remove(&token_key(name));
+        self.remove(&used_key(name));
         let detail = self.of_token(&entry);
         self.administered("token-revoked", &entry.id, &detail);
         Ok(Output::Token(Box::new(entry)))
     }
 
     fn write_token(&mut self, name: &str, entry: &TokenEntry) {
-        self.put(token_key(name), entry);
+        self.put(&token_key(name), entry);
         self.keep_admins(name, entry.keeps_the_door());
     }
 
@@ -186,19 +214,17 @@ impl Batch<'_> {
         let mut admins = self.admins();
         admins.retain(|admin| admin != name);
         admins.extend(is_one.then(|| name.to_owned()));
-        self.put(admins_key(), &admins);
+        self.put(&admins_key(), &admins);
     }
 
     fn token(&self, name: &str) -> Result<TokenEntry, Refusal> {
-        let body = self.taken.registry.get(&token_key(name)).ok_or_else(unknown)?;
-        read(body).ok_or_else(|| Refusal::new(Code::Internal, "the token cannot be read as it is kept"))
+        match self.get(&token_key(name)) {
+            Ok(found) => found.ok_or_else(unknown),
+            Err(_) => Err(Refusal::new(Code::Internal, "the token cannot be read as it is kept")),
+        }
     }
 
     fn admins(&self) -> Vec<String> {
-        self.taken.registry.get(&admins_key()).and_then(read).unwrap_or_default()
+        self.readable(&admins_key()).unwrap_or_default()
     }
-}
-
-fn read<T: serde::de::DeserializeOwned>(body: &Json) -> Option<T> {
-    serde_json::from_str(body.as_str()).ok()
 }

@@ -8,13 +8,14 @@
 
 use std::fmt;
 
-use audit::leaf::Entry;
-use model::{Json, Millis, Time};
+use audit::leaf::Entry as Logged;
+use model::{Millis, Time};
 use serde::{Deserialize, Serialize};
-use store::{Changes, RegistryChange, RegistryKey, Store};
+use store::{Changes, Store};
 
 use super::batch::Batch;
 use super::{Outcome, Output};
+use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The clock may come back so far ahead of what is known: a server that was off over a holiday needs nobody. What a clock
 /// that is wrong by less can destroy would have been erased within a week.
@@ -29,11 +30,16 @@ const PASSES_MAX: Millis = Millis::from_secs(3_600);
 const KEPT_BUSY: Millis = Millis::from_secs(60);
 const KEPT_IDLE: Millis = Millis::from_secs(600);
 
-const CLOCK: &str = "clock";
-const KNOWN: &str = "known";
+/// The known time.
+pub(super) enum KnownTime {}
 
-fn key() -> RegistryKey {
-    RegistryKey { kind: CLOCK.to_owned(), name: KNOWN.to_owned() }
+impl Entry for KnownTime {
+    const KIND: &'static str = "clock";
+    type Body = Kept;
+}
+
+impl OneEntry for KnownTime {
+    const NAME: &'static str = "known";
 }
 
 /// The reason why the clock is not believed.
@@ -86,7 +92,7 @@ fn rough(span: Millis) -> String {
 
 /// The entry of the registry that keeps the known time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
+pub(super) struct Kept {
     known: Time,
     /// The number of times somebody has confirmed the clock: so that every server over a shared store hears of it.
     #[serde(default)]
@@ -198,8 +204,7 @@ impl Trust {
             return;
         }
         let kept = Kept { known, confirmed: self.confirmed };
-        let body = Json::from_stored(&serde_json::to_string(&kept).expect("it has only string keys"));
-        changes.registry.push(RegistryChange { key: key(), body: Some(body) });
+        changes.registry.push(EntryKey::<KnownTime>::one().change(Some(&kept)));
         self.kept = Some(known);
     }
 }
@@ -212,16 +217,14 @@ fn far(now: Time, known: Time) -> Option<Doubt> {
 }
 
 fn kept(store: &dyn Store) -> Result<Option<Kept>, store::Error> {
-    let entries = store::registry_all(store, CLOCK)?.into_iter();
-    let found = entries.filter(|(name, _)| name == KNOWN);
-    Ok(found.filter_map(|(_, body)| serde_json::from_str(body.as_str()).ok()).next())
+    EntryKey::<KnownTime>::one().readable(store)
 }
 
 /// The time of the newest event or act.
 fn newest_at(store: &dyn Store) -> Result<Option<Time>, store::Error> {
     let Some(before) = store::newest(store)?.checked_sub(1) else { return Ok(None) };
     let newest = store.leaves(before, 1)?.leaves.pop();
-    Ok(newest.and_then(|leaf| Entry::read(&leaf).ok().map(|entry| entry.at())))
+    Ok(newest.and_then(|leaf| Logged::read(&leaf).ok().map(|entry| entry.at())))
 }
 
 impl Batch<'_> {

@@ -12,29 +12,33 @@ const POSTPONED: Millis = Millis::from_secs(60);
 
 impl Batch<'_> {
     /// Does what is due in the rows that were taken for it.
-    pub(super) fn wake_due(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn wake_due(&mut self) {
         for id in std::mem::take(&mut self.taken.due) {
             // A settlement earlier in the batch may have moved the timer on, or ended it: then it is nobody's hurry.
             let row = self.taken.rows.get(&id).map(|stored| &stored.row);
             let due =
                 row.is_some_and(|row| !row.status.is_final() && row.timer.is_some_and(|at| at <= self.now));
-            if due && let Err(refusal) = self.tell(id, &Command::Wake, seed()) {
-                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
-                self.postpone(id);
+            if due {
+                self.wake(id);
             }
         }
     }
 
     /// Erases and forgets what has ended. One that changed in this batch is left for the next.
-    pub(super) fn wake_idle(&mut self, seed: &mut dyn FnMut() -> [u8; 32]) {
+    pub(super) fn wake_idle(&mut self) {
         for id in std::mem::take(&mut self.taken.idle) {
             if self.before.contains_key(&id) {
                 continue;
             }
-            if let Err(refusal) = self.command(id, &Command::Wake, seed()) {
-                tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
-                self.postpone(id);
-            }
+            self.wake(id);
+        }
+    }
+
+    fn wake(&mut self, id: SubmissionId) {
+        let seed = self.draw();
+        if let Err(refusal) = self.command(id, &Command::Wake, seed) {
+            tracing::error!(submission = %id, code = refusal.code.as_str(), "{refusal}");
+            self.postpone(id);
         }
     }
 

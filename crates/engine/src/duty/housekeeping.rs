@@ -4,7 +4,8 @@ use model::Millis;
 use store::{Feed, RETIRED_MAX};
 
 use super::{Duty, Look, Pass, retention};
-use crate::core::{Ask, OPERATIONS, Operation, OperationStatus, results_of};
+use crate::core::{Ask, OperationResults, OperationStatus, Operations};
+use crate::registry;
 
 /// Removes what is old and of no use to anybody: the results of operations, and events where a deployment says so.
 #[derive(Debug, Default)]
@@ -47,13 +48,13 @@ impl Duty for Housekeeping {
 }
 
 fn old_operations(look: Look<'_>, pass: &mut Pass) -> Result<(), store::Error> {
-    for (id, body) in look.store.registry(OPERATIONS, "", AT_ONCE)? {
-        let Ok(operation) = serde_json::from_str::<Operation>(body.as_str()) else { continue };
+    for (id, operation) in registry::page::<Operations>(look.store, "", AT_ONCE)? {
+        let Ok(operation) = operation else { continue };
         let old = operation.ended_at.is_some_and(|at| at.plus(KEEP_OPERATIONS) <= look.now);
         if operation.status == OperationStatus::Running || !old {
             continue;
         }
-        let results = look.store.registry(&results_of(&id), "", AT_ONCE)?;
+        let results = registry::page_within::<OperationResults>(look.store, &id, "", AT_ONCE)?;
         pass.again |= !results.is_empty();
         let results = results.into_iter().map(|(name, _)| name).collect();
         pass.inputs.push(Ask::Drop { operation: operation.id, results }.into());

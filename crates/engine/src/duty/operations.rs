@@ -3,7 +3,8 @@ use std::time::Duration;
 use store::Query;
 
 use super::{Duty, Look, Pass};
-use crate::core::{Ask, CHUNK_MAX, Chunk, Filter, Operation, RUNNING};
+use crate::core::{Ask, CHUNK_MAX, Chunk, Filter, Operation, RunningOperations};
+use crate::registry;
 
 /// Finds the next chunk of every running operation.
 #[derive(Debug, Default)]
@@ -23,9 +24,8 @@ impl Duty for Operations {
 
     fn pass(&mut self, look: Look<'_>) -> Result<Pass, store::Error> {
         let mut pass = Pass::default();
-        for (id, body) in look.store.registry(RUNNING, "", AT_ONCE)? {
-            let operation: Operation = serde_json::from_str(body.as_str())
-                .map_err(|error| store::Error::corrupt(format!("operation {id} cannot be read: {error}")))?;
+        for (_, operation) in registry::page::<RunningOperations>(look.store, "", AT_ONCE)? {
+            let operation = operation?;
             let chunk = chunk(look, &operation)?;
             pass.again |= !chunk.last;
             pass.inputs.push(Ask::Operate(Box::new(chunk)).into());

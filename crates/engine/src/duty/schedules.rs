@@ -8,7 +8,8 @@ use model::schema::Fuel;
 use model::{Caller, Pipeline, Role};
 
 use super::{Duty, Look, Pass};
-use crate::core::{Ask, Due, SCHEDULES, Scheduled, Tick};
+use crate::core::{Ask, Due, Scheduled, Schedules as Served, Tick};
+use crate::registry;
 
 /// Submits what pipelines ask for by the clock.
 ///
@@ -37,11 +38,11 @@ impl Duty for Schedules {
         if scheduled.is_empty() {
             return Ok(pass);
         }
-        let served: BTreeMap<_, _> = store::registry_all(look.store, SCHEDULES)?.into_iter().collect();
+        let served: BTreeMap<_, _> = registry::readable::<Served>(look.store)?.into_iter().collect();
         for pipeline in scheduled {
             for schedule in &pipeline.schedules {
                 let name = format!("{}/{}", pipeline.name, schedule.id);
-                let last = served.get(&name).and_then(|body| serde_json::from_str(body.as_str()).ok());
+                let last = served.get(&name).cloned();
                 let tick = due(look, pipeline, schedule, last);
                 pass.inputs.extend(tick.map(|tick| Ask::Tick(Box::new(tick)).into()));
             }

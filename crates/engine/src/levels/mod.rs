@@ -17,12 +17,20 @@ use std::sync::{Mutex, PoisonError};
 
 use model::Name;
 use model::measured::{Level, Measured};
-use store::{RegistryKey, Store};
+use store::Store;
 
-/// The registry kind of the measurements.
-const LEVELS: &str = "level";
+use crate::registry::{self, Entry, EntryKey};
+
 /// Levels that are told apart by one server. Files declare few; the rest is not measured.
 const LEVELS_MAX: usize = 1_000;
+
+/// The measurements that are registered, by level.
+pub(crate) enum Registered {}
+
+impl Entry for Registered {
+    const KIND: &'static str = "level";
+    type Body = Record;
+}
 
 /// A level of a pipeline, whatever the version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +40,8 @@ pub struct LevelKey {
 }
 
 impl LevelKey {
-    pub(crate) fn registered(&self) -> RegistryKey {
-        let name = format!("{}/{}/{}", self.pipeline, self.level.kind(), self.level.name());
-        RegistryKey { kind: LEVELS.to_owned(), name }
+    pub(crate) fn registered(&self) -> EntryKey<Registered> {
+        EntryKey::new(format!("{}/{}/{}", self.pipeline, self.level.kind(), self.level.name()))
     }
 }
 
@@ -91,13 +98,11 @@ impl Levels {
 
     /// Everything that was measured lately: by all servers, and by this one until now.
     pub fn read(&self, store: &dyn Store) -> Result<Measurements, store::Error> {
-        let registered = store::registry_all(store, LEVELS)?.into_iter();
         // One that another release wrote in another way says nothing here.
-        let read =
-            |(name, body): (String, model::Json)| Some((name, serde_json::from_str(body.as_str()).ok()?));
-        let mut all: BTreeMap<String, Record> = registered.filter_map(read).collect();
+        let mut all: BTreeMap<String, Record> =
+            registry::readable::<Registered>(store)?.into_iter().collect();
         for (key, record) in self.unregistered() {
-            all.entry(key.registered().name).or_default().add(&record);
+            all.entry(key.registered().raw().name).or_default().add(&record);
         }
         Ok(Measurements(all))
     }
@@ -114,7 +119,7 @@ pub struct Measurements(BTreeMap<String, Record>);
 impl Measurements {
     #[must_use]
     pub fn of(&self, level: &LevelKey) -> Option<&Record> {
-        self.0.get(&level.registered().name)
+        self.0.get(&level.registered().raw().name)
     }
 }
 

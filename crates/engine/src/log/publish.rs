@@ -11,7 +11,8 @@ use store::Store;
 use super::state::{LogState, Standing};
 use super::tiles::{StoreTiles, checkpoint};
 use super::witnesses::{Asked, Witnesses};
-use crate::core::{ACTS, Acts, LOG};
+use crate::core::{Acts, LogActs};
+use crate::registry::EntryKey;
 
 /// Leaves of one checkpoint. More than a second brings; after a standstill the rest follows at once.
 const BATCH_MAX: usize = 10_000;
@@ -149,10 +150,7 @@ impl Follower {
 
 /// Reads the result of the acts of the log.
 pub(crate) fn acts(store: &dyn Store) -> Result<Acts, store::Error> {
-    let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == ACTS);
-    let Some((_, body)) = found else { return Ok(Acts::default()) };
-    serde_json::from_str(body.as_str())
-        .map_err(|error| store::Error::corrupt(format!("the log's acts cannot be read: {error}")))
+    Ok(EntryKey::<LogActs>::one().get(store)?.unwrap_or_default())
 }
 
 /// The first act among the leaves that gives up what was signed last.

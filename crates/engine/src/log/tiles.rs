@@ -5,32 +5,32 @@ use audit::follow::{Swap, TileStore, TileStoreError};
 use audit::note::{Checkpoint, Note};
 use audit::tiles::{Shelf, SourceError, TILE_WIDTH, TilePath, TileSource, push_entry};
 use audit::verify::Definitions;
-use model::{Digest, Json};
-use store::{Changes, RegistryChange, RegistryKey, Store, Take, Tile};
+use model::Digest;
+use store::{Changes, Store, Take, Tile};
 
 use crate::core::LOG;
 use crate::pipelines::definition_of;
+use crate::registry::{Entry, EntryKey, OneEntry};
 
-/// The entry the checkpoint is kept in, as a JSON string.
-const CHECKPOINT: &str = "checkpoint";
+/// The checkpoint, as a JSON string.
+enum PublishedNote {}
+
+impl Entry for PublishedNote {
+    const KIND: &'static str = LOG;
+    type Body = String;
+}
+
+impl OneEntry for PublishedNote {
+    const NAME: &'static str = "checkpoint";
+}
 
 /// Nothing here is believed by whoever reads it: the signed root says whether it is right.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreTiles<'a>(pub &'a dyn Store);
 
-fn key() -> RegistryKey {
-    RegistryKey { kind: LOG.to_owned(), name: CHECKPOINT.to_owned() }
-}
-
 /// The signed note that was published last.
 pub(crate) fn checkpoint(store: &dyn Store) -> Result<Option<String>, store::Error> {
-    let found = store::registry_all(store, LOG)?.into_iter().find(|(name, _)| name == CHECKPOINT);
-    found.map(|(_, body)| text_of(&body)).transpose()
-}
-
-fn text_of(body: &Json) -> Result<String, store::Error> {
-    serde_json::from_str(body.as_str())
-        .map_err(|error| store::Error::corrupt(format!("the log's checkpoint cannot be read: {error}")))
+    EntryKey::<PublishedNote>::one().get(store)
 }
 
 /// Returns the number of leaves a checkpoint covers.
@@ -62,13 +62,13 @@ impl StoreTiles<'_> {
     }
 
     fn swap(&self, expected: Option<&str>, next: &str) -> Result<Swap, store::Error> {
-        let take = Take { registry: vec![key()], ..Take::nothing() };
+        let key = EntryKey::<PublishedNote>::one();
+        let take = Take { registry: vec![key.raw()], ..Take::nothing() };
         let mut found = Ok(None);
         let outcome = self.0.transact(&take, &mut |taken| {
-            found = taken.registry.get(&key()).map(text_of).transpose();
+            found = key.of(&taken);
             if found.as_ref().is_ok_and(|found| found.as_deref() == expected) {
-                let body = Some(Json::from(serde_json::json!(next)));
-                let registry = vec![RegistryChange { key: key(), body }];
+                let registry = vec![key.change(Some(&next.to_owned()))];
                 return Changes { registry, ..Changes::default() };
             }
             Changes::default()

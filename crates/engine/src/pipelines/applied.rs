@@ -2,11 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use model::{Json, Name};
+use model::Name;
 use serde::{Deserialize, Serialize};
-use store::{RegistryKey, Store};
+use store::Store;
 
-const APPLIED: &str = "applied";
+use crate::registry::{self, Entry, EntryKey};
+
+/// The versions of each pipeline, in the order they were applied.
+#[derive(Debug)]
+pub(crate) enum Histories {}
+
+impl Entry for Histories {
+    const KIND: &'static str = "applied";
+    type Body = Vec<AppliedVersion>;
+}
 
 /// A version that came into force, with the revision of its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,29 +55,26 @@ pub(super) fn revision_of(history: &[AppliedVersion], version: u32) -> u32 {
 }
 
 /// Returns the key of a pipeline's versions, listed in the order in which they were applied.
-pub(crate) fn history_key(pipeline: &str) -> RegistryKey {
-    RegistryKey { kind: APPLIED.to_owned(), name: pipeline.to_owned() }
-}
-
-/// Reads such a list.
-pub(crate) fn read_history(body: Option<&Json>) -> Vec<AppliedVersion> {
-    body.and_then(|body| serde_json::from_str(body.as_str()).ok()).unwrap_or_default()
+pub(crate) fn history_key(pipeline: &str) -> EntryKey<Histories> {
+    EntryKey::new(pipeline)
 }
 
 /// The lists of all pipelines.
 pub(crate) fn histories(store: &dyn Store) -> Result<BTreeMap<Name, Vec<AppliedVersion>>, store::Error> {
-    let all = store::registry_all(store, APPLIED)?;
-    Ok(all.into_iter().map(|(name, body)| (name.into(), read_history(Some(&body)))).collect())
+    let all = registry::all::<Histories>(store)?;
+    Ok(all.into_iter().map(|(name, history)| (name.into(), history.unwrap_or_default())).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Json;
+
     use super::*;
 
     #[test]
     fn lists_written_before_there_were_revisions_are_read() {
         let body = Json::from_stored("[1,2,[2,2],1]");
-        let history = read_history(Some(&body));
+        let history = Histories::read(&body).unwrap();
         assert_eq!(history.last(), Some(&AppliedVersion { version: 1, revision: 1 }));
         assert_eq!((revision_of(&history, 2), revision_of(&history, 3)), (2, 0));
         assert_eq!(serde_json::to_string(&history).unwrap(), body.as_str());

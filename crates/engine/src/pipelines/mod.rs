@@ -6,7 +6,7 @@ mod retire;
 mod versions;
 
 pub use applied::AppliedVersion;
-pub(crate) use applied::{histories, history_key, read_history};
+pub(crate) use applied::{histories, history_key};
 pub use bring::{Apply, Brought, Intent};
 pub(crate) use retire::{RetiredVersion, retired_key};
 pub use versions::{VERSIONS_MAX, Versions};
@@ -15,13 +15,44 @@ use std::sync::{Arc, RwLock};
 
 use model::pipeline::Source;
 use model::{Digest, Json, Pipeline};
-use store::{RegistryKey, Store};
+use store::Store;
 use thiserror::Error;
 
-/// The registry kind of the newest definition of each version.
-const DEFINITIONS: &str = "pipeline";
-/// The registry kind of definitions, by digest, that decide nothing any more: the log names them.
-const PAST: &str = "pipeline-past";
+use crate::registry::{self, Entry, EntryKey};
+
+/// The newest definition of each version, as its exact text: that is what its digest is of.
+#[derive(Debug)]
+pub(crate) enum Definitions {}
+
+impl Entry for Definitions {
+    const KIND: &'static str = "pipeline";
+    type Body = Json;
+
+    fn write(body: &Json) -> Json {
+        body.clone()
+    }
+
+    fn read(body: &Json) -> Result<Json, serde_json::Error> {
+        Ok(body.clone())
+    }
+}
+
+/// Definitions, by digest, that decide nothing any more: the log names them.
+#[derive(Debug)]
+pub(crate) enum PastDefinitions {}
+
+impl Entry for PastDefinitions {
+    const KIND: &'static str = "pipeline-past";
+    type Body = Json;
+
+    fn write(body: &Json) -> Json {
+        body.clone()
+    }
+
+    fn read(body: &Json) -> Result<Json, serde_json::Error> {
+        Ok(body.clone())
+    }
+}
 
 /// The reason why an applied definition cannot be brought into force.
 #[derive(Debug, Error)]
@@ -67,7 +98,7 @@ impl Pipelines {
         let histories = histories(store)?;
         let known = self.current();
         let mut versions = Versions::with_max(known.max());
-        let mut registered = store::registry_all(store, DEFINITIONS)?;
+        let mut registered = registry::readable::<Definitions>(store)?;
         // One after the other: a version shares what it has in common with the one that was loaded before it.
         registered.sort_by_cached_key(|(name, _)| retire::name_and_version(name));
         for (registered, definition) in registered {
@@ -114,11 +145,11 @@ fn load(definition: &Json) -> Result<Pipeline, String> {
 /// The definition with this digest, whether it decides anything still or not.
 pub(crate) fn definition_of(store: &dyn Store, digest: &Digest) -> Result<Option<Json>, store::Error> {
     let is_it = |definition: &Json| Digest::of(definition.as_str().as_bytes()) == *digest;
-    let all = store::registry_all(store, DEFINITIONS)?.into_iter().map(|(_, definition)| definition);
+    let all = registry::readable::<Definitions>(store)?.into_iter().map(|(_, definition)| definition);
     if let Some(found) = all.into_iter().find(is_it) {
         return Ok(Some(found));
     }
-    store::registry_entry(store, PAST, &digest.to_string())
+    past_key(digest).get(store)
 }
 
 /// The pipeline that a definition with this digest is of, whether it decides anything still or not.
@@ -140,11 +171,11 @@ fn loaded(definition: &Json, digest: &Digest) -> Result<Pipeline, store::Error> 
 }
 
 /// Returns the key of the newest definition of a version.
-pub(crate) fn definition_key(name: &str, version: u32) -> RegistryKey {
-    RegistryKey { kind: DEFINITIONS.to_owned(), name: format!("{name}@{version}") }
+pub(crate) fn definition_key(name: &str, version: u32) -> EntryKey<Definitions> {
+    EntryKey::new(format!("{name}@{version}"))
 }
 
 /// Returns the key under which a definition is kept once another takes its place.
-pub(crate) fn past_key(digest: &Digest) -> RegistryKey {
-    RegistryKey { kind: PAST.to_owned(), name: digest.to_string() }
+pub(crate) fn past_key(digest: &Digest) -> EntryKey<PastDefinitions> {
+    EntryKey::new(digest.to_string())
 }

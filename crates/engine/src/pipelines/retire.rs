@@ -7,13 +7,19 @@ use std::sync::Arc;
 use model::pipeline::OnDuplicate;
 use model::{Code, Digest, Name, Pipeline, Refusal};
 use serde::{Deserialize, Serialize};
-use store::{RegistryKey, Store};
+use store::Store;
 
 use super::applied::revision_of;
-use super::{PAST, Pipelines, Versions, loaded};
+use super::{Pipelines, Versions, loaded, past_key};
+use crate::registry::{self, Entry, EntryKey};
 
-/// The registry kind of retired versions.
-const RETIRED: &str = "pipeline-retired";
+#[derive(Debug)]
+pub(crate) enum RetiredVersions {}
+
+impl Entry for RetiredVersions {
+    const KIND: &'static str = "pipeline-retired";
+    type Body = RetiredVersion;
+}
 
 /// The part of a retired version that is kept at hand.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -45,8 +51,8 @@ pub(super) fn follows_parent(pipeline: &Pipeline) -> bool {
 }
 
 /// Returns the key that a version is listed under once it is retired.
-pub(crate) fn retired_key(name: &str, version: u32) -> RegistryKey {
-    RegistryKey { kind: RETIRED.to_owned(), name: format!("{name}@{version}") }
+pub(crate) fn retired_key(name: &str, version: u32) -> EntryKey<RetiredVersions> {
+    EntryKey::new(format!("{name}@{version}"))
 }
 
 /// The parts of the name that a version is registered under.
@@ -57,12 +63,9 @@ pub(super) fn name_and_version(registered: &str) -> (Name, u32) {
 
 /// Reads which versions are retired.
 pub(super) fn remember(store: &dyn Store, versions: &mut Versions) -> Result<(), store::Error> {
-    for (registered, body) in store::registry_all(store, RETIRED)? {
+    for (registered, retired) in registry::all::<RetiredVersions>(store)? {
         let (name, version) = name_and_version(&registered);
-        let retired = serde_json::from_str(body.as_str()).map_err(|error| {
-            store::Error::corrupt(format!("the retired {registered} cannot be read: {error}"))
-        })?;
-        versions.retire(&name, version, retired);
+        versions.retire(&name, version, retired?);
     }
     Ok(())
 }
@@ -114,7 +117,7 @@ impl Pipelines {
             let unknown =
                 || store::Error::corrupt(format!("the retired version {version} of `{name}` is not kept"));
             let digest = versions.retired_version(name, *version).ok_or_else(unknown)?.definition;
-            let definition = store::registry_entry(store, PAST, &digest.to_string())?.ok_or_else(unknown)?;
+            let definition = past_key(&digest).get(store)?.ok_or_else(unknown)?;
             let mut pipeline = loaded(&definition, &digest)?;
             pipeline.revision = revision_of(versions.history(name), *version).max(1);
             tracing::warn!(

@@ -9,8 +9,9 @@ use super::Engine;
 use super::handle::unexpected;
 use crate::clock;
 use crate::core::{
-    Ask, DEFAULT_ENDPOINT, Disabled, ENDPOINTS, EndpointDeed, EndpointEntry, Output, endpoint_name,
+    Ask, DEFAULT_ENDPOINT, Disabled, EndpointDeed, EndpointEntry, Endpoints, Output, endpoint_name,
 };
+use crate::registry::{self, EntryKey};
 
 /// All of them are listed at once.
 const ENDPOINTS_MAX: usize = 10_000;
@@ -104,9 +105,8 @@ impl Engine {
 
     /// Every endpoint that can be read, in the order they were made.
     pub async fn endpoints(&self) -> Result<Vec<EndpointEntry>, Refusal> {
-        let kept = self.read(|store| store::registry_all(store, ENDPOINTS)).await?;
-        let entries = kept.into_iter().filter_map(|(_, body)| serde_json::from_str(body.as_str()).ok());
-        let mut entries: Vec<EndpointEntry> = entries.collect();
+        let kept = self.read(registry::readable::<Endpoints>).await?;
+        let mut entries: Vec<EndpointEntry> = kept.into_iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         Ok(entries)
     }
@@ -155,8 +155,7 @@ impl Engine {
 }
 
 fn entry_of(store: &dyn Store, name: &str) -> Result<Option<EndpointEntry>, store::Error> {
-    let body = store::registry_entry(store, ENDPOINTS, name)?;
-    Ok(body.and_then(|body| serde_json::from_str(body.as_str()).ok()))
+    EntryKey::<Endpoints>::new(name).readable(store)
 }
 
 fn fresh() -> Secret {

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::command::{Acknowledge, Act, Amend, Redrive};
-use model::{Caller, Code, Command, Json, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
-use store::{Changes, RegistryChange, RegistryKey, Store, Take};
+use model::entry::EntryChange;
+use model::{Caller, Code, Command, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
+use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
 
@@ -14,15 +15,17 @@ use super::duties::Duties;
 use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};
 use super::thread::{Condition, Thread};
+use crate::bounds::Part;
 use crate::clock;
 use crate::core::{
-    Answered, Ask, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
+    Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
 };
 use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
 use crate::pipelines::{LoadError, Pipelines, VERSIONS_MAX};
+use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The time a waiting claim trusts in hints before it looks by itself.
 const CLAIM_SWEEP: Duration = Duration::from_secs(5);
@@ -87,8 +90,8 @@ pub struct Engine {
     /// In whose name this handle asks.
     by: Option<Caller>,
     secret: Hidden,
-    /// Set if whoever asks through this handle has a share of what is bounded, and is no owner.
-    shares: bool,
+    /// The part that whoever asks through this handle may use of what is bounded.
+    part: Part,
 }
 
 /// The deployment's secret, which no log shows.
@@ -142,7 +145,7 @@ impl Engine {
             hurried: Arc::new(watch::Sender::new(false)),
             by: None,
             secret: Hidden(secret),
-            shares: false,
+            part: Part::Whole,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
         let received = engine.received.clone();
@@ -185,7 +188,7 @@ impl Engine {
     /// The same engine, for somebody who is no owner: they get no more than a subject's share of what is bounded.
     #[must_use]
     pub fn sharing(self) -> Engine {
-        Engine { shares: true, ..self }
+        Engine { part: Part::Share, ..self }
     }
 
     /// A secret for one purpose, the same on all servers over the store and after a restart.
@@ -261,7 +264,7 @@ impl Engine {
     }
 
     pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Act(act)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Act(act))).once(once)).await?)
     }
 
     pub async fn amend(
@@ -270,7 +273,7 @@ impl Engine {
         amend: Amend,
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Amend(amend)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Amend(amend))).once(once)).await?)
     }
 
     /// Sets a dead letter going again.
@@ -285,7 +288,7 @@ impl Engine {
         acknowledge: Acknowledge,
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input { ask: Ask::Tell(id, Command::Acknowledge(acknowledge)), once }).await?)
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Acknowledge(acknowledge))).once(once)).await?)
     }
 
     pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {
@@ -304,6 +307,11 @@ impl Engine {
     /// Lets go of the position of a named reader of the feed.
     pub async fn drop_cursor(&self, cursor: CursorName) -> Result<Cursor, Refusal> {
         cursor_of(self.ask(Ask::DropCursor(cursor).into()).await?)
+    }
+
+    /// Changes an entry of a system, if it is what is expected.
+    pub async fn put_entry(&self, change: EntryChange) -> Result<(), Refusal> {
+        self.ask(Ask::PutEntry(Box::new(change)).into()).await.map(|_| ())
     }
 
     /// Settles or renews a lease.
@@ -346,17 +354,14 @@ impl Engine {
         let _ = condition.wait_for(ended).await;
     }
 
-    /// An ask in the name of whoever looks after the engine, if somebody does.
-    pub(super) fn in_name(&self, ask: Ask) -> Ask {
-        let ask = if self.shares { Ask::Sharing(Box::new(ask)) } else { ask };
-        match &self.by {
-            Some(caller) => Ask::By(caller.clone(), Box::new(ask)),
-            None => ask,
-        }
+    /// Puts an input in the name of whoever this handle asks for.
+    pub(super) fn in_name(&self, input: Input) -> Input {
+        let asker = |caller: &Caller| Asker { caller: caller.clone(), part: self.part };
+        Input { by: self.by.as_ref().map(asker), ..input }
     }
 
-    pub(super) async fn ask(&self, mut input: Input) -> Outcome {
-        input.ask = self.in_name(input.ask);
+    pub(super) async fn ask(&self, input: Input) -> Outcome {
+        let input = self.in_name(input);
         let (reply, answer) = oneshot::channel();
         let outcome = match self.queues.push(Job::new(input, reply)) {
             Ok(()) => heard(answer.await),
@@ -432,23 +437,30 @@ fn log_state(options: &LogOptions) -> Result<Arc<LogState>, KeyFileError> {
     Ok(Arc::new(LogState::new(origin, keys, options)))
 }
 
+/// The secret that pseudonyms are made with.
+enum Pseudonyms {}
+
+impl Entry for Pseudonyms {
+    const KIND: &'static str = "secret";
+    type Body = [u8; 32];
+}
+
+impl OneEntry for Pseudonyms {
+    const NAME: &'static str = "pseudonyms";
+}
+
 /// The deployment's secret, made once and kept with the data.
 fn secret(store: &dyn Store) -> Result<[u8; 32], StartError> {
-    let key = RegistryKey { kind: "secret".to_owned(), name: "pseudonyms".to_owned() };
-    let take = Take { registry: vec![key.clone()], ..Take::nothing() };
+    let key = EntryKey::<Pseudonyms>::one();
+    let take = Take { registry: vec![key.raw()], ..Take::nothing() };
     let fresh = clock::entropy();
-    let mut kept = None;
+    let mut kept = Ok(None);
     store.transact(&take, &mut |taken| {
-        kept = taken.registry.get(&key).cloned();
-        let body = Json::from(serde_json::json!(fresh));
-        let missing = RegistryChange { key: key.clone(), body: Some(body) };
-        let registry = if kept.is_none() { vec![missing] } else { Vec::new() };
-        Changes { registry, ..Changes::default() }
+        kept = key.of(&taken);
+        let missing = matches!(kept, Ok(None)).then(|| key.change(Some(&fresh)));
+        Changes { registry: missing.into_iter().collect(), ..Changes::default() }
     })?;
-    match kept {
-        None => Ok(fresh),
-        // A new one in place of one that cannot be read would give every actor a second pseudonym.
-        Some(body) => serde_json::from_str(body.as_str())
-            .map_err(|_| store::Error::corrupt("the deployment's secret cannot be read").into()),
-    }
+    // A new one in place of one that cannot be read would give every actor a second pseudonym.
+    let kept = kept.map_err(|_| store::Error::corrupt("the deployment's secret cannot be read"))?;
+    Ok(kept.unwrap_or(fresh))
 }

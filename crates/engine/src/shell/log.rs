@@ -9,14 +9,15 @@ use audit::leaf::Act as AuditAct;
 use audit::note::{Checkpoint, Note};
 use audit::proof::Evidence;
 use audit::tiles::{TilePath, TileSource as _};
-use model::{Code, Json, Name, Refusal, SubmissionId};
+use model::{Code, Name, Refusal, SubmissionId};
 
 use super::Engine;
-use crate::core::{ACTORS, Ask, LogDeed};
+use crate::core::{ActorNames, Ask, LogDeed};
 use crate::log::{
     EvidenceError, KeyFileError, LogReport, LogState, Standing, StoreTiles, checkpoint, evidence,
     newest_acts, size_of,
 };
+use crate::registry;
 
 /// The time a wait for a proof trusts in hints: over a shared store another server may publish.
 const PROOF_SWEEP: Duration = Duration::from_millis(250);
@@ -163,9 +164,7 @@ impl Engine {
 
     /// The names that pseudonyms of acts stand for, where they are still known.
     pub async fn actors(&self) -> Result<BTreeMap<String, Name>, Refusal> {
-        let kept = self.read(|store| store::registry_all(store, ACTORS)).await?;
-        let name = |body: Json| serde_json::from_str(body.as_str()).ok();
-        Ok(kept.into_iter().filter_map(|(id, body)| Some((id, name(body)?))).collect())
+        Ok(self.read(registry::readable::<ActorNames>).await?.into_iter().collect())
     }
 
     /// Says which keys have signed from the beginning, before they change: the log's own duty may not have come to it yet, and

@@ -59,7 +59,7 @@ pub(super) enum Stays {
 enum Lane {
     /// Finish, fail, snooze, give back, renew: refusing these would lose work that is done.
     Settlements,
-    /// Actions, claims, definitions.
+    /// Actions, claims, definitions, and whatever is asked rarely.
     Actions,
     /// New work: the first to be shed.
     Submits,
@@ -70,7 +70,6 @@ impl Lane {
 
     fn of(ask: &Ask) -> Lane {
         match ask {
-            Ask::By(_, ask) | Ask::Sharing(ask) => Lane::of(ask),
             Ask::Submit(_) => Lane::Submits,
             Ask::Tell(
                 _,
@@ -79,30 +78,9 @@ impl Lane {
                 | Command::Redrive(_)
                 | Command::Acknowledge(_)
                 | Command::Migrate(_),
-            )
-            | Ask::Claim(_)
-            | Ask::Apply(_)
-            | Ask::RetireVersion { .. }
-            | Ask::Hold(_)
-            | Ask::Release(_)
-            | Ask::MoveCursor(_)
-            | Ask::DropCursor(_)
-            | Ask::Tick(_)
-            | Ask::Start(_)
-            | Ask::Measured(_)
-            | Ask::Stop(_)
-            | Ask::Operate(_)
-            | Ask::Drop { .. }
-            | Ask::Present { .. }
-            | Ask::Leave { .. }
-            | Ask::LookAside(_)
-            | Ask::TakeDuty { .. }
-            | Ask::Retire { .. }
-            | Ask::Log(_)
-            | Ask::Endpoint(_)
-            | Ask::ConfirmClock
-            | Ask::Token(_) => Lane::Actions,
+            ) => Lane::Actions,
             Ask::Tell(..) => Lane::Settlements,
+            _ => Lane::Actions,
         }
     }
 

@@ -8,8 +8,9 @@ use store::{Query, Store};
 
 use super::Engine;
 use super::handle::unexpected;
-use crate::core::{Ask, Deed, Operation, Output, RUNNING};
+use crate::core::{Ask, Deed, Operation, Output, RunningOperations};
 use crate::pipelines::Versions;
+use crate::registry;
 
 /// Rows read at a time, so that nobody waits for a long read.
 const PAGE: usize = 1_000;
@@ -138,10 +139,6 @@ fn candidates(known: &Versions, pipeline: &Name) -> (Vec<u32>, Vec<(u32, Refusal
 }
 
 fn running(store: &dyn Store) -> Result<Vec<Operation>, store::Error> {
-    let all = store::registry_all(store, RUNNING)?.into_iter();
-    let read = |(id, body): (String, model::Json)| {
-        serde_json::from_str(body.as_str())
-            .map_err(|error| store::Error::corrupt(format!("operation {id} cannot be read: {error}")))
-    };
-    all.map(read).collect()
+    let all = registry::all::<RunningOperations>(store)?.into_iter();
+    all.map(|(_, operation)| Ok(operation?)).collect()
 }

@@ -31,7 +31,7 @@ impl Engine {
         let pipeline = self.in_force(pipeline)?;
         let mut admissions = self.admissions(&pipeline, vec![application]).await;
         let admission = admissions.pop().expect("one application, one answer")?;
-        submission(self.ask(Input { ask: Ask::Submit(admission.into()), once }).await?)
+        submission(self.ask(Input::from(Ask::Submit(admission.into())).once(once)).await?)
     }
 
     /// Submits a message to the outside that was made before.
@@ -100,8 +100,8 @@ impl Engine {
         let (mut jobs, mut waiting) = (Vec::new(), Vec::new());
         for (index, admission, once) in admitted {
             let (reply, answer) = oneshot::channel();
-            let ask = self.in_name(Ask::Submit(admission.into()));
-            jobs.push(Job::new(Input { ask, once }, reply));
+            let input = self.in_name(Input::from(Ask::Submit(admission.into())).once(once));
+            jobs.push(Job::new(input, reply));
             waiting.push((index, answer));
         }
         let pushed = self.queues.push_all(jobs);

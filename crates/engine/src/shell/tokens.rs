@@ -8,7 +8,8 @@ use wire::api::Secret;
 use super::Engine;
 use super::handle::unexpected;
 use crate::clock;
-use crate::core::{Ask, Output, TOKENS, TOKENS_USED, TokenDeed, TokenEntry, token_name};
+use crate::core::{Ask, Output, TokenDeed, TokenEntry, Tokens, TokensUsed, token_name};
+use crate::registry;
 
 /// All of them are kept at hand by every server.
 const TOKENS_MAX: usize = 10_000;
@@ -69,16 +70,13 @@ impl Engine {
     /// Every token that can be read, in the order they were made.
     pub async fn tokens(&self) -> Result<Vec<KnownToken>, Refusal> {
         let read = |store: &dyn store::Store| {
-            Ok((store::registry_all(store, TOKENS)?, store::registry_all(store, TOKENS_USED)?))
+            Ok((registry::readable::<Tokens>(store)?, registry::readable::<TokensUsed>(store)?))
         };
         let (kept, used) = self.read(read).await?;
-        let used: HashMap<String, Time> = used
-            .into_iter()
-            .filter_map(|(name, body)| Some((name, serde_json::from_str(body.as_str()).ok()?)))
-            .collect();
-        let known = kept.into_iter().filter_map(|(name, body)| {
-            let entry = serde_json::from_str(body.as_str()).ok()?;
-            Some(KnownToken { entry, last_used_at: used.get(&name).copied(), name })
+        let used: HashMap<String, Time> = used.into_iter().collect();
+        let known = kept.into_iter().map(|(name, entry)| {
+            let last_used_at = used.get(&name).copied();
+            KnownToken { entry, last_used_at, name }
         });
         let mut known: Vec<_> = known.collect();
         known.sort_by(|a, b| (a.entry.created_at, &a.entry.id).cmp(&(b.entry.created_at, &b.entry.id)));

@@ -2,10 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Submission, SubmissionId};
 use store::ManualClock;
 use store::{Clock, Store};
+use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
 
 use super::{Machine, memory};
@@ -43,6 +45,17 @@ pub(crate) fn over_sqlite(files: &[&str]) -> Bench {
     let (folder, clock) = (tempfile::tempdir().unwrap(), ManualClock::new());
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(folder.path(), Arc::new(clock.clone())).unwrap());
     Bench { machine: Machine::with(store.clone(), files), store, clock, _folder: Some(folder) }
+}
+
+/// Makes a bench over a schema of its own. Its store goes by the time of the database.
+pub(crate) fn over_postgres(files: &[&str]) -> Bench {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let url = std::env::var("MILEPOST_TEST_POSTGRES")
+        .expect("MILEPOST_TEST_POSTGRES names a PostgreSQL server: run the tests through `cargo xtask test`");
+    let no = NEXT.fetch_add(1, Ordering::SeqCst);
+    let settings = Settings::new(url).schema(format!("bench_{}_{no}", std::process::id()));
+    let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&settings).unwrap());
+    Bench { machine: Machine::with(store.clone(), files), store, clock: ManualClock::new(), _folder: None }
 }
 
 /// Checks every sentence; all that are not true are told.

@@ -86,6 +86,7 @@ pub(crate) fn done(token: Token) -> Command {
         output: None,
         result: None,
         children: Vec::new(),
+        entries: Vec::new(),
     })
 }
 
@@ -144,8 +145,14 @@ impl Machine {
     }
 
     pub(crate) fn finish(&mut self, token: Token, outcome: &str) -> Outcome {
-        let finish =
-            Finish { token, outcome: outcome.into(), output: None, result: None, children: Vec::new() };
+        let finish = Finish {
+            token,
+            outcome: outcome.into(),
+            output: None,
+            result: None,
+            children: Vec::new(),
+            entries: Vec::new(),
+        };
         let outcome = self.one(Ask::Tell(token.submission, Command::Finish(finish)));
         self.settle();
         outcome

@@ -6,7 +6,7 @@ use crate::command::Claim;
 use crate::context::{Chance, Context};
 use crate::pipeline::Pipeline;
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Lease, Submission, Wait};
+use crate::submission::{Lease, Submission, TimeToLive, Wait};
 use crate::token::Token;
 
 pub(super) fn decide(
@@ -18,7 +18,7 @@ pub(super) fn decide(
     let row = current.row;
     let Wait::Worker { task: wanted, rank } = &row.wait else { return Err(not_leasable(row)) };
     let in_queue = row.parked.is_none() && claim.tasks.contains(wanted);
-    if !in_queue || row.expires_at().is_some_and(|at| at <= context.now) {
+    if !in_queue || row.time_to_live(context.now) != TimeToLive::Lasts {
         return Err(not_leasable(row));
     }
     if let Some(parked) = super::park::parked(pipeline, row, context) {

@@ -8,7 +8,7 @@ use crate::admit::PRIORITY_MAX;
 use crate::event::Entry;
 use crate::expr::{Expr, GuardError, Out};
 use crate::pipeline::{After, Clock, Kind, LaneRule, State, Task};
-use crate::submission::{Seat, Status, Submission, Wait};
+use crate::submission::{Seat, Stand, Status, Submission, Wait};
 use crate::time::Time;
 
 impl Walk<'_> {
@@ -41,7 +41,7 @@ impl Walk<'_> {
         let mut seat = self.seat(state, row.seat.as_ref());
         if row.key_waits && !state.is_final() {
             // Wherever it is sent meanwhile, it gets on there once it has its key.
-            seat = seat.map(|seat| Seat { holds: false, away: true, ..seat });
+            seat = seat.map(|seat| seat.standing(Stand::Away));
         }
         let seen = if seat == row.seat {
             Cow::Borrowed(row)

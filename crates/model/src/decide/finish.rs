@@ -14,6 +14,7 @@ use crate::admit::{DOCUMENT_BYTES_MAX, schema_refusal};
 use crate::command::Finish;
 use crate::context::Context;
 use crate::digest::Digest;
+use crate::entry::EntryChange;
 use crate::event::{Change, NewDocuments};
 use crate::pipeline::{Kind, Pipeline};
 use crate::refusal::{Code, Refusal};
@@ -27,7 +28,8 @@ pub(super) fn decide(
 ) -> Result<Decision, Refusal> {
     fenced(current, finish.token, digest(finish), context, |settlement| {
         check_bounds(finish)?;
-        let walk = Walk::new(pipeline, current, context);
+        let mut walk = Walk::new(pipeline, current, context);
+        walk.entries.clone_from(&finish.entries);
         match current.row.request.clone() {
             Some(request) => Ok(perform(walk, settlement, &request, finish)),
             None => follow(walk, settlement, finish),
@@ -44,7 +46,7 @@ fn check_bounds(finish: &Finish) -> Result<(), Refusal> {
             return Err(Refusal::new(Code::TooLarge, message).with("max_bytes", DOCUMENT_BYTES_MAX));
         }
     }
-    Ok(())
+    crate::entry::check_all(&finish.entries)
 }
 
 /// Along the edges of the outcome.
@@ -106,6 +108,7 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
 
 /// Counts an answer that cannot be used as a failed attempt of its worker; nothing of it is kept.
 fn refuse_output(walk: &mut Walk<'_>, settlement: &Settlement, message: &str) {
+    walk.entries.clear();
     let step = Step::by(settlement.worker(), settlement.right());
     attempt_failed(walk, &bad_output(message), true, step);
 }
@@ -156,7 +159,7 @@ fn documents(finish: &Finish) -> NewDocuments {
 fn digest(finish: &Finish) -> Digest {
     let (output, result) = (text(finish.output.as_ref()), text(finish.result.as_ref()));
     let own: [&[u8]; 6] = [b"finish\0", finish.outcome.as_bytes(), b"\0", output, b"\0", result];
-    if finish.children.is_empty() {
+    if finish.children.is_empty() && finish.entries.is_empty() {
         return Digest::of_parts(&own);
     }
     let mut parts = own.to_vec();
@@ -165,6 +168,8 @@ fn digest(finish: &Finish) -> Digest {
         parts.push(identity.as_bytes());
         parts.push(child.payload().as_str().as_bytes());
     }
+    let entries: Vec<_> = finish.entries.iter().map(EntryChange::identity).collect();
+    parts.extend(entries.iter().map(String::as_bytes));
     Digest::of_parts(&parts)
 }
 

@@ -43,6 +43,7 @@ use crate::Name;
 use crate::admit::Admission;
 use crate::command::Command;
 use crate::context::Context;
+use crate::entry::EntryChange;
 use crate::event::Event;
 use crate::owed::Owed;
 use crate::pipeline::Pipeline;
@@ -67,13 +68,16 @@ pub struct Decision {
     pub owed: Vec<Owed>,
     /// Submissions to be made in the same commit.
     pub children: Vec<Admission>,
+    /// Entries of systems to be changed in the same commit, once each was found to be what is expected.
+    pub entries: Vec<EntryChange>,
     pub answer: Answer,
 }
 
 impl Decision {
     /// A row that changed without an event: a lease, a place in a queue.
     fn quiet(row: Submission, answer: Answer) -> Self {
-        Decision { row, events: Vec::new(), owed: Vec::new(), children: Vec::new(), answer }
+        let (events, owed, children, entries) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Decision { row, events, owed, children, entries, answer }
     }
 }
 

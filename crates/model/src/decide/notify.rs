@@ -143,10 +143,11 @@ impl<'a> Walk<'a> {
     /// `None` where a command tells more people than one may.
     fn owe_delivery(&mut self, delivery: Delivery) -> Option<SubmissionId> {
         let size = delivery.body.as_str().len() + delivery.to.len();
-        if self.told.0 >= DELIVERIES_MAX || self.told.1 + size > BYTES_MAX {
+        if self.told.count >= DELIVERIES_MAX || self.told.bytes + size > BYTES_MAX {
             return None;
         }
-        self.told = (self.told.0 + 1, self.told.1 + size);
+        self.told.count += 1;
+        self.told.bytes += size;
         let id = delivery.id(self.context.now);
         let effect = Effect::Deliver(Box::new(delivery));
         self.owe(Owed { to: Debtor::Submission(id), effect });

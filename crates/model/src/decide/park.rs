@@ -7,7 +7,7 @@ use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::expr::GuardError;
 use crate::pipeline::{Holds, Pipeline};
-use crate::submission::{Submission, Wait};
+use crate::submission::{Stand, Submission, Wait};
 
 /// The row taken out of its queues, if a hold covers it and the pipeline lets holds stop work.
 pub(super) fn parked(pipeline: &Pipeline, row: &Submission, context: &Context) -> Option<Submission> {
@@ -32,7 +32,7 @@ pub(super) fn seat(pipeline: &Pipeline, current: Current<'_>, context: &Context)
         // In a state that does not stop for the lane: it holds it from here on.
         _ => {
             if let Some(seat) = &mut walk.row_mut().seat {
-                (seat.holds, seat.away) = (true, false);
+                seat.stand = Stand::Holds;
             }
             Ok(())
         }

@@ -4,12 +4,12 @@ use super::{Answer, Current, Decision};
 use crate::command::Renew;
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Lease, Submission, Wait};
+use crate::submission::{Lease, Submission, TimeToLive, Wait};
 use crate::token::Token;
 
 pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> Result<Decision, Refusal> {
     let lease = leased(current.row, renew.token, context)?;
-    if current.row.expires_at().is_some_and(|at| at <= context.now) {
+    if current.row.time_to_live(context.now) != TimeToLive::Lasts {
         return Err(Refusal::new(
             Code::Expired,
             "the submission's time to live is over: finish now or let it go",

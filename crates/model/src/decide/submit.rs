@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::event::{Change, NewDocuments, Submitted};
 use crate::pipeline::{OnDuplicate, Pipeline};
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Cause, Documents, Seat, Submission, Wait};
+use crate::submission::{Cause, Documents, Stand, Submission, Wait};
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -48,7 +48,7 @@ pub(super) fn decide(
     }
     if key_waits {
         entry.wait = Wait::Key;
-        entry.seat = admission.seat.clone().map(|seat| Seat { away: true, ..seat });
+        entry.seat = admission.seat.clone().map(|seat| seat.standing(Stand::Away));
     }
     let mut step = match admission.by_clock {
         true => Step::rule(),

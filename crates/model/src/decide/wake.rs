@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::event::{Change, Spent};
 use crate::expr::GuardError;
 use crate::pipeline::{Kind, Pipeline, Ttl};
-use crate::submission::{Cause, Failure, Lease, Submission, Wait};
+use crate::submission::{Cause, Failure, Lease, Submission, TimeToLive, Wait};
 use crate::time::{Millis, Time};
 
 /// The time the store must have been in reach before a lease may be taken from its worker: time to renew, or to hand in
@@ -20,7 +20,7 @@ pub const GRACE: Millis = Millis::from_secs(10);
 pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Context) -> Decision {
     let mut walk = Walk::new(pipeline, current, context);
     let now = context.now;
-    let expired = current.row.expires_at().is_some_and(|at| at <= now) && !current.row.status.is_final();
+    let expired = current.row.time_to_live(now) == TimeToLive::Over;
     walk.note_late();
     if !expired
         && matches!(current.row.wait, Wait::Delay { until, .. } | Wait::Clock { until } if until <= now)

@@ -7,6 +7,7 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind};
 use crate::admit::{Admission, Sealed};
 use crate::context::{Chance, Context};
+use crate::entry::EntryChange;
 use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, Salts};
 use crate::evolve::evolve_hashed;
 use crate::expr::GuardError;
@@ -14,7 +15,7 @@ use crate::json::Json;
 use crate::owed::{Debtor, Effect, Owed};
 use crate::pipeline::{Choice, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State};
 use crate::refusal::{Code, Refusal};
-use crate::submission::{Documents, Failure, Kept, Seat, Status, Submission, SubmissionId, Wait};
+use crate::submission::{Documents, Failure, Kept, Seat, Stand, Status, Submission, SubmissionId, Wait};
 
 pub(super) struct Walk<'a> {
     pub(super) pipeline: &'a Pipeline,
@@ -27,10 +28,19 @@ pub(super) struct Walk<'a> {
     events: Vec<Event>,
     owed: Vec<Owed>,
     children: Vec<Admission>,
+    /// Entries of systems that change with what the walk does.
+    pub(super) entries: Vec<EntryChange>,
     /// Set if the walk went along `on.guard_error`.
     pub(super) fell: bool,
-    /// The number of deliveries the walk owes, and the bytes of them.
-    pub(super) told: (usize, usize),
+    /// The deliveries that the walk owes.
+    pub(super) told: Deliveries,
+}
+
+/// The number of deliveries, and the bytes of them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Deliveries {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -52,8 +62,9 @@ impl<'a> Walk<'a> {
             events: Vec::new(),
             owed: Vec::new(),
             children: Vec::new(),
+            entries: Vec::new(),
             fell: false,
-            told: (0, 0),
+            told: Deliveries::default(),
         }
     }
 
@@ -71,7 +82,8 @@ impl<'a> Walk<'a> {
 
     pub(super) fn done(self, answer: Answer) -> Decision {
         let row = self.row.expect("a walk has a row at its end");
-        Decision { row, events: self.events, owed: self.owed, children: self.children, answer }
+        let Walk { events, owed, children, entries, .. } = self;
+        Decision { row, events, owed, children, entries, answer }
     }
 
     /// Moves along an edge, then on through every pass state whose guard holds.
@@ -189,7 +201,7 @@ impl<'a> Walk<'a> {
         let trigger = error.code.clone();
         let mut seat = self.row().seat.clone();
         if let (Some(seat), Some(Lane { on_dead: OnDead::Free, .. })) = (&mut seat, &self.pipeline.lane) {
-            (seat.holds, seat.away) = (false, true);
+            seat.stand = Stand::Away;
         }
         let tells = self.last_word(&error);
         let to = self.row().state.clone();
@@ -207,9 +219,9 @@ impl<'a> Walk<'a> {
     pub(super) fn seat(&self, state: &State, seat: Option<&Seat>) -> Option<Seat> {
         let mut seat = seat?.clone();
         if state.is_final() || state.lane == LaneRule::Free {
-            (seat.holds, seat.away) = (false, true);
-        } else if !seat.holds {
-            (seat.holds, seat.away) = (self.context.lane_free, false);
+            seat.stand = Stand::Away;
+        } else if !seat.holds() {
+            seat.stand = if self.context.lane_free { Stand::Holds } else { Stand::InLine };
         }
         Some(seat)
     }
@@ -217,7 +229,7 @@ impl<'a> Walk<'a> {
     /// Gives the submission its turn in the lane: from here on it waits for what its state waits for.
     pub(super) fn sit(&mut self) -> Result<(), GuardError> {
         if let Some(seat) = &mut self.row_mut().seat {
-            (seat.holds, seat.away) = (true, false);
+            seat.stand = Stand::Holds;
         }
         self.settle_in()
     }
@@ -334,8 +346,8 @@ struct Stood {
 
 impl Stood {
     fn of(pipeline: &Pipeline, row: &Submission) -> Self {
-        let lane = row.seat.as_ref().filter(|seat| seat.holds).map(|seat| seat.lane.clone());
-        Stood { status: pipeline.standing(row), lane, has_key: !row.status.is_final() && !row.key_waits }
+        let status = pipeline.standing(row);
+        Stood { status, lane: row.held_lane().cloned(), has_key: row.held_key().is_some() }
     }
 }
 

@@ -133,27 +133,6 @@ mod tests {
     use crate::submission::SubmissionId;
     use crate::time::Time;
 
-    const KINDS: [Kind; 18] = [
-        Kind::Submitted,
-        Kind::Moved,
-        Kind::Retried,
-        Kind::Crashed,
-        Kind::Died,
-        Kind::Requested,
-        Kind::Abandoned,
-        Kind::Amended,
-        Kind::Redriven,
-        Kind::Sealed,
-        Kind::Erased,
-        Kind::Forgotten,
-        Kind::Late,
-        Kind::Approved,
-        Kind::Acknowledged,
-        Kind::Migrated,
-        Kind::Refused,
-        Kind::Merged,
-    ];
-
     fn digest() -> impl Strategy<Value = Digest> {
         any::<[u8; 32]>().prop_map(Digest)
     }
@@ -165,7 +144,7 @@ mod tests {
 
     prop_compose! {
         fn leaf()(
-            (format, kind, definition) in (any::<u32>(), proptest::sample::select(KINDS.to_vec()), digest()),
+            (format, kind, definition) in (any::<u32>(), proptest::sample::select(Kind::ALL.to_vec()), digest()),
             (id, revision, previous) in (any::<u128>(), any::<u64>(), proptest::option::of(digest())),
             at in -62_135_596_800_000_i64..=253_402_300_799_999,
             (from, to, trigger) in (proptest::option::of(any::<String>()), any::<String>(), "\\PC*"),

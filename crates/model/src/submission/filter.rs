@@ -8,7 +8,7 @@ impl Submission {
     /// Tells whether every condition of a filter holds.
     #[must_use]
     pub fn fits(&self, filter: &Filter) -> bool {
-        let lane = self.seat.as_ref().filter(|seat| !seat.away).map(|seat| &seat.lane);
+        let lane = self.seat.as_ref().filter(|seat| !seat.is_away()).map(|seat| &seat.lane);
         let error = self.error.as_ref().map(|error| &error.code);
         let investigation = self.investigation().map(Investigation::status);
         filter.pipeline == self.pipeline

@@ -55,20 +55,57 @@ impl Wait {
     }
 }
 
-/// A place in a lane: the one that holds it, or one of those in line.
+/// A place in a lane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredSeat", into = "StoredSeat")]
 pub struct Seat {
     pub lane: Name,
     /// Orders those who came at the same time.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
     pub tie: Name,
     /// The tie in a form that sorts as text as it does as a number; empty where the tie is no whole number.
-    #[serde(default, skip_serializing_if = "str::is_empty")]
     pub order: Name,
-    pub holds: bool,
-    /// Neither holding nor in line: its state has no use for the lane.
+    pub stand: Stand,
+}
+
+/// The way in which a submission stands in its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stand {
+    /// The lane is its own.
+    Holds,
+    /// It waits for its turn.
+    InLine,
+    /// Its state has no use for the lane.
+    Away,
+}
+
+/// A seat as it is written in rows and events: two flags, which are never both set.
+#[derive(Serialize, Deserialize)]
+struct StoredSeat {
+    lane: Name,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    tie: Name,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    order: Name,
+    holds: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub away: bool,
+    away: bool,
+}
+
+impl From<StoredSeat> for Seat {
+    fn from(StoredSeat { lane, tie, order, holds, away }: StoredSeat) -> Self {
+        let stand = match (holds, away) {
+            (true, _) => Stand::Holds,
+            (false, true) => Stand::Away,
+            (false, false) => Stand::InLine,
+        };
+        Seat { lane, tie, order, stand }
+    }
+}
+
+impl From<Seat> for StoredSeat {
+    fn from(Seat { lane, tie, order, stand }: Seat) -> Self {
+        StoredSeat { lane, tie, order, holds: stand == Stand::Holds, away: stand == Stand::Away }
+    }
 }
 
 impl Seat {
@@ -77,7 +114,13 @@ impl Seat {
     pub fn new(lane: impl Into<Name>, tie: impl Into<Name>) -> Self {
         let tie = tie.into();
         let order = numeric_order(&tie).map_or_else(|| "".into(), Name::from);
-        Seat { lane: lane.into(), tie, order, holds: false, away: false }
+        Seat { lane: lane.into(), tie, order, stand: Stand::InLine }
+    }
+
+    /// Returns the same place in another stand.
+    #[must_use]
+    pub fn standing(self, stand: Stand) -> Self {
+        Seat { stand, ..self }
     }
 
     /// The text that those who came at the same time are ordered by.
@@ -86,10 +129,20 @@ impl Seat {
         if self.order.is_empty() { &self.tie } else { &self.order }
     }
 
-    /// In line, and not yet its turn.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.stand == Stand::Holds
+    }
+
+    /// Tells whether it is in line, and not yet its turn.
     #[must_use]
     pub fn waits(&self) -> bool {
-        !self.holds && !self.away
+        self.stand == Stand::InLine
+    }
+
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        self.stand == Stand::Away
     }
 }
 
@@ -205,6 +258,24 @@ mod tests {
         for text in ["", "-", "+7", "0x1f", "7.5", "1e3", " 7", "a"] {
             assert_eq!(&**Seat::new("l", text).tie_order(), text);
         }
+    }
+
+    #[test]
+    fn seats_are_written_as_they_always_were() {
+        let kept = [
+            (Stand::Holds, r#"{"lane":"l","tie":"7","order":"10017","holds":true}"#),
+            (Stand::InLine, r#"{"lane":"l","tie":"7","order":"10017","holds":false}"#),
+            (Stand::Away, r#"{"lane":"l","tie":"7","order":"10017","holds":false,"away":true}"#),
+        ];
+        for (stand, text) in kept {
+            let seat = Seat::new("l", "7").standing(stand);
+            assert_eq!(serde_json::to_string(&seat).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Seat>(text).unwrap(), seat);
+        }
+        let plain = serde_json::to_string(&Seat::new("l", "").standing(Stand::Holds)).unwrap();
+        assert_eq!(plain, r#"{"lane":"l","holds":true}"#);
+        let both: Seat = serde_json::from_str(r#"{"lane":"l","holds":true,"away":true}"#).unwrap();
+        assert!(both.holds(), "whoever holds a lane keeps others from it");
     }
 
     #[test]

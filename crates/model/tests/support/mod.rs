@@ -273,7 +273,14 @@ impl Story {
 
 pub(crate) fn finish(token: Token, outcome: &str, output: &str) -> Command {
     let output = Some(json(output));
-    Command::Finish(Finish { token, outcome: outcome.into(), output, result: None, children: Vec::new() })
+    Command::Finish(Finish {
+        token,
+        outcome: outcome.into(),
+        output,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    })
 }
 
 pub(crate) fn fail(token: Token, code: &str, retryable: bool) -> Command {

@@ -41,13 +41,13 @@ impl Person {
                 other => format!("{} {other:?}", row.id),
             };
             let once = view.chance.percent(30).then(|| once(&self.name, "right", &body, view.chance));
-            return Some(Input { ask: Ask::Tell(row.id, command), once });
+            return Some(Input::from(Ask::Tell(row.id, command)).once(once));
         }
         let action = self.action(&row, view);
         let act = self.act(&action, Some(&row), view);
         let body = format!("{} {act:?}", row.id);
         let once = view.chance.percent(30).then(|| once(&self.name, "act", &body, view.chance));
-        Some(Input { ask: Ask::Tell(row.id, Command::Act(act)), once })
+        Some(Input::from(Ask::Tell(row.id, Command::Act(act))).once(once))
     }
 
     /// Redrives a dead letter, acknowledges an end, amends a payload or migrates, and now and then one that cannot be.

@@ -44,7 +44,7 @@ impl Submitter {
                 let seals = view.chance.percent(50);
                 let admission = if seals { admission.sealed(Bits(view.chance.seed())) } else { admission };
                 let once = view.chance.percent(50).then(|| once(&self.name, "submit", &body, view.chance));
-                Some(Input { ask: Ask::Submit(admission.into()), once })
+                Some(Input::from(Ask::Submit(admission.into())).once(once))
             }
             Err(refusal) => {
                 view.refused.push(refusal.code);

@@ -202,6 +202,7 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
             output: None,
             result: None,
             children: Vec::new(),
+            entries: Vec::new(),
         }),
         6 => Command::GiveBack(GiveBack { token }),
         _ => {
@@ -214,6 +215,7 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
                 output: work.output,
                 result,
                 children: if fills { children(token, view) } else { Vec::new() },
+                entries: Vec::new(),
             })
         }
     }

@@ -1,7 +1,7 @@
 //! The parts of a row that its events decide. Leases, timers and crashes leave no event of their own and are left out.
 
 use model::pipeline::{Kind, LaneRule};
-use model::submission::{Cause, Children, Wait};
+use model::submission::{Cause, Children, Stand, Wait};
 use model::{Name, Status, Submission, Time};
 
 use super::law::Book;
@@ -56,7 +56,7 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     row.children = Children::default();
     // Which lane and which tie; whether it is its turn is looked at apart.
     if let Some(seat) = &mut row.seat {
-        (seat.holds, seat.away) = (false, false);
+        seat.stand = Stand::InLine;
     }
     row.wait = Wait::Nothing;
     Ok((row, waits))
@@ -73,9 +73,9 @@ pub(super) fn same_stand(book: &Book, replayed: &Submission, row: &Submission) -
     let seat = match (&replayed.seat, &row.seat) {
         (None, None) => true,
         (Some(_), Some(_)) if let_in => true,
-        (Some(said), Some(stored)) if said.holds => stored.holds,
-        (Some(said), Some(stored)) if said.away => back || stored.away && !stored.holds,
-        (Some(_), Some(stored)) => !stored.away,
+        (Some(said), Some(stored)) if said.holds() => stored.holds(),
+        (Some(said), Some(stored)) if said.is_away() => back || stored.is_away(),
+        (Some(_), Some(stored)) => !stored.is_away(),
         _ => false,
     };
     key && seat
@@ -84,7 +84,7 @@ pub(super) fn same_stand(book: &Book, replayed: &Submission, row: &Submission) -
 /// Tells whether a stored wait is what the events say, given that a delay, a line and a key end without one.
 pub(super) fn same_wait(book: &Book, known: &Known, pair: (&Waits, &Waits), now: Time) -> bool {
     let (row, replayed) = (&known.row, &known.replayed);
-    let has_lane = row.seat.as_ref().is_some_and(|seat| seat.holds);
+    let has_lane = row.held_lane().is_some();
     let over = match pair.0 {
         Waits::NotBefore(until) => *until <= now,
         Waits::Line => has_lane,

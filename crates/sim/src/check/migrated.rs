@@ -67,7 +67,7 @@ pub(super) fn answered(
                 || leased_elsewhere
                 || before.erased
         }
-        Code::LaneTaken => before.lease().is_some() && before.seat.as_ref().is_some_and(|seat| !seat.holds),
+        Code::LaneTaken => before.lease().is_some() && before.seat.as_ref().is_some_and(|seat| !seat.holds()),
         Code::GuardError => true,
         _ => false,
     };

@@ -21,7 +21,7 @@ fn lane(row: &Submission) -> Option<LaneKey> {
 }
 
 fn holds(row: &Submission) -> bool {
-    row.seat.as_ref().is_some_and(|seat| seat.holds)
+    row.held_lane().is_some()
 }
 
 /// In line, and not taken out of it by a hold.
@@ -79,7 +79,7 @@ fn lanes(ledger: &Ledger) -> Checked {
         seated(ledger, row).map_err(|problem| problem.about(format_args!(": {row:?}")))?;
     }
     for row in ledger.rows() {
-        let Some(seat) = row.seat.as_ref().filter(|seat| !seat.holds) else { continue };
+        let Some(seat) = row.seat.as_ref().filter(|seat| !seat.holds()) else { continue };
         let book = ledger.law.of(row)?;
         let state = book.pipeline.state(&row.state).ok_or("it is in a state that does not exist")?;
         let free = state.lane == LaneRule::Free || row.status.is_final();

@@ -49,7 +49,6 @@ pub(super) fn check(
 pub(super) fn came_late(ledger: &Ledger, ask: &Ask) -> bool {
     match ask {
         Ask::Submit(admission) => ledger.registry.is_retired(admission.pipeline(), admission.version()),
-        Ask::By(_, ask) => came_late(ledger, ask),
         _ => false,
     }
 }

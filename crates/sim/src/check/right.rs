@@ -71,7 +71,7 @@ pub(super) fn redriven(before: &Submission, redrive: &Redrive, outcome: &Outcome
         Code::Unavailable | Code::OutcomeUnknown | Code::IdempotencyMismatch => true,
         Code::RoleRequired => !role,
         Code::NotDead => before.status != Status::Dead,
-        Code::LaneTaken => before.seat.as_ref().is_some_and(|seat| !seat.holds),
+        Code::LaneTaken => before.seat.as_ref().is_some_and(|seat| !seat.holds()),
         Code::GuardError => before.status == Status::Dead,
         _ => false,
     };

@@ -116,7 +116,7 @@ fn given_back(silent: &Silent<'_>, lease: &Lease, expected: &mut Submission) -> 
 
 /// Tells whether the submission got its lane.
 fn turn(silent: &Silent<'_>) -> bool {
-    let holds = |row: &Submission| row.seat.as_ref().is_some_and(|seat| seat.holds);
+    let holds = |row: &Submission| row.held_lane().is_some();
     holds(silent.after) && !holds(silent.before)
 }
 

@@ -6,7 +6,7 @@ use model::{Documents, Json, SubmissionId, Time};
 use store::{Owed, OwedId, RegistryKey, RequestKey};
 
 use crate::codec::{self, text};
-use crate::error::{Fault, Result};
+use crate::error::Result;
 use crate::query::{Client, rows};
 use crate::sql;
 
@@ -53,11 +53,10 @@ pub(super) async fn owed(client: &Client, max: usize) -> Result<Vec<Owed>> {
     }
     let found = rows(client, sql::OWED_FIRST, &[&codec::limit(max)]).await?;
     let owed = found.iter().map(|row| {
-        let no: i64 = row.try_get(2)?;
         let id = OwedId {
             submission: codec::id(row, 0)?,
             revision: codec::unsigned(row.try_get(1)?)?,
-            no: u32::try_from(no).map_err(|_| Fault::corrupt("the number of an owed row is out of range"))?,
+            no: codec::unsigned(row.try_get(2)?)?,
         };
         Ok(Owed { id, to: codec::target(row, 3)?, body: codec::json(row, 4)? })
     });

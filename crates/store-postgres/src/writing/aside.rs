@@ -116,7 +116,7 @@ fn write_owed<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         let columns = vec![
             column(owed.iter().map(|owed| owed.id.submission.0)),
             column(owed.iter().map(|owed| signed(owed.id.revision))),
-            column(owed.iter().map(|owed| i64::from(owed.id.no))),
+            column(owed.iter().map(|owed| signed(owed.id.no))),
             column(owed.iter().map(|owed| target_text(&owed.to))),
             column(owed.iter().map(|owed| owed.body.as_str())),
         ];
@@ -127,7 +127,7 @@ fn write_owed<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         let columns = vec![
             column(paid.iter().map(|id| id.submission.0)),
             column(paid.iter().map(|id| signed(id.revision))),
-            column(paid.iter().map(|id| i64::from(id.no))),
+            column(paid.iter().map(|id| signed(id.no))),
         ];
         steps.push(writes(client, sql::OWED_DELETE, columns));
     }

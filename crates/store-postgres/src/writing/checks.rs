@@ -153,7 +153,7 @@ impl<'w> Writing<'w> {
     async fn check_paid(&self, paid: Vec<&OwedId>) -> Result<()> {
         let submissions: Vec<_> = paid.iter().map(|id| id.submission.0).collect();
         let revisions: Vec<_> = paid.iter().map(|id| codec::signed(id.revision)).collect();
-        let numbers: Vec<_> = paid.iter().map(|id| i64::from(id.no)).collect();
+        let numbers: Vec<_> = paid.iter().map(|id| codec::signed(id.no)).collect();
         rows(self.client, sql::OWED_CHECK, &[&submissions, &revisions, &numbers]).await.map(drop)
     }
 }

@@ -47,7 +47,7 @@ fn write_owed(connection: &Connection, owed: &[Owed]) -> Result<()> {
     let mut insert = connection.prepare_cached(sql::OWED_INSERT)?;
     for Owed { id, to, body } in owed {
         let target = target_text(to);
-        insert.execute((blob(&id.submission), signed(id.revision), id.no, target, body.as_str()))?;
+        insert.execute((blob(&id.submission), signed(id.revision), signed(id.no), target, body.as_str()))?;
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ fn write_owed(connection: &Connection, owed: &[Owed]) -> Result<()> {
 fn write_paid(connection: &Connection, paid: &[OwedId]) -> Result<()> {
     let mut delete = connection.prepare_cached(sql::OWED_DELETE)?;
     for OwedId { submission, revision, no } in paid {
-        delete.execute((blob(submission), signed(*revision), *no))?;
+        delete.execute((blob(submission), signed(*revision), signed(*no)))?;
     }
     Ok(())
 }

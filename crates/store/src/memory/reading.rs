@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use model::{Documents, Name, Submission, SubmissionId, Time};
+use model::{Documents, Name, SubmissionId, Time};
 
 use super::Tables;
 use super::merge::merge;
 use crate::entries::{held_lane, unheld_key, unheld_lane};
 use crate::inbox;
+use crate::take::is_wanted;
 use crate::{LaneKey, LaneView, OwedTo, READY_BYTES_MAX, Ready, SlotEntry, Stored, Take, Taken};
 
 impl Tables {
@@ -146,7 +147,9 @@ impl Tables {
         let queues = tasks.into_iter().filter_map(|task| self.index.ready.of(task));
         // The merge gives the greatest first; reversed, that is the lowest rank.
         let waiting = merge(queues.map(|queue| queue.iter().map(Reverse))).map(|Reverse(&(_, id))| id);
-        let free = waiting.filter(|id| !handed_out.contains(id) && fits(&self.rows[id], wanted));
+        let free = waiting.filter(|id| {
+            !handed_out.contains(id) && is_wanted(&wanted.pipelines, &wanted.labels, &self.rows[id])
+        });
         free.take(wanted.max).collect()
     }
 }
@@ -156,9 +159,4 @@ fn come_along(taken: &Taken) -> Vec<SubmissionId> {
     let seated = taken.lanes.values().flat_map(|view| [view.holder, view.first]).flatten();
     let next = taken.successors.values().copied().flatten();
     taken.holders.values().chain(taken.waiters.values()).copied().chain(seated).chain(next).collect()
-}
-
-fn fits(row: &Submission, wanted: &Ready) -> bool {
-    (wanted.pipelines.is_empty() || wanted.pipelines.contains(&row.pipeline))
-        && wanted.labels.iter().all(|(label, value)| row.labels.get(label) == Some(value))
 }

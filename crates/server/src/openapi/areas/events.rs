@@ -3,7 +3,7 @@
 use model::Actor;
 use serde_json::{Value, json};
 use wire::api::{EventPage, EventView, Reason, WhyAnswer};
-use wire::event::Notified;
+use wire::event::{Kind, Notified};
 use wire::submission::Failure;
 
 use crate::openapi::shape::{Named, Shape, given, named, refer};
@@ -11,27 +11,16 @@ use crate::openapi::words::{self, Piece, any, list, list_of, or_null};
 
 const ID: &str = "01a1e148-25d3-7c36-9f16-9d3a7fedad24";
 
-/// The kinds of events; a test compares them with the type.
-pub(in crate::openapi) const KINDS: [&str; 18] = [
-    "submitted",
-    "moved",
-    "retried",
-    "crashed",
-    "died",
-    "requested",
-    "abandoned",
-    "amended",
-    "redriven",
-    "sealed",
-    "erased",
-    "forgotten",
-    "late",
-    "approved",
-    "acknowledged",
-    "migrated",
-    "refused",
-    "merged",
-];
+/// The kinds of events.
+pub(in crate::openapi) const KINDS: [&str; Kind::ALL.len()] = {
+    let mut words = [""; Kind::ALL.len()];
+    let mut no = 0;
+    while no < words.len() {
+        words[no] = Kind::ALL[no].as_str();
+        no += 1;
+    }
+    words
+};
 
 pub(super) fn shapes() -> Vec<Named> {
     vec![
