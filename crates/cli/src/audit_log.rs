@@ -12,7 +12,7 @@ use model::Millis;
 use tokio::runtime::Handle;
 
 use crate::exit::Stop;
-use crate::place::Place;
+use crate::place::{Place, close_file};
 
 /// A witness that takes longer is asked again later.
 const WITNESS_WITHIN: Duration = Duration::from_secs(3);
@@ -49,7 +49,10 @@ impl Audit {
             return Err(Stop::usage("--checkpoint-every 0s would do nothing else; 100ms is often"));
         }
         let key = match (&self.audit_key, place) {
-            (Some(key), _) => key.clone(),
+            (Some(key), _) => {
+                close_file(key)?;
+                key.clone()
+            }
             (None, Place::Folder(data)) => data.join("log.key"),
             (None, Place::Postgres(_)) => {
                 tracing::warn!(

@@ -9,6 +9,7 @@ use engine::SystemClock;
 use store::Store;
 use store_postgres::{PostgresStore, Settings};
 use store_sqlite::SqliteStore;
+use store_sqlite::private::Exposed;
 
 use crate::exit::{Exit, Stop};
 
@@ -68,11 +69,20 @@ impl fmt::Display for Place {
 /// Takes the data from everybody else on the machine. What they could read until now, somebody may have read.
 fn close(folder: &Path) -> Result<(), Stop> {
     let closed = store_sqlite::private::close(folder);
-    for open in closed.map_err(|error| Stop::new(Exit::Refused, words(error)))? {
-        let (path, mode) = (open.path.display(), open.mode);
-        tracing::warn!("others on this machine could use {path} (mode {mode:o}); only its owner can now");
-    }
+    closed.map_err(|error| Stop::new(Exit::Refused, words(error)))?.iter().for_each(warn);
     Ok(())
+}
+
+/// Takes a file outside the data folder from everybody else on the machine.
+pub(crate) fn close_file(path: &Path) -> Result<(), Stop> {
+    let closed = store_sqlite::private::close_file(path);
+    closed.map_err(|error| Stop::new(Exit::Refused, words(error)))?.iter().for_each(warn);
+    Ok(())
+}
+
+fn warn(open: &Exposed) {
+    let (path, mode) = (open.path.display(), open.mode);
+    tracing::warn!("others on this machine could use {path} (mode {mode:o}); only its owner can now");
 }
 
 /// Returns what happened, without the kind of error, which the reader can do nothing with.

@@ -142,3 +142,25 @@ fn a_folder_where_others_could_replace_the_data_is_refused() {
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left there");
 }
+
+#[test]
+fn a_key_outside_the_data_folder_is_its_owners_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("log.key");
+    let args = ["--audit-key".to_owned(), key.to_str().unwrap().to_owned()];
+    let mut server = Server::start_with(&[], &args, &[]);
+    server.child.kill().and_then(|()| server.child.wait()).unwrap();
+    set_mode(&key, 0o644);
+    let words = ["doctor", "--offline", "-o", "json", "--audit-key", key.to_str().unwrap()];
+    let check = || run(&words).json()["checks"][0].clone();
+    let found = check();
+    assert_eq!(
+        (&found["check"], &found["verdict"]),
+        (&"audit key file".into(), &"warning".into()),
+        "{found}"
+    );
+    assert!(found["found"].as_str().unwrap().contains("644"), "{found}");
+    server.restart();
+    assert_eq!(mode(&key), 0o600);
+    assert_eq!(check()["verdict"], "fine");
+}

@@ -69,6 +69,31 @@ pub fn close(folder: &Path) -> Result<Vec<Exposed>, Error> {
     Ok(closed)
 }
 
+/// Tells whether others can use a file that lies elsewhere, such as a key.
+///
+/// # Errors
+/// When the file cannot be looked at.
+pub fn exposed_file(path: &Path) -> io::Result<Option<Exposed>> {
+    let mut found = Vec::new();
+    if path.exists() {
+        note(path, false, &mut found)?;
+    }
+    Ok(found.pop())
+}
+
+/// Takes a file that lies elsewhere from everybody but its owner; returns it if others could use it.
+///
+/// # Errors
+/// When others could still read it.
+pub fn close_file(path: &Path) -> Result<Option<Exposed>, Error> {
+    let found = exposed_file(path)
+        .map_err(|error| Error::unavailable(format!("cannot look at {}: {error}", path.display())))?;
+    match found.as_ref().map(|open| (open, shut(open))) {
+        Some((open, Err(error))) => Err(refusal(open, &error.to_string())),
+        _ => Ok(found),
+    }
+}
+
 fn refusal(open: &Exposed, reason: &str) -> Error {
     let (path, mode) = (open.path.display(), open.mode);
     Error::unavailable(match open.is_folder {

@@ -38,6 +38,10 @@ pub(crate) struct Doctor {
     #[arg(long, env = "MILEPOST_TLS_CERT", hide_env_values = true, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
 
+    /// The file with the log's keys to look at, where it is not in the data folder
+    #[arg(long, env = "MILEPOST_AUDIT_KEY", hide_env_values = true, value_name = "FILE")]
+    audit_key: Option<PathBuf>,
+
     /// Ask no server
     #[arg(long)]
     offline: bool,
@@ -60,6 +64,7 @@ impl Doctor {
             (None, Some(Place::Postgres(settings))) => checks.extend(doctor::postgres(&settings)),
             (None, None) => {}
         }
+        checks.extend(self.audit_key.as_deref().map(doctor::audit_key));
         checks.extend(self.tls_cert.as_deref().map(doctor::certificate));
         if !self.offline {
             let client = self.server.client()?;

@@ -138,6 +138,24 @@ fn key(data: &Path) -> Check {
     }
 }
 
+/// Looks at a key that lies outside the data folder: who reads it signs in the log's name.
+pub(crate) fn audit_key(path: &Path) -> Check {
+    const CHECK: &str = "audit key file";
+    match store_sqlite::private::exposed_file(path) {
+        Ok(None) if path.exists() => Check::fine(CHECK, "only its owner can use it"),
+        Ok(None) => Check::wrong(
+            CHECK,
+            format!("there is no {}", path.display()),
+            "name the file that `serve --audit-key` is given",
+        ),
+        Ok(Some(open)) => {
+            let found = format!("others on this machine can use {} ({:o})", open.path.display(), open.mode);
+            Check::warning(CHECK, found, "start the server: it takes it from them, or says why it cannot")
+        }
+        Err(error) => Check::wrong(CHECK, error.to_string(), "run this as the server's user"),
+    }
+}
+
 /// Can only be looked at while no server has the folder; a server looks for itself when it starts.
 fn definitions(data: &Path) -> Check {
     const CHECK: &str = "pipelines";

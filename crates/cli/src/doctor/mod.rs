@@ -5,7 +5,7 @@ mod folder;
 mod server;
 
 pub(crate) use certificate::certificate;
-pub(crate) use folder::{folder, postgres};
+pub(crate) use folder::{audit_key, folder, postgres};
 pub(crate) use server::server;
 
 use serde::Serialize;
