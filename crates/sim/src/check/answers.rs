@@ -209,7 +209,7 @@ fn applied(ledger: &Ledger, seen: &Seen<'_>, asked: &Pipeline, brought: &Brought
     let in_force = versions.in_force(&pipeline.name).map(|known| known.version);
     ensure!(
         in_force == logged.last().map(|last| last.version),
-        "version {in_force:?} of `{}` is in force, and it is not what was applied last",
+        "version {in_force:?} of `{}` is in force, and it is not what was applied last: {logged:?}",
         pipeline.name
     );
     Ok(())
