@@ -48,6 +48,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
+/// What every system may use. It asks for everything through the public client, so whatever it can do a user can.
+const OF_SYSTEMS: &[&str] = &["wire", "client", "worker", "fetch", "system"];
+
+/// The crates that `name` may use; `None` where nobody has said.
+fn allowed(name: &str) -> Option<&'static [&'static str]> {
+    if name.starts_with(SYSTEMS) {
+        return Some(OF_SYSTEMS);
+    }
+    ARROWS.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed)
+}
+
+/// The folder of the systems.
+const SYSTEMS: &str = "systems/";
+
 /// Crates without I/O and chance, not even in their tests.
 const PURE: &[&str] = &["wire", "model", "draw"];
 
@@ -61,14 +75,15 @@ fn manifests(tree: &Tree) -> impl Iterator<Item = (&str, &File)> {
     tree.files.iter().filter_map(|file| {
         let folder = file.path.strip_suffix("/Cargo.toml")?;
         let name = folder.strip_prefix("crates/").unwrap_or(folder);
-        (!name.contains('/')).then_some((name, file))
+        let inner = name.strip_prefix(SYSTEMS).unwrap_or(name);
+        (!inner.contains('/')).then_some((name, file))
     })
 }
 
 pub(super) fn arrows_point_down(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, manifest) in manifests(tree) {
-        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+        let Some(allowed) = allowed(name) else {
             let message = "a new crate: say in ARROWS of xtask/src/tidy/crates.rs which crates it may use";
             problems.push(manifest.problem(0, message));
             continue;
@@ -171,6 +186,19 @@ mod tests {
         assert_eq!(arrows("crates/wire/Cargo.toml", "[dependencies]\ncel.workspace = true\n").len(), 1);
         assert_eq!(arrows("crates/client/Cargo.toml", "[dependencies]\nmodel.workspace = true\n").len(), 1);
         assert!(arrows("crates/model/Cargo.toml", "[dependencies]\ncel.workspace = true\n").is_empty());
+    }
+
+    #[test]
+    fn a_system_sees_neither_engine_nor_store() {
+        let uses = |used: &str| {
+            arrows("systems/skills/Cargo.toml", &format!("[dependencies]\n{used}.workspace = true\n"))
+        };
+        for used in ["engine", "store", "model", "app", "server"] {
+            assert_eq!(uses(used).len(), 1, "{used}");
+        }
+        for used in ["client", "system", "fetch", "serde"] {
+            assert!(uses(used).is_empty(), "{used}");
+        }
     }
 
     #[test]

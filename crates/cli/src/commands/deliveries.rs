@@ -8,7 +8,7 @@ use crate::listing::{PageArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
 use crate::remote::{ServerArgs, block_on, read_id};
 
-/// Look after notifications: mails and posts to the outside, on their way or not
+/// Look after notifications: mails and webhooks, on their way or not
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
