@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use crate::needs;
 use programs::Programs;
 
-/// Where tests find the server. Whoever sets it has one running, which is used instead.
+/// The variable that tells tests where the server is. Whoever sets it has one running, which is used instead.
 pub(crate) const ADDRESS: &str = "MILEPOST_TEST_POSTGRES";
 
 /// Acknowledged means on disk in the tests, too. What they lock and how they end is in the log.

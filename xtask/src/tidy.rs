@@ -46,9 +46,9 @@ const CHECKS: &[(&str, Check)] = &[
 
 struct Tree {
     files: Vec<File>,
-    /// What the build on this machine depends on.
+    /// The packages that the build on this machine depends on.
     packages: Vec<deny::Package>,
-    /// Those of the lock file that were yanked.
+    /// The releases of the lock file that were yanked.
     yanked: Vec<deny::Release>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
 }
 
 impl Tree {
-    /// What is committed or would be: ignored files are nobody's concern.
+    /// Reads what is committed or would be: ignored files are nobody's concern.
     fn read(root: &Path) -> Result<Tree> {
         let listing = Command::new("git")
             .args(["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -137,7 +137,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What `check` says about a tree of these paths and texts.
+/// Returns what `check` says about a tree of these paths and texts.
 #[cfg(test)]
 fn findings(check: Check, files: &[(&str, &str)]) -> Vec<String> {
     let file = |&(path, text): &(&str, &str)| File { path: path.to_owned(), text: text.to_owned() };

@@ -10,7 +10,7 @@ const KEY_CHARS_MAX: usize = 255;
 
 impl App {
     /// Makes the mark by which a request is known again. `route` is method and path: the same key elsewhere is another.
-    /// Of one subject at most `most` answers are kept, unless it is an owner.
+    /// At most `most` answers are kept of one subject, unless the subject is an owner.
     pub fn once(&self, route: &str, key: &str, body: &[u8], most: usize) -> Result<Once, Refusal> {
         let visible = key.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible || key.is_empty() || key.len() > KEY_CHARS_MAX {

@@ -86,7 +86,7 @@ impl Place {
 /// The place to go on from.
 enum Next {
     Seen(Place),
-    /// That of one that was passed over: neither its time nor its id are for whoever asks.
+    /// The place of one that was passed over: neither its time nor its id are for whoever asks.
     Unseen(Place),
 }
 

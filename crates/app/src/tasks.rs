@@ -1,4 +1,4 @@
-//! What workers ask: claim, finish, fail, snooze, give back, renew, spawn.
+//! The requests of workers: claim, finish, fail, snooze, give back, renew, spawn.
 
 use engine::Child;
 use engine::core::{ClaimMany, Granted, Outcome, Output};

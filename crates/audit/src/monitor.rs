@@ -7,7 +7,7 @@ use crate::note::{Distrust, Opened, Trust};
 use crate::tiles::{CheckedTiles, TileError, TileSource};
 use crate::tree::subtree_hash;
 
-/// What a look at the log showed.
+/// The result of a look at the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// The first checkpoint: there is nothing to compare it with.

@@ -1,4 +1,4 @@
-//! Whatever the engine's rules decide, the verifier finds legal; and its quick reader reads what the model writes.
+//! The verifier finds legal whatever the engine's rules decide; and its quick reader reads what the model writes.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Nothing that is read from others makes a parser panic, and what is read is written back the same.
+//! Parsers panic on nothing that is read from others, and what is read is written back the same.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod common;

@@ -92,7 +92,7 @@ impl Started {
         Started { at: Instant::now(), on_core: on_core() }
     }
 
-    /// On a core, and in all.
+    /// Returns the seconds on a core, and in all.
     fn seconds(&self) -> (f64, f64) {
         let elapsed = self.at.elapsed().as_secs_f64();
         let on_core = self.on_core.zip(on_core()).map(|(before, now)| now - before);

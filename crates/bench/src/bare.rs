@@ -11,7 +11,7 @@ use axum::routing::post;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// What it says to everybody, as long as the answer to a submission.
+/// The answer to everybody, as long as the answer to a submission.
 const ANSWER: &str = concat!(
     r#"{"id":"019a8c5e-7b21-7cc3-9d4e-0f1a2b3c4d5e","pipeline":"bench-one","version":1,"state":"WORK","#,
     r#""revision":1,"created_at":"2026-01-01T00:00:00.000Z"}"#

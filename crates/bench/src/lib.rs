@@ -1,4 +1,4 @@
-//! What Milepost does in a second, beside what this disk, this store and a bare server do in the same run.
+//! Measures what Milepost does in a second, beside what this disk, this store and a bare server do in the same run.
 //!
 //! Absolute figures are of one machine at one hour; the ratios are what carries over. Every acknowledged call is on disk.
 

@@ -1,4 +1,4 @@
-//! What the machine is, and how quickly its disk says that something is safe.
+//! The machine, and how quickly its disk says that something is safe.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -69,7 +69,7 @@ fn measure(folder: &Path, count: u32, wait: impl Fn(u32)) -> Result<Spread> {
     Ok(spread)
 }
 
-/// What a file of the kernel says behind a name and a colon.
+/// Returns what a file of the kernel says behind a name and a colon.
 fn line(file: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

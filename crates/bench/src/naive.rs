@@ -1,4 +1,4 @@
-//! What people write by hand: a table with a status column, a history table, and one transaction for each move.
+//! The tables people write by hand: one with a status column, one of history, and one transaction for each move.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -21,7 +21,7 @@ macro_rules! statement {
 
 const PIPELINE: &str = "raw";
 const STATES: usize = 6;
-/// As the store has them.
+/// The settings that the store has.
 const SETTINGS: &str = "
 PRAGMA journal_mode = wal;
 PRAGMA synchronous = full;
@@ -30,7 +30,7 @@ PRAGMA temp_store = memory;
 PRAGMA wal_autocheckpoint = 4000;
 ";
 
-/// What the engine writes for one submission, taken from a store it has written.
+/// The data that the engine writes for one submission, taken from a store the engine has written.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     row: String,

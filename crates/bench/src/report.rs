@@ -1,4 +1,4 @@
-//! What was measured: figures, each with what it is to be compared to.
+//! The report: figures that were measured, each with what it is to be compared to.
 
 use std::fmt;
 use std::time::Duration;

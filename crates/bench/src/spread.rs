@@ -1,4 +1,4 @@
-//! How measured times are spread.
+//! The spread of measured times.
 
 use std::time::Duration;
 

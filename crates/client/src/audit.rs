@@ -1,6 +1,6 @@
 //! The audit log: its files, the evidence about a submission, and what operators do to it.
 //!
-//! Nothing here is checked: whoever wants to know whether it is true hands it to a verifier.
+//! The answers are not checked here: whoever wants to know whether one is true hands it to a verifier.
 
 use serde::Serialize;
 use wire::api::ActPage;
@@ -18,14 +18,14 @@ struct ForkBody<'a> {
     reason: &'a str,
 }
 
-/// Without a key to retire, one is added.
+/// The key to retire; without one, a key is added.
 #[derive(Debug, Serialize)]
 struct KeysBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     retire: Option<&'a str>,
 }
 
-/// What evidence shall hold besides what is always in it.
+/// The choice of what evidence holds besides what is always in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EvidenceWish {
     /// A proof that the log goes on from a checkpoint of this size.
@@ -60,12 +60,12 @@ impl Client {
         self.send(Call::get(self.at(["audit", "key"])).accepting("text/plain")?).await?.text()
     }
 
-    /// How the log is doing.
+    /// Returns the condition of the log.
     pub async fn audit_status(&self) -> Result<Json, Error> {
         self.send(Call::get(self.at(["audit"]))).await?.document()
     }
 
-    /// What was done besides what happened to submissions, newest first: those before an index of the log.
+    /// Returns acts besides what happened to submissions, newest first: those before an index of the log.
     pub async fn audit_acts(&self, after: Option<u64>, limit: usize) -> Result<ActPage, Error> {
         let mut url = self.at(["audit", "acts"]);
         url.query_pairs_mut().append_pair("limit", &limit.to_string());

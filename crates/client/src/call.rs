@@ -1,4 +1,4 @@
-//! What is sent, and whether it may be sent again.
+//! A call to the server, and whether it may be sent again.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) struct Call {
     pub(crate) waits: Duration,
     /// A longer answer is not read to its end.
     pub(crate) bytes_max: usize,
-    /// Whether "there is none" is an answer.
+    /// Set if "there is none" is an answer.
     pub(crate) may_be_missing: bool,
 }
 
@@ -48,7 +48,7 @@ impl Call {
         Ok(Call { method: Method::PUT, ..Call::post(url, body)? })
     }
 
-    /// Not repeated: a second one would not find what the first removed.
+    /// A removal, not repeated: a second one would not find what the first removed.
     pub(crate) fn delete(url: Url) -> Call {
         Call { method: Method::DELETE, repeatable: false, ..Call::get(url) }
     }
@@ -78,13 +78,13 @@ impl Call {
         Ok(self)
     }
 
-    /// How long the server may wait before it answers.
+    /// Sets how long the server may wait before it answers.
     pub(crate) fn waiting(mut self, waits: Duration) -> Call {
         self.waits = waits;
         self
     }
 
-    /// For answers of servers one has no reason to trust.
+    /// Limits the length of the answer, for servers one has no reason to trust.
     pub(crate) fn at_most(mut self, bytes_max: usize) -> Call {
         self.bytes_max = bytes_max;
         self

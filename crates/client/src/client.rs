@@ -41,7 +41,7 @@ impl Client {
     /// Makes a client that trusts only the authorities of this PEM text with a server's certificate, or those of the machine.
     ///
     /// # Errors
-    /// As `new`, and when the text has no certificate.
+    /// Fails as `new` does, and when the text has no certificate.
     pub fn trusting(base_url: &str, token: Option<String>, ca_pem: Option<&[u8]>) -> Result<Client, Error> {
         let base = base(base_url)?;
         let server = address::shown(base.as_str().trim_end_matches('/'));
@@ -197,7 +197,7 @@ impl Answer {
             .map_err(|error| Error::Protocol(Json::fault_of(&self.body, &error)))
     }
 
-    /// What came, unless the answer was that there is nothing.
+    /// Returns what came, unless the answer was that there is nothing.
     pub(crate) fn found(self) -> Option<Vec<u8>> {
         (!self.is_missing).then_some(self.body)
     }

@@ -21,7 +21,7 @@ impl Client {
         self.json(Call::post(self.at(["endpoints", id, "rotate"]), &Nothing {})?).await
     }
 
-    /// Only the newest secret signs from now on.
+    /// Retires the older secrets: only the newest signs from now on.
     pub async fn retire_endpoint(&self, id: &str) -> Result<EndpointView, Error> {
         self.json(Call::post(self.at(["endpoints", id, "retire"]), &Nothing {})?.repeatable()).await
     }

@@ -1,4 +1,4 @@
-//! What happened, in sequence, and how far a reader has come.
+//! The feed: events in sequence, and how far a reader has come.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::client::Client;
 use worker::Error;
 
-/// Which events to read. Every condition given must hold.
+/// The events to read. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct FeedFilter {
     pub pipeline: Option<String>,
@@ -20,25 +20,25 @@ pub struct FeedFilter {
     pub limit: Option<usize>,
 }
 
-/// Which cursors to list.
+/// The cursors to list.
 #[derive(Debug, Clone, Default)]
 pub struct CursorFilter {
-    /// Those of one subject: the caller's own, for whoever does not see all.
+    /// The subject whose cursors are listed: the caller, for whoever does not see all.
     pub subject: Option<String>,
     pub limit: Option<usize>,
     /// The `next` of the page before.
     pub after: Option<String>,
 }
 
-/// Where a reader begins.
+/// The place where a reader begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Position {
-    /// With the oldest event there is.
+    /// The place before the oldest event there is.
     #[default]
     Oldest,
-    /// After this one: the `next` of the page before.
+    /// The place after this event: the `next` of the page before.
     After(u64),
-    /// After the newest event there is.
+    /// The place after the newest event there is.
     End,
 }
 

@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::feed::{FeedFilter, Position};
 use worker::Error;
 
-/// How long one call waits for something to happen.
+/// The time that one call waits for something to happen.
 const WAIT: Duration = Duration::from_secs(20);
 
 /// A reader of the feed. It never ends: where there is nothing, it waits.

@@ -9,10 +9,10 @@ use crate::client::Client;
 use crate::wait::Polls;
 use worker::Error;
 
-/// Which results of an operation.
+/// The results of an operation to list.
 #[derive(Debug, Clone, Default)]
 pub struct ResultFilter {
-    /// Only those that were refused with this code.
+    /// The code with which listed results were refused.
     pub code: Option<String>,
     pub limit: Option<usize>,
     /// The `next` of the page before.
@@ -39,7 +39,7 @@ impl Client {
         self.json(self.listing(["operations"], given)).await
     }
 
-    /// What is done stays done.
+    /// Stops an operation. What is done stays done.
     pub async fn stop_operation(&self, id: &str) -> Result<Operation, Error> {
         self.json(Call::post(self.at(["operations", id, "stop"]), &serde_json::json!({}))?).await
     }

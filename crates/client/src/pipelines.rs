@@ -10,7 +10,7 @@ use worker::Error;
 /// Options for applying a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ApplyOptions {
-    /// Only says what it would change.
+    /// Says what applying would change, and changes nothing.
     pub dry_run: bool,
     /// Goes back to an older version than the one in force.
     pub rollback: bool,

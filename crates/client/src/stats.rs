@@ -1,4 +1,4 @@
-//! How a server is doing.
+//! The condition of a server: its statistics, its clock, and the other servers over its store.
 
 use wire::api::{ClockView, ServerList, StatsView};
 

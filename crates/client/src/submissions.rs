@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::client::Client;
 use worker::Error;
 
-/// Which submissions to list. Every condition given must hold.
+/// The submissions to list. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     pub pipeline: Option<String>,
@@ -29,17 +29,17 @@ pub struct Filter {
     pub created_before: Option<Time>,
 }
 
-/// Which messages to the outside to list.
+/// The messages to the outside to list.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryFilter {
-    /// What they are about.
+    /// The submission that the messages are about.
     pub submission: Option<SubmissionId>,
     /// `mail` or `webhook`.
     pub channel: Option<String>,
     pub status: Option<Status>,
 }
 
-/// Which part of a list.
+/// The part of a list to read.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     pub limit: Option<usize>,

@@ -1,4 +1,4 @@
-//! What workers say. Every call about tasks takes many; an exact repeat of a settlement gets the same answer again.
+//! The calls of workers. Each one takes many tasks; an exact repeat of a settlement gets the same answer again.
 
 use std::time::Duration;
 

@@ -14,16 +14,16 @@ use worker::Retries;
 const POLLS: Retries =
     Retries { times: 0, pause: Duration::from_millis(40), pause_max: Duration::from_secs(2) };
 
-/// Why there is nothing more to wait for.
+/// The reason why there is nothing more to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
-    /// It is in a final state.
+    /// The submission is in a final state.
     Ended,
-    /// It is a dead letter.
+    /// The submission is a dead letter.
     Dead,
     /// Somebody must act.
     Person,
-    /// It is still on its way, and the time is over.
+    /// The submission is still on its way, and the time is over.
     Deadline,
 }
 
@@ -65,7 +65,7 @@ impl Client {
     }
 }
 
-/// How a submission rests, if it does.
+/// Returns how a submission rests, if it does.
 fn rest(submission: &SubmissionView) -> Option<Rest> {
     match submission.status {
         Status::Succeeded | Status::Failed | Status::Cancelled => Some(Rest::Ended),

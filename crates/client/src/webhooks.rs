@@ -1,4 +1,4 @@
-//! Whether a webhook comes from whom it says: the signatures of the Standard Webhooks specification.
+//! Proof that a webhook comes from whom it says: the signatures of the Standard Webhooks specification.
 //!
 //! ```no_run
 //! # fn receive(headers: &client::webhooks::HeaderMap, body: &[u8], now: std::time::SystemTime) -> Result<(), client::webhooks::Unverified> {
@@ -21,7 +21,7 @@ const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 /// More digits than any second until the year 30000 has.
 const TIMESTAMP_DIGITS_MAX: usize = 12;
 
-/// Why a webhook cannot be believed.
+/// The reason why a webhook cannot be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unverified {
     #[error("the webhook has no header {0}")]
@@ -58,7 +58,7 @@ impl Unverified {
 pub struct Verified {
     /// The same for every try of one delivery.
     pub id: String,
-    /// When it was sent, in seconds since 1970.
+    /// The time of sending, in seconds since 1970.
     pub timestamp: u64,
 }
 
@@ -80,7 +80,7 @@ impl Verifier {
         }
     }
 
-    /// How long ago or ahead a webhook may have been signed; five minutes unless told.
+    /// Sets how long ago or ahead a webhook may have been signed; five minutes unless told.
     #[must_use]
     pub fn tolerance(mut self, tolerance: Duration) -> Verifier {
         self.tolerance = tolerance;
@@ -118,7 +118,7 @@ impl Verifier {
     }
 }
 
-/// Without the keys.
+/// Leaves out the keys.
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")

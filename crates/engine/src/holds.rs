@@ -93,7 +93,7 @@ impl InForce {
         self.0.values().filter(|hold| hold.covers(row))
     }
 
-    /// Those whose time has come.
+    /// Returns the holds whose time has come.
     pub(crate) fn expired(&self, now: Time) -> Vec<Name> {
         let over = |hold: &&Hold| hold.expires_at.is_some_and(|at| at <= now);
         self.0.values().filter(over).map(|hold| hold.id.clone()).collect()

@@ -1,7 +1,7 @@
 //! Registries: small entries under names, of one kind and with bodies of one type each. No other module of the engine reads or
 //! writes the text of an entry.
 //!
-//! What is done with an entry that cannot be read differs: a hold or a definition must not be passed over, and a count that
+//! Unreadable entries are treated differently: a hold or a definition must not be passed over, and a count that
 //! another release wrote in another way begins anew. So readers are handed the fault and decide.
 
 use std::fmt;

@@ -200,7 +200,7 @@ fn inbox_by_tie(open: Open<'_>) {
 
 const MANY: usize = 300;
 
-/// As many as were submitted to the pipeline `work`, in the order of the queue.
+/// Claims all that was submitted to the pipeline `work` and returns the keys in the order of the queue.
 fn queue(bench: &mut Bench) -> Vec<String> {
     let mut ids = Vec::new();
     loop {

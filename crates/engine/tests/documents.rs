@@ -24,7 +24,7 @@ fn promises_hold_on_sqlite() {
     check(PROMISES, &over_sqlite);
 }
 
-/// Nothing here reads the payload or an earlier output on a move.
+/// A pipeline that reads neither the payload nor an earlier output on a move.
 const BLIND: &str = r#"
 name = "blind"
 version = 1

@@ -1,4 +1,4 @@
-//! Whom a move tells: one delivery for each, in a commit of its own, whatever happens in between.
+//! Notifications of a move: one delivery for each, in a commit of its own, whatever happens in between.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

@@ -52,7 +52,7 @@ final = "success"
 final = "failure"
 "#;
 
-/// Nothing reads the payload.
+/// A pipeline that never reads the payload.
 const BLIND: &str = r#"
 name = "blind"
 version = 1

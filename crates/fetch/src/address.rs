@@ -1,4 +1,4 @@
-//! Which addresses are everybody's: the ranges that the registries of special-purpose addresses set apart are not.
+//! Public addresses: all but the ranges that the registries of special-purpose addresses set apart.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -30,11 +30,11 @@ const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
 ];
 
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// How networks that have only IPv6 name the IPv4 addresses of everybody else.
+/// The prefix by which networks that have only IPv6 name the IPv4 addresses of everybody else.
 const NAT64: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-/// Whether an address is one that everybody on the internet means the same by. What stands for an IPv4 address is judged
-/// as that.
+/// Tells whether everybody on the internet means the same by an address. One that stands for an IPv4 address is
+/// judged as that.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match plain(address) {

@@ -1,4 +1,4 @@
-//! From a checked target to a connection with one of its checked addresses.
+//! Connections from a checked target to one of its checked addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -28,12 +28,12 @@ const TRIED_MAX: usize = 4;
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// What is known of a secured connection, whose certificate was found to be good for the name in the address.
+/// The facts about a secured connection, whose certificate was found to be good for the name in the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
-    /// As the standards name it, such as `TLSv1_3`.
+    /// The version of TLS as the standards name it, such as `TLSv1_3`.
     pub version: String,
-    /// What the other side showed, its own certificate first.
+    /// The certificates that the other side showed, its own first.
     pub certificates: Vec<CertificateDer<'static>>,
 }
 

@@ -1,4 +1,4 @@
-//! Why there is no answer. Paths and queries of addresses may hold secrets and are in no text.
+//! The reasons why there is no answer. Paths and queries of addresses may hold secrets and are in no text.
 
 use std::error::Error as StdError;
 use std::io;

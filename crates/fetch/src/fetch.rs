@@ -29,13 +29,13 @@ pub struct Fetch {
     pub(crate) connector: Arc<Connector>,
 }
 
-/// What an answer says before its body.
+/// The head of an answer: what comes before its body.
 #[derive(Debug, Clone)]
 pub struct Head {
     pub status: u16,
     /// Values of one name are in the order in which they came.
     pub headers: HeaderMap,
-    /// Where the answer is from, after redirects.
+    /// The address that the answer is from, after redirects.
     pub url: String,
     /// The part of the document that the body is. `None`: the body is not a part, also where one was asked for.
     pub part: Option<Part>,
@@ -57,7 +57,7 @@ pub struct Response {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// Whether there was more of the body than is taken in.
+    /// Set if there was more of the body than is taken in.
     pub is_cut: bool,
 }
 
@@ -76,14 +76,14 @@ impl Fetch {
         Fetch::with_resolver(policy, SystemResolver)
     }
 
-    /// With another way from names to addresses.
+    /// Makes a `Fetch` with another way from names to addresses.
     #[must_use]
     pub fn with_resolver(policy: Policy, resolver: impl Resolve + 'static) -> Fetch {
         let connector = Connector { resolver: Arc::new(resolver), tls: OnceLock::new() };
         Fetch { policy: Arc::new(policy), connector: Arc::new(connector) }
     }
 
-    /// With other roots of trust than the machine's.
+    /// Makes a `Fetch` with other roots of trust than the machine's.
     #[must_use]
     pub fn with_tls(policy: Policy, resolver: impl Resolve + 'static, tls: Arc<ClientConfig>) -> Fetch {
         let connector = Connector { resolver: Arc::new(resolver), tls: OnceLock::from(Ok(tls)) };

@@ -1,4 +1,4 @@
-//! What a deployment lets out, and how much of an answer it takes in.
+//! The policy: what a deployment lets out, and how much of an answer it takes in.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use crate::network::Network;
 
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Whether plain HTTP may be spoken.
+    /// Set if plain HTTP may be spoken.
     pub http: bool,
     /// The ports that may be connected to.
     pub ports: Vec<u16>,
     /// Networks that may be reached though they are not public.
     pub allowed: Vec<Network>,
-    /// For one request as a whole, redirects and the answer's body included.
+    /// The time for one request as a whole, redirects and the answer's body included.
     pub within: Duration,
-    /// For connecting to one of a name's addresses.
+    /// The time for connecting to one of a name's addresses.
     pub connect_within: Duration,
-    /// Of an answer's head, all headers together.
+    /// The most bytes of an answer's head, all headers together.
     pub head_bytes_max: usize,
     pub headers_max: usize,
-    /// How much of an answer's body is read; the rest is not.
+    /// The most bytes that are read of an answer's body; the rest is not.
     pub body_bytes_max: usize,
-    /// How long the body is waited for where the status says all that matters: what has come by then is taken, and the
-    /// rest is cut. `None`: it belongs to the answer.
+    /// The time the body is waited for where the status says all that matters: what has come by then is taken, and
+    /// the rest is cut. `None`: the body belongs to the answer.
     pub body_within: Option<Duration>,
-    /// How many redirects a `get` follows.
+    /// The number of redirects that a `get` follows.
     pub redirects_max: usize,
 }
 

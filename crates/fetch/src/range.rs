@@ -38,7 +38,7 @@ impl Span {
             .map_err(|_| Error::OtherPart("it cannot be written"))
     }
 
-    /// Less than was asked for may come, but nothing else: who appends it needs its first byte to be the one they lack.
+    /// Admits less than was asked for, but nothing else: who appends it needs its first byte to be the one they lack.
     fn admits(self, part: &Part) -> bool {
         part.first == self.first && self.last.is_none_or(|last| part.last <= last)
     }

@@ -11,14 +11,14 @@ use crate::range::Span;
 use crate::target::host_of;
 use crate::upload::Upload;
 
-/// How long one request may take and how much may come back.
+/// The limits of one request: how long it may take and how much may come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For all of it: redirects, what is sent, and the answer's body to its last byte.
+    /// The time for the whole request: redirects, what is sent, and the answer's body to its last byte.
     pub within: Duration,
-    /// For each pause: looking up the name, securing the connection, and the time in which no byte moves either way.
+    /// The time for each pause: looking up the name, securing the connection, and while no byte moves either way.
     pub idle: Duration,
-    /// Of the answer's body; an answer that has more is an error.
+    /// The most bytes of the answer's body; an answer that has more is an error.
     pub body_bytes_max: u64,
 }
 

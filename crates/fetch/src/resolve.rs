@@ -1,4 +1,4 @@
-//! From a name to addresses: asked once for each request.
+//! Resolvers of names to addresses: asked once for each request.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
-/// Whoever knows the addresses of names.
+/// A resolver, which knows the addresses of names.
 pub trait Resolve: fmt::Debug + Send + Sync {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a>;
 }

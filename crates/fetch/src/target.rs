@@ -30,7 +30,7 @@ impl Target {
         Target::of(parse(text)?, policy)
     }
 
-    /// Where a redirect leads.
+    /// Returns the target that a redirect leads to.
     pub(crate) fn follow(&self, location: &str, policy: &Policy) -> Result<Target, Error> {
         let next = self.url.join(location).map_err(|_| Error::InvalidUrl("a redirect leads to no URL"))?;
         if self.is_tls && next.scheme() != "https" {
@@ -63,7 +63,7 @@ impl Target {
         url.into()
     }
 
-    /// As people know it, for texts.
+    /// Returns the host as people know it, for texts.
     pub(crate) fn host(&self) -> String {
         match &self.place {
             Place::Address(address) => address.to_string(),
@@ -105,7 +105,7 @@ pub fn normalized(url: &str) -> Result<String, Error> {
     Ok(url.into())
 }
 
-/// Whom an address leads to: its host, in the one spelling.
+/// Returns the host that an address leads to, in the one spelling.
 pub fn host_of(url: &str) -> Result<String, Error> {
     Ok(match place(&parse(url)?)?.0 {
         Place::Address(address) => address.to_string(),
@@ -124,7 +124,7 @@ fn parse(text: &str) -> Result<Url, Error> {
     Url::parse(text).map_err(|_| Error::InvalidUrl("it is no absolute URL"))
 }
 
-/// Where a URL leads, and whether by TLS.
+/// Returns the place that a URL leads to, and whether by TLS.
 fn place(url: &Url) -> Result<(Place, bool), Error> {
     let is_tls = match url.scheme() {
         "https" => true,

@@ -1,4 +1,4 @@
-//! What is sent along with a request: bytes at hand, or bytes as they are read.
+//! The body that is sent with a request: bytes at hand, or bytes as they are read.
 
 use std::fmt;
 use std::io;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use model::pipeline::{Source, load};
 
-/// As the server has it.
+/// The allocator that the server has.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

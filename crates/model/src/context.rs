@@ -19,13 +19,13 @@ pub struct Context {
     pub hold: Option<Name>,
     /// Set if the submission's lane has no holder and nobody before it in line.
     pub lane_free: bool,
-    /// For a new submission: how many the server made before it at this time.
+    /// The number of submissions that the server made at this time before a new one.
     pub arrivals: u32,
     /// Another submission that holds its key.
     pub key_holder: Option<SubmissionId>,
-    /// For a claim: of each limit it counts under, by label, the slots that are taken.
+    /// The taken slots of each limit that a claim counts under, by label.
     pub slots: BTreeMap<Name, BTreeSet<u32>>,
-    /// For a settlement: the subject in whose name a worker asks. `None` where nobody needs one.
+    /// The subject in whose name a worker asks for a settlement. `None` where nobody needs one.
     pub settler: Option<Name>,
     /// Fresh for every decision; ids, token bits, salts and jitter come from it.
     pub seed: [u8; 32],

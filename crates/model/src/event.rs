@@ -105,7 +105,8 @@ pub struct Detail {
     pub metadata: Option<Json>,
     #[serde(default, skip_serializing_if = "Salts::is_empty")]
     pub salts: Salts,
-    /// Whom the event tells, and whom it could not tell. The leaf says nothing of it: a notification proves nothing.
+    /// The recipients the event tells, and those it could not tell. The leaf has neither: a notification proves
+    /// nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notified: Vec<Notified>,
     pub change: Change,
@@ -353,7 +354,7 @@ impl Event {
         Event::id_of(Leaf::hash(&self.leaf.bytes()))
     }
 
-    /// As [`Event::id`], for whoever has the hash of the leaf already.
+    /// Makes the same id as [`Event::id`], for whoever has the hash of the leaf already.
     #[must_use]
     pub fn id_of(hash: Digest) -> Uuid {
         uuid::Builder::from_custom_bytes(std::array::from_fn(|index| hash.0[index])).into_uuid()

@@ -192,7 +192,7 @@ impl Submission {
         self.wait = entry.wait.clone();
     }
 
-    /// As entering a state, except that it has been there for a while.
+    /// Enters a state of another version, except that the row has been there for a while.
     fn migrate(&mut self, event: &Event, migrated: &Migrated) {
         self.version = migrated.version;
         self.labels = migrated.labels.clone();

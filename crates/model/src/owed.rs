@@ -19,7 +19,7 @@ pub struct Owed {
     pub effect: Effect,
 }
 
-/// Whom it concerns.
+/// The submissions that an effect is owed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Debtor {

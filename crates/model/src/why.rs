@@ -276,7 +276,7 @@ impl Look<'_> {
         reason("ended", sentence, details)
     }
 
-    /// Not what stops it, but what whoever asks wants to know.
+    /// Returns that the submission is late: nothing that stops it, but what whoever asks wants to know.
     fn late(&self) -> Option<Reason> {
         let missed: Vec<_> = self.row.clocks.iter().filter(|clock| clock.due_at <= self.around.now).collect();
         let name = |clock: &SlaClock| clock.leg.as_ref().unwrap_or(&self.row.state).to_string();
@@ -289,7 +289,7 @@ impl Look<'_> {
             .then(|| reason("late", format!("it is late: {}", told.join(", ")), json!({ "missed": details })))
     }
 
-    /// Nothing stops it, and yet somebody is wanted.
+    /// Returns that somebody is wanted, although nothing stops the submission.
     fn investigated(&self) -> Option<Reason> {
         let role = self.state.investigate()?;
         matches!(self.row.investigation()?, Investigation::Open).then(|| {

@@ -1,4 +1,4 @@
-//! Whom events tell: one delivery for each address of each channel, written down with the move and never in its way.
+//! Notifications: one delivery for each address of each channel, written down with the move and never in its way.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! Nothing that can be written into a file makes loading it panic.
+//! Loading a file never panics, whatever is written into it.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! For every shipped pipeline: every state × every command, as a table people can read and a diff can show.
+//! Every state × every command of every shipped pipeline, as a table people can read and a diff can show.
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod support;

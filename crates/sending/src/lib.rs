@@ -1,7 +1,8 @@
-//! What sends notifications: the worker of the built-in pipeline `delivery`, in the server's own process.
+//! The sender of notifications: the worker of the built-in pipeline `delivery`, in the server's own process.
 //!
-//! It claims and settles by the loop of all workers, only without HTTP between: a message is sent at least once, and what
-//! happens to it is on record. However many endpoints hang, nobody else's messages are held up; see [`places`].
+//! This worker claims and settles by the loop of all workers, only without HTTP between: a message is sent at least
+//! once, and what happens to it is on record. However many endpoints hang, nobody else's messages are held up; see
+//! [`places`].
 
 mod lines;
 mod mail;

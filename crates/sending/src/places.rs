@@ -26,7 +26,7 @@ const REMEMBERED_FOR: Duration = Duration::from_secs(60 * 60);
 const HOSTS_MAX: usize = 10_000;
 const FORGET_EVERY: Duration = Duration::from_secs(60);
 
-/// Those a message counts against.
+/// The host and the submitter that a message counts against.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Way {
     pub(crate) host: String,

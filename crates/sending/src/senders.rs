@@ -32,11 +32,11 @@ const ANSWER_BYTES_MAX: usize = 4_096;
 /// The status says whether a message was taken; what else a receiver has to say is worth a moment.
 const ANSWER_BODY_WITHIN: Duration = Duration::from_secs(1);
 
-/// What becomes of mails.
+/// The way mails are handled.
 #[derive(Debug, Clone)]
 pub enum Mail {
     By(MailServer),
-    /// They become dead letters that say that there is no mail server.
+    /// Mails become dead letters that say that there is no mail server.
     Nowhere,
     /// Somebody else's workers send them.
     Elsewhere,

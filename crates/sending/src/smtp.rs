@@ -20,11 +20,11 @@ use crate::tame::tame;
 
 const SUBMISSION_PORT: u16 = 587;
 const SUBMISSIONS_PORT: u16 = 465;
-/// For one step; the pipeline bounds them all.
+/// The time for one step; the pipeline bounds all steps together.
 const STEP_WITHIN: Duration = Duration::from_secs(20);
 const REPLY_CHARS_MAX: usize = 200;
 
-/// Where mails are handed over, and as whom.
+/// The server that mails are handed to, and the user who hands them over.
 #[derive(Debug, Clone)]
 pub struct MailServer {
     host: String,
@@ -95,7 +95,7 @@ impl MailServer {
         Ok(MailServer { port: url.port().unwrap_or(usual), host, tls, user, password, from })
     }
 
-    /// What tells it from other places, for those who wait to be sent there.
+    /// Returns what tells the server from other places, for mails that wait to be sent there.
     pub(crate) fn place(&self) -> String {
         format!("smtp {}:{}", self.host, self.port)
     }

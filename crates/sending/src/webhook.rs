@@ -13,9 +13,9 @@ use crate::places::Way;
 use crate::tame::tame;
 
 const GONE: u16 = 410;
-/// Of what an endpoint says besides its status.
+/// The characters kept of what an endpoint says besides its status.
 const SNIPPET_CHARS_MAX: usize = 120;
-/// Of an error that names what went wrong on the way.
+/// The characters kept of an error that names what went wrong on the way.
 const ERROR_CHARS_MAX: usize = 300;
 const USER_AGENT: &str = concat!("milepost/", env!("CARGO_PKG_VERSION"));
 

@@ -27,7 +27,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, Refus
     only(headers, KEY)
 }
 
-/// For calls that are done as often as they come: a key that promises otherwise is refused rather than ignored.
+/// Refuses a key on calls that are done as often as they come: the key promises otherwise, so it is not ignored.
 pub(crate) fn never_once(headers: &HeaderMap) -> Result<(), Refusal> {
     match only(headers, KEY)? {
         None => Ok(()),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug, Clone)]
 pub(crate) struct Crowd<K> {
     max: usize,
-    /// Those that have any.
+    /// The count of each that has any.
     here: Arc<Mutex<HashMap<K, usize>>>,
 }
 

@@ -72,7 +72,7 @@ fn refused(wait: Duration) -> Refusal {
         .with("retry_after_s", seconds)
 }
 
-/// Whom an address stands for. In IPv6 one caller has a whole network of them.
+/// Returns the caller that an address stands for. In IPv6 one caller has a whole network of addresses.
 pub(crate) fn caller(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !(u128::from(u64::MAX)))),

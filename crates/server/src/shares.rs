@@ -63,7 +63,7 @@ struct Inner {
     name: &'static str,
     bounds: Bounds,
     taken: Mutex<Taken>,
-    /// Those that wait, counted by whom they wait for.
+    /// The requests that wait, counted by the party they are for.
     waiting: Mutex<Taken>,
     /// Told whenever something is given back.
     given_back: Notify,
@@ -72,7 +72,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
-    /// Those that have any: no more than there are requests.
+    /// The share of each party that has any: no more parties than there are requests.
     by: HashMap<Party, usize>,
 }
 

@@ -110,7 +110,7 @@ fn one_gets_the_slot(fixture: &dyn Fixture) {
     one_gets(fixture, "slot", |row, no| row.slots(&[("owner", "ada", round(no))]));
 }
 
-/// What each of several rows has that want one thing, another every round.
+/// Lets several callers insert rows that want one thing, another every round: one gets it, the others a conflict.
 fn one_gets(fixture: &dyn Fixture, what: &str, wanting: impl Fn(Sample, u64) -> Sample + Sync) {
     let store = fixture.open();
     for round in 0..10 {

@@ -8,7 +8,7 @@ use super::steps::{feed_all, find_all, late_all};
 use store::ManualClock;
 use store::{Changes, Committed, Error, LaneView, Store, Taken, registry_all};
 
-/// How often readers compare, in steps: reading is slower than writing and differences do not go away.
+/// The steps between two comparisons by readers: reading is slower than writing and differences do not go away.
 const READ_EVERY: usize = 5;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct Differential<'a> {
     pub steps: usize,
 }
 
-/// What a run came across, so that a test can say that it was worth running.
+/// The things a run came across, so that a test can say that the run was worth it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     pub commits: usize,
@@ -88,7 +88,7 @@ fn transact(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &str, 
     }
 }
 
-/// What a caller acts on: the kind of an error, not its words.
+/// Returns what a caller acts on: the kind of an error, not its words.
 fn reaction(outcome: &Result<Committed, Error>) -> Result<Committed, &'static str> {
     match outcome {
         Ok(committed) => Ok(*committed),

@@ -1,4 +1,4 @@
-//! What was submitted in a transaction of its own, waiting to be decided.
+//! The inbox: what was submitted in a transaction of its own and waits to be decided.
 
 use std::cell::RefCell;
 

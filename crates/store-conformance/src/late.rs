@@ -1,4 +1,4 @@
-//! Those that have missed a service level.
+//! Submissions that have missed a service level.
 
 use model::{Status, SubmissionId, Time};
 
@@ -19,7 +19,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a row is listed as late whatever has become of it", whatever_became),
 ];
 
-/// Those of a pipeline that are late at a time.
+/// Returns the submissions of a pipeline that are late at a time.
 fn late_at(store: &dyn Store, pipeline: &str, until: Time) -> Vec<SubmissionId> {
     let late = Late { until, ..ever_late(pipeline) };
     store.late(&late).expect("reading works").iter().map(|row| row.id).collect()

@@ -1,4 +1,4 @@
-//! What is let go: documents that are erased, rows that are forgotten, a past that is retired.
+//! Letting go: documents that are erased, rows that are forgotten, a past that is retired.
 
 use model::submission::Wait;
 use model::{Documents, Status, Submission, evolve};

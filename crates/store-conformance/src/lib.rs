@@ -1,4 +1,4 @@
-//! What every store promises, as sentences that are checked.
+//! The promises of every store, as sentences that are checked.
 //!
 //! A store's own test calls [`run`] with a way to make fixtures; nothing here knows which store it looks at.
 
@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use store::{ManualClock, Store};
 
-/// How a store is made and reopened for a check.
+/// The way a store is made and reopened for a check.
 pub trait Fixture {
     /// A store of its own at every call, fresh and empty, whose time is `clock`.
     fn open(&self) -> Arc<dyn Store>;

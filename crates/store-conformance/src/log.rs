@@ -1,4 +1,4 @@
-//! What the audit log is made of: leaves in sequence, acts, tiles of hashes.
+//! The parts of the audit log: leaves in sequence, acts, tiles of hashes.
 
 use model::Digest;
 use model::token::Bits;

@@ -29,9 +29,9 @@ const DOCUMENTS: [&str; 4] = ["payload", "result", "output/A", "output/B"];
 pub(super) struct Random<'a> {
     chance: Chance,
     clock: &'a ManualClock,
-    /// How many rows were made: the number of the next.
+    /// The number of rows made so far, which is the number of the next.
     rows: u64,
-    /// How many events were made, those of conflicts included.
+    /// The number of events made, those of conflicts included.
     events: u64,
     /// Rows that may be gone: a new one under their id would repeat their revisions.
     gone: BTreeSet<SubmissionId>,
@@ -49,7 +49,7 @@ fn counts_under(row: &Submission) -> Vec<LimitKey> {
     limited.map(|(label, value)| limit_key(&row.pipeline, label, value)).collect()
 }
 
-/// What was sent names a key; the lane is that of the key's name, for some.
+/// Returns the key that was sent, and a lane for what was sent with a priority.
 fn stands_in(received: &Received) -> Arrival {
     let key = received.key.as_ref().map(|key| open_key(&received.pipeline, key));
     Arrival { key, lane: received.priority.map(|_| lane_key(&received.pipeline, LANES[0])) }

@@ -1,4 +1,4 @@
-//! What survives a restart: everything.
+//! Restarts: everything survives them.
 
 use model::Status;
 

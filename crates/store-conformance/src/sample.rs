@@ -12,7 +12,7 @@ use model::{
 
 use store::RowChange;
 
-/// When the first sample row was created; row n follows n milliseconds later.
+/// The time at which the first sample row was created; row n follows n milliseconds later.
 const FIRST_MILLIS: i64 = 1_789_000_000_000;
 
 pub const PIPELINES: [&str; 2] = ["alpha", "beta"];
@@ -165,7 +165,7 @@ impl Sample {
         self.row
     }
 
-    /// As a new row.
+    /// Makes the change that inserts the row.
     #[must_use]
     pub fn new_row(self) -> RowChange {
         RowChange::insert(self.row)

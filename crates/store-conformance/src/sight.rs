@@ -14,7 +14,7 @@ use store::{
 /// More than any check writes.
 pub(super) const ALL: usize = 100_000;
 
-/// What checks call things, so that a look at a store can name them all.
+/// The names that checks give to things, so that a look at a store can name them all.
 pub(super) const KEYS: [&str; 4] = ["k1", "k2", "k3", "k4"];
 pub(super) const LANES: [&str; 3] = ["l1", "l2", "l3"];
 pub(super) const HOLDS: [&str; 2] = ["h1", "h2"];

@@ -52,7 +52,7 @@ fn slots_of(store: &dyn Store, limits: &[LimitKey]) -> HashMap<LimitKey, BTreeSe
     take(store, &Take { ready: vec![claim(&["look"], 1)], limits: &limits, ..Take::nothing() }).slots
 }
 
-/// Those of the sample's limit.
+/// Returns the taken slots of the sample's limit.
 fn taken(store: &dyn Store) -> Vec<u32> {
     let limit = limit_key("alpha", ADA.0, ADA.1);
     let slots = slots_of(store, std::slice::from_ref(&limit));

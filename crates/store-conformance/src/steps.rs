@@ -66,7 +66,7 @@ pub(super) fn claim(tasks: &[&str], max: usize) -> Ready {
     Ready { tasks: names(tasks), pipelines: Vec::new(), labels: [].into(), max }
 }
 
-/// What one claim would be handed.
+/// Returns the submissions that one claim would be handed.
 pub(super) fn claimed(store: &dyn Store, ready: Ready) -> Vec<SubmissionId> {
     let mut taken = take(store, &Take { ready: vec![ready], ..Take::nothing() });
     assert_eq!(taken.ready.len(), 1, "one list for each claim");
@@ -116,7 +116,7 @@ pub(super) fn events(store: &dyn Store, after: u64, limit: usize) -> Vec<Recorde
     feed(store, &Feed { after, limit, ..Feed::default() }).events
 }
 
-/// When a row that is listed as late missed its service level, and its id.
+/// Returns when a row that is listed as late missed its service level, and its id.
 pub(super) fn missed(row: &Submission) -> (Time, SubmissionId) {
     (Entries::of(row).late.expect("a row without an entry is not listed").at, row.id)
 }

@@ -18,7 +18,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a parked row keeps its place, timer and key", keeps_the_rest),
 ];
 
-/// Who waits for a key, as an owed row tells.
+/// Takes what an owed row for a key brings along, such as who waits for the key.
 fn owed_to_key(store: &dyn Store, key: &str) -> Taken {
     let owed = Owed {
         id: OwedId { submission: id(0), revision: 1, no: 0 },

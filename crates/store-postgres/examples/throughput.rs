@@ -1,4 +1,4 @@
-//! How fast the store moves submissions, and whether it stays that way.
+//! Measures how fast the store moves submissions, and whether the rate lasts.
 //!
 //! `cargo run --release -p milepost-store-postgres --example throughput -- [--url URL] [--moves 1000000]`
 //!
@@ -40,7 +40,7 @@ on.turned = "EVEN"
 final = "success"
 "#;
 
-/// What must hold.
+/// The least that a run must reach.
 const TIMES_NAIVE_MIN: f64 = 8.0;
 const HOT_MIN: f64 = 0.95;
 const STAYS_MIN: f64 = 0.8;
@@ -150,7 +150,7 @@ impl Ring {
         admit(&self.pipeline, application, &mut model::schema::Fuel::whole()).unwrap()
     }
 
-    /// Finishes what was claimed and claims the next. How many moves that made.
+    /// Finishes what was claimed and claims the next. Returns how many moves that made.
     fn turn(&mut self) -> u64 {
         let claim = ClaimMany {
             worker: "bench".into(),

@@ -40,7 +40,7 @@ impl Settings {
         config(&settings.url).map(|_| settings)
     }
 
-    /// Where the store is, for people: no user and no password.
+    /// Returns the store's place in words for people, without user and password.
     #[must_use]
     pub fn place(&self) -> String {
         let Ok(config) = config(&self.url) else { return "PostgreSQL".to_owned() };

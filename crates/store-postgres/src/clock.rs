@@ -1,4 +1,4 @@
-//! What time it is: the database's, so that servers whose clocks differ agree.
+//! The time, taken from the database, so that servers whose clocks differ agree.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,7 +12,7 @@ use crate::sql;
 
 #[derive(Debug)]
 pub(crate) struct Now {
-    /// Instead of the database's, where a test or a simulation moves time.
+    /// The clock in place of the database's, where a test or a simulation moves time.
     given: Option<Arc<dyn Clock>>,
     /// The latest time that was told: none before it is, even when another machine takes over whose clock is behind.
     told: AtomicI64,

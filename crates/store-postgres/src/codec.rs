@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::{Fault, Result};
 
-/// Where a submission's events end.
+/// The newest event of a submission: its batch, its number in the batch, and its revision.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tip {
     pub(crate) batch: i64,

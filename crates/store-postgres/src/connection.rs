@@ -17,10 +17,10 @@ use crate::query::Client;
 use crate::sql;
 use crate::tls::Tls;
 
-/// How to get to the database.
+/// The database's address, the schema in it, and the number and patience of connections.
 #[derive(Clone)]
 pub struct Settings {
-    /// As `postgres://user:password@host:5432/database?sslmode=require`.
+    /// The address, as `postgres://user:password@host:5432/database?sslmode=require`.
     pub url: String,
     /// The schema that has the tables: several stores fit one database.
     pub schema: String,
@@ -28,8 +28,8 @@ pub struct Settings {
     pub readers: usize,
     /// Connections for transactions: one for each thread that commits.
     pub writers: usize,
-    /// How long a part of a call may take before its connection is given up. Above what the database itself allows for a
-    /// statement: this is for one that does not answer at all.
+    /// The time a part of a call may take before its connection is given up. Longer than the database's own limit for
+    /// a statement: this limit is for a database that does not answer at all.
     pub patience: Duration,
 }
 
@@ -84,7 +84,7 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// What `search_path` is set to.
+/// Quotes a schema's name, as `search_path` takes it.
 pub(crate) fn quoted(schema: &str) -> String {
     format!("\"{}\"", schema.replace('"', "\"\""))
 }
@@ -145,6 +145,6 @@ pub(crate) async fn connect(pool: &Pool) -> Result<Object> {
     }
 }
 
-/// What a connection for reading or for transactions prepares.
+/// The queries that a connection for reading or for transactions prepares.
 pub(crate) const READS: &[&str] = sql::READS;
 pub(crate) const WRITES: &[&str] = sql::WRITES;

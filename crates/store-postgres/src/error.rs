@@ -1,4 +1,4 @@
-//! What the database's errors mean to the engine: try again, wait, or stop.
+//! The database's errors, and their meaning to the engine: try again, wait, or stop.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -78,14 +78,14 @@ fn silent(patience: Duration) -> String {
 }
 
 impl Fault {
-    /// Whether the server at the other end only reads, as one that was demoted does: the next connection may lead to
+    /// Tells whether the server at the other end only reads, as a demoted one does: the next connection may lead to
     /// the one that writes.
     pub(crate) fn is_by_a_reader(&self) -> bool {
         matches!(self, Fault::Postgres(error) if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION))
     }
 }
 
-/// Whether the server refused a statement and goes on: then the transaction is rolled back.
+/// Tells whether the server refused a statement and goes on: then the transaction is rolled back.
 fn is_refused(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|answer| answer.parsed_severity() == Some(Severity::Error))
 }

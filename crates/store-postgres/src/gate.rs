@@ -14,8 +14,8 @@
 //! find a line empty: two who take one lane, key or slot at once meet at a unique index. A payer who sees a holder or
 //! somebody in line needs none either: that one will leave some day, and owe.
 //!
-//! What is parked for a full limit is the same with "all slots taken" for "a holder". The line's name is known only
-//! once it was decided, so the gate is locked when writing, without waiting, and the slots are counted again under it.
+//! Rows parked for a full limit follow the same rules, with "all slots taken" for "a holder". Their line's name is
+//! known only once decided, so its gate is locked when writing, without waiting, and the slots are counted again.
 //!
 //! Gates are numbered by a hash, so they exist from the beginning and a million lanes cost what one does. Two lines that
 //! share a number wait for each other now and then, which is harmless. Waiting for gates goes up by number and comes
@@ -30,7 +30,7 @@ use crate::pipe::{Step, in_order};
 use crate::query::{Client, rows};
 use crate::sql;
 
-/// How many gates lines have between them.
+/// The number of gates that all lines share.
 pub(crate) const LINES: i32 = 1 << 15;
 /// Gates of registry entries, after those of lines: apart, because every commit shares one of these.
 pub(crate) const ENTRIES: i32 = 1 << 10;

@@ -1,7 +1,7 @@
 //! Hints to the servers on other machines: "something happened, look". Nobody relies on one.
 //!
-//! They go out after the commit and on a connection of their own: a NOTIFY within commits would have them queue for one
-//! lock of the whole database. What is announced while one is on its way goes out with the next.
+//! Hints go out after the commit and on a connection of their own: a NOTIFY within commits would have them queue for
+//! one lock of the whole database. A hint announced while another is on its way goes out with the next.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,19 +19,19 @@ use crate::error::Result;
 use crate::gate;
 use crate::writer::within;
 
-/// Between two hints: others look a little later, and a busy server sends hundreds a second, not thousands.
+/// The pause between two hints: others look a little later, and a busy server sends hundreds a second, not thousands.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Before a connection that was lost is made again.
+/// The wait before a connection that was lost is made again.
 const AGAIN: Duration = Duration::from_millis(500);
 /// A connection that only listens notices nothing by itself when the other end is gone.
 const STILL_THERE: Duration = Duration::from_secs(10);
 /// A message to all may have 8,000 bytes.
 const BYTES_MAX: usize = 7_000;
-/// Nothing is lost with a hint, so nothing waits for the disk or for a standby.
+/// The settings of a session for hints. No work is lost with a hint: no hint waits for disk or standby.
 const SESSION: &str =
     "SET synchronous_commit = off; SET statement_timeout = '5s'; SET client_min_messages = warning";
 
-/// What this server has to say, and to whom it listens.
+/// The hints this server has yet to send, and the connection that sends them.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
     waiting: Mutex<Hint>,
@@ -155,7 +155,7 @@ fn parts(hint: Hint) -> Vec<String> {
     parts
 }
 
-/// Its own for each store of a database, and short enough for any schema's name.
+/// Returns the channel's name: another for each store of a database, and short enough for any schema's name.
 fn channel(schema: &str) -> String {
     format!("milepost_{:016x}", gate::hashed(&["hints", schema]))
 }

@@ -69,7 +69,7 @@ impl PostgresStore {
     /// The same for a store that is about to be moved into, or was in the middle of that.
     ///
     /// # Errors
-    /// As [`PostgresStore::open`].
+    /// The errors of [`PostgresStore::open`].
     pub fn open_to_move(settings: &Settings) -> Result<PostgresStore, Error> {
         PostgresStore::open_at(settings, None)
     }
@@ -77,7 +77,7 @@ impl PostgresStore {
     /// The same with a time of its own, for tests and simulations.
     ///
     /// # Errors
-    /// As [`PostgresStore::open`].
+    /// The errors of [`PostgresStore::open`].
     pub fn open_with_clock(settings: &Settings, clock: Arc<dyn Clock>) -> Result<PostgresStore, Error> {
         PostgresStore::open_at(settings, Some(clock))?.moved()
     }

@@ -1,4 +1,4 @@
-//! What the audit log reads: leaves in sequence, acts, tiles of hashes.
+//! Reading for the audit log: leaves in sequence, acts, tiles of hashes.
 
 use deadpool_postgres::Pool;
 use model::SubmissionId;

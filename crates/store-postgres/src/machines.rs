@@ -22,7 +22,7 @@ pub(crate) struct Machines {
     /// One for each of them.
     configs: Vec<Config>,
     tls: Tls,
-    /// How long each may take.
+    /// The time each machine has to connect.
     within: Duration,
 }
 

@@ -7,10 +7,10 @@ use crate::schema::MAKING;
 
 /// Batches in a partition.
 const BATCHES: i64 = 1 << 20;
-/// How many partitions are made ahead of the one that fills.
+/// The number of partitions made ahead of the one that fills.
 const AHEAD: i64 = 2;
 
-/// Whether a commit of this number should see to it that the next partitions are there.
+/// Tells whether the commit of the batch with this number should make the next partitions.
 pub(crate) fn is_due(batch: i64) -> bool {
     batch % (BATCHES / 4) == 0
 }

@@ -14,7 +14,7 @@ pub(crate) async fn rows(client: &Client, query: &str, parameters: Parameters<'_
     Ok(client.query(&statement, parameters).await?)
 }
 
-/// How many rows were written.
+/// Runs a statement and returns the number of rows written.
 pub(crate) async fn execute(client: &Client, query: &str, parameters: Parameters<'_>) -> Result<u64> {
     let statement = client.prepare_cached(query).await?;
     Ok(client.execute(&statement, parameters).await?)

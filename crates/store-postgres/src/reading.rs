@@ -1,4 +1,4 @@
-//! What is asked outside a transaction, apart from pages of rows.
+//! Queries outside a transaction, apart from pages of rows.
 
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Status, Submission, SubmissionId};
@@ -97,7 +97,7 @@ pub(crate) async fn sequence(pool: &Pool, batch: i64) -> Result<()> {
     Ok(())
 }
 
-/// Where the sequence of events begins and ends.
+/// The beginning and the end of the sequence of events.
 pub(crate) struct Bounds {
     /// The last position that was retired.
     pub(crate) retired: u64,
@@ -196,7 +196,7 @@ pub(crate) async fn counts(pool: &Pool) -> Result<Vec<Count>> {
     Ok(counts)
 }
 
-/// By pipeline, then state.
+/// Returns the counts by pipeline, then state.
 pub(crate) async fn all_counts(client: &Client) -> Result<Vec<Count>> {
     let found = rows(client, sql::COUNTER_ALL, &[]).await?;
     let counts = found.iter().map(|row| {

@@ -1,4 +1,4 @@
-//! What is in the database, and whether this release can work with it.
+//! The schema in the database: made if missing, and checked for whether this release can work with it.
 
 use deadpool_postgres::Pool;
 use store::Error;
@@ -21,7 +21,7 @@ const MIN_COMPATIBLE: i64 = 1;
 /// Held while tables are made, so that servers that start together make them once. The only advisory lock there is.
 pub(crate) const MAKING: i32 = 0x4d69_6c65;
 
-/// There while another store is moved into this one; what it is says which.
+/// The name of the entry that is there while another store is moved into this one. The entry's value says which.
 pub(crate) const MIGRATING: &str = "migrating";
 
 /// Makes the tables, or checks that they are those this release understands.
@@ -119,7 +119,7 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
     Ok(())
 }
 
-/// What came later. It is only added: a server of an older release goes on as if it were not there.
+/// Adds what came later, and changes nothing else: a server of an older release goes on as if the new were not there.
 async fn expand(client: &Client, schema: &str) -> Result<()> {
     let there = "SELECT to_regclass('inbox') IS NOT NULL";
     if client.query_one(there, &[]).await?.try_get(0)? {

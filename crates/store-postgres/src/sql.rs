@@ -100,7 +100,7 @@ pub(crate) const TIMER_INSERT: &str = include_str!("sql/timer_insert.sql");
 pub(crate) const TIP_GET: &str = include_str!("sql/tip_get.sql");
 pub(crate) const TIP_SET: &str = include_str!("sql/tip_set.sql");
 
-/// What a connection for reading prepares before it is used.
+/// The queries that a connection for reading prepares before it is used.
 pub(crate) const READS: &[&str] = &[
     BATCH_SEQUENCE,
     COUNTER_ALL,
@@ -126,7 +126,7 @@ pub(crate) const READS: &[&str] = &[
     TILE_GET,
 ];
 
-/// What a connection for transactions prepares before it is used.
+/// The queries that a connection for transactions prepares before it is used.
 pub(crate) const WRITES: &[&str] = &[
     ANSWER_GET,
     ANSWER_SET,

@@ -19,7 +19,7 @@ use crate::writing::Writing;
 
 pub(crate) type Decide<'d> = &'d mut dyn FnMut(Taken) -> Changes;
 
-/// After this a connection is closed, which rolls back as well.
+/// The time a rollback may take. Then the connection is closed, which rolls back as well.
 const ROLL_BACK: Duration = Duration::from_secs(5);
 
 /// A connection that is closed unless it is known to be as it was: the server then rolls back what was left open.
@@ -37,7 +37,7 @@ impl Loan {
         self.connection.as_ref().expect("it is there until it is dropped")
     }
 
-    /// It is in no transaction.
+    /// Gives back a connection that is in no transaction.
     pub(crate) fn give_back(mut self) {
         self.clean = true;
     }
@@ -65,7 +65,7 @@ impl Drop for Loan {
     }
 }
 
-/// What transactions are made with.
+/// The pool, the clock and the patience that transactions are made with.
 pub(crate) struct Ways<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) now: &'a Now,
@@ -138,8 +138,8 @@ pub(crate) async fn transact(
     Ok(committed)
 }
 
-/// Where the events of a batch came to be. What was committed stands whatever happens here: if the sequencer cannot be
-/// reached, there is no position yet, and whoever reads events next, or commits next, sees to it.
+/// Returns the positions of a batch's events. What was committed stands whatever happens here: if the sequencer
+/// cannot be reached, the events have no positions yet, and whoever next reads events or commits sees to these.
 async fn sequenced(client: &Client, batch: Option<i64>, events: usize) -> Result<Committed> {
     let Some(batch) = batch else { return Ok(Committed::default()) };
     if partition::is_due(batch) {
@@ -157,7 +157,7 @@ pub(crate) const WHAT_IS_NEW: i64 = -1;
 /// Asks for everything to be looked through: what came so late that nobody looked for it any more, too.
 pub(crate) const EVERYTHING: i64 = 0;
 
-/// Gives positions to all batches that are visible. Where the events of one of them begin.
+/// Gives positions to all batches that are visible. Returns where the events of one of them begin.
 pub(crate) async fn sequence(client: &Client, batch: i64) -> Result<Option<u64>> {
     let answer = rows(client, sql::BATCH_SEQUENCE, &[&batch]).await?;
     let first: Option<i64> = answer.first().map(|row| row.try_get(0)).transpose()?.flatten();

@@ -28,7 +28,7 @@ fn partitions(session: &Session) -> Vec<String> {
     )
 }
 
-/// As if so many partitions had been filled since.
+/// Opens the store as if so many partitions had been filled since.
 fn pass(session: &Session, settings: &Settings, partitions: i64) -> PostgresStore {
     session.run(&format!("SELECT setval('batch_no', {})", partitions * BATCHES + 5));
     PostgresStore::open(settings).unwrap()

@@ -65,7 +65,7 @@ fn join(store: &dyn Store, n: u64) {
     });
 }
 
-/// Whoever holds a lane leaves it, has ended, and owes a look at the line. Whether somebody held it.
+/// Ends the row that holds a lane, which leaves the lane and owes a look at the line. Returns whether there was one.
 fn leave(store: &dyn Store, no: u64) -> bool {
     let lane = lane(no);
     let Some(holder) = in_the_end(|| store.line(&lane, 0)).holder else { return false };
@@ -89,7 +89,7 @@ fn leave(store: &dyn Store, no: u64) -> bool {
     left
 }
 
-/// Pays what is owed: the first in line gets a lane that nobody has. How much was paid.
+/// Pays what is owed: the first in line gets a lane that nobody has. Returns how much was paid.
 fn pay(store: &dyn Store) -> usize {
     let mut count = 0;
     persist(store, &Take { owed: 3, ..Take::nothing() }, &mut |taken| {

@@ -41,7 +41,7 @@ fn named(settings: &Settings, server: &str) -> Settings {
 }
 
 impl Race {
-    /// Until a server waits for a lock: it has come to where the other stops it. It must not come to its end before.
+    /// Blocks until a server waits for a lock, where the other one stops it. Its thread must not end before that.
     fn until_waiting<T>(&self, server: &str, thread: &thread::ScopedJoinHandle<'_, T>) {
         let schema = &self.session.texts("SELECT current_schema()")[0];
         let waiting = format!(

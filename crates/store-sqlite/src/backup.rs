@@ -16,14 +16,14 @@ use crate::{connection, schema};
 /// Pages copied at a time: 8 MB, so that a bar moves.
 const PAGES: i32 = 1_024;
 
-/// How far a copy has come, in pages.
+/// The progress of a copy, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub done: u64,
     pub total: u64,
 }
 
-/// What a look at a store's file found.
+/// The findings of a look at a store's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// The schema's version.
@@ -33,7 +33,7 @@ pub struct Look {
     /// The newest position.
     pub last: u64,
     pub submissions: u64,
-    /// When the newest event or act happened.
+    /// The time of the newest event or act.
     pub newest_at: Option<Time>,
 }
 

@@ -1,7 +1,7 @@
 //! Moving committed pages from the log into the database file.
 //!
-//! It takes tens of milliseconds, and whoever commits meanwhile should not notice: a thread of its own does it, beside
-//! the writer. Only when commits come so fast that it never catches up does the writer do the rest itself.
+//! Moving takes tens of milliseconds, and whoever commits meanwhile should not notice: a thread beside the writer
+//! moves the pages. Only when commits come so fast that this thread never catches up does the writer move the rest.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,18 +16,18 @@ use rusqlite::hooks::Wal;
 use crate::connection;
 use crate::error::{Fault, Result};
 
-/// How far the log grows before it is moved. Longer means fewer writes of the same page; shorter means less to read after
-/// a crash. 2,000 pages are 16 MB.
+/// The growth of the log after which its pages are moved. More means fewer writes of the same page; less means less
+/// to read after a crash. 2,000 pages are 16 MB.
 const PAGES: i64 = 2_000;
 
-/// When the writer does it and waits for readers. They last milliseconds, but while each overlaps the next, or commits
-/// never pause, the log cannot be begun anew and would grow without end.
+/// The length of the log at which the writer moves pages itself and waits for readers. Readers last milliseconds, but
+/// while each overlaps the next, or commits never pause, the log cannot be begun anew and would grow without end.
 const PAGES_TO_WAIT: i64 = 4 * PAGES;
 
-/// How long readers are waited for, while nobody commits.
+/// The time readers are waited for, while nobody commits.
 const READERS: Duration = Duration::from_millis(100);
 
-/// How often the thread looks whether more was committed meanwhile: the log begins anew only when all of it was moved.
+/// The passes of the thread, for what is committed meanwhile: the log begins anew only when all of it was moved.
 const PASSES: usize = 4;
 
 /// SQLite would do this by itself, but its own ignores every error on the way: a disk that fails would be noticed only
@@ -35,9 +35,9 @@ const PASSES: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
     database: PathBuf,
-    /// How many pages the log had after the last commit.
+    /// The number of pages the log had after the last commit.
     pages: Arc<AtomicI64>,
-    /// How long the log was at the last try. A try that a reader cut short is not repeated at every commit.
+    /// The length of the log at the last try. A try that a reader cut short is not repeated at every commit.
     tried_at: i64,
     /// Started when there is first something to move.
     mover: Option<Mover>,
@@ -52,7 +52,7 @@ enum Mode {
 }
 
 impl Checkpoint {
-    /// For the connection that writes, which tells how long the log is.
+    /// Makes the checkpoint of the connection that writes, which tells how long the log is.
     pub(crate) fn of(database: &Path, connection: &mut Connection) -> Result<Self> {
         let checkpoint = Checkpoint::at(database);
         let pages = checkpoint.pages.clone();

@@ -72,7 +72,7 @@ pub(crate) fn labels_text(labels: &BTreeMap<Name, Name>) -> Option<String> {
     (!labels.is_empty()).then(text)
 }
 
-/// Whether an event's labels have all of these.
+/// Tells whether an event's labels have all of these.
 pub(crate) fn has_labels(row: &Row<'_>, column: usize, wanted: &BTreeMap<Name, Name>) -> Result<bool> {
     if row.get_ref(column)? == ValueRef::Null {
         return Ok(wanted.is_empty());

@@ -14,9 +14,9 @@ const PAGE_BYTES: i64 = 8_192;
 /// Negative: in KiB. One writer and four readers keep the whole below 50 MB.
 const WRITER_CACHE: i64 = -16_384;
 const READER_CACHE: i64 = -4_096;
-/// What the log is cut back to after it grew beyond.
+/// The size the log is cut back to after it grew beyond.
 const LOG_BYTES_KEPT: i64 = 64 << 20;
-/// Nobody else should hold the database; a backup tool or a shell may, for a moment.
+/// The time to wait for others. Nobody else should hold the database; a backup tool or a shell may, for a moment.
 pub(crate) const BUSY: Duration = Duration::from_secs(5);
 /// More than there are queries: none is ever prepared twice.
 const STATEMENTS: usize = 128;
@@ -54,7 +54,7 @@ pub(crate) fn set_up_writer(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// For the thread that moves pages beside the writer.
+/// Opens the connection of the thread that moves pages beside the writer.
 pub(crate) fn open_mover(path: &Path) -> Result<Connection> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.pragma_update(None, "synchronous", "full")?;

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to the engine: try again, wait, or stop.
+//! SQLite's errors, and their meaning to the engine: try again, wait, or stop.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;

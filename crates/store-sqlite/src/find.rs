@@ -134,7 +134,7 @@ fn pipelines(places: &[Place]) -> impl Iterator<Item = &Name> {
     of.filter_map(|places| places.first()).map(|place| &place.pipeline)
 }
 
-/// Who holds a key or a lane of this name, in each pipeline that can matter.
+/// Returns the holders of the key or lane of this name, in each pipeline that can matter.
 fn holders(connection: &Connection, query: &str, name: &str, places: &[Place]) -> Result<Vec<Newest>> {
     let mut holder = connection.prepare_cached(query)?;
     let ids = pipelines(places).filter_map(|pipeline| {

@@ -11,10 +11,10 @@ use store::IdMap;
 use crate::rows::Found;
 use crate::writing::Tip;
 
-/// Of each of two generations. A row and what it points to are about 2 KB: 16 MB in all.
+/// The number of rows in each of two generations. A row and what it points to are about 2 KB: 16 MB in all.
 const GENERATION: usize = 4_096;
 
-/// Larger ones are rare and would make the memory this takes anybody's guess.
+/// The longest text of a row that is kept. Larger rows are rare and would make the memory this takes anybody's guess.
 pub(crate) const TEXT_MAX: usize = 4_096;
 
 #[derive(Debug, Default)]

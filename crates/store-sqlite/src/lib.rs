@@ -68,7 +68,7 @@ impl SqliteStore {
     /// The same for a store that is about to be moved into, or was in the middle of that.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`].
+    /// The errors of [`SqliteStore::open`].
     pub fn open_to_move(folder: &Path, clock: Arc<dyn Clock>) -> Result<SqliteStore, Error> {
         let folder = Folder::open(folder)?;
         let database = folder.database();

@@ -1,4 +1,4 @@
-//! What is asked outside a transaction, apart from pages of rows.
+//! Queries outside a transaction, apart from pages of rows.
 
 use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 use rusqlite::{Connection, OptionalExtension};
@@ -62,7 +62,7 @@ fn lost<T>(seq: u64) -> Result<T> {
     Err(Fault::corrupt(format!("event {seq} is not there")))
 }
 
-/// Where the sequence of events begins and ends.
+/// The beginning and the end of the sequence of events.
 pub(crate) struct Bounds {
     /// The last position that was retired.
     pub(crate) retired: u64,
@@ -101,7 +101,7 @@ pub(crate) fn feed(connection: &Connection, feed: &Feed) -> Result<FeedPage> {
     Ok(page)
 }
 
-/// By pipeline, then state.
+/// Returns the counts by pipeline, then state.
 pub(crate) fn counts(connection: &Connection) -> Result<Vec<Count>> {
     let mut all = connection.prepare_cached(sql::COUNTER_ALL)?;
     let counts = all.query_and_then([], |row| {

@@ -54,7 +54,7 @@ impl<'c> Rows<'c> {
             .ok_or_else(|| Fault::corrupt(format!("an index names submission {id}, which is not there")))
     }
 
-    /// Where the submission's events end, whether it has a row or not.
+    /// Returns the submission's newest event, whether the submission has a row or not.
     pub(crate) fn tip(&mut self, id: SubmissionId) -> Result<Tip> {
         match self.get(id)? {
             Some(found) => Ok(found.tip()),

@@ -1,4 +1,4 @@
-//! What is in the file, and whether this release can work with it.
+//! The schema in the file: made if missing, and checked for whether this release can work with it.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use store::Error;
@@ -15,7 +15,7 @@ const VERSION: i64 = 1;
 /// The oldest release, by its `VERSION`, that can work with what this one writes.
 const MIN_COMPATIBLE: i64 = 1;
 
-/// There while another store is moved into this one; what it is says which.
+/// The name of the entry that is there while another store is moved into this one. The entry's value says which.
 pub(crate) const MIGRATING: &str = "migrating";
 
 /// Makes the file a store, or checks that it is one this release understands.

@@ -21,7 +21,7 @@ const FEW: usize = 4 * SHEET;
 
 type Sheet = OnceLock<Vec<String>>;
 
-/// What is committed, and its texts.
+/// The changes of a commit, and their texts.
 #[derive(Debug)]
 pub(crate) struct Sheets {
     pub(crate) changes: Changes,
@@ -35,7 +35,7 @@ impl Sheets {
         Sheets { details: blank(changes.events.len()), rows: blank(changes.rows.len()), changes }
     }
 
-    /// What is stored of an event beside its leaf.
+    /// Returns what is stored of an event beside its leaf.
     pub(crate) fn detail(&self, event: usize) -> &str {
         &self.detail_sheet(event / SHEET)[event % SHEET]
     }
@@ -68,7 +68,7 @@ fn on_sheet<T>(things: &[T], no: usize, text: impl Fn(&T) -> String) -> Vec<Stri
     things.iter().skip(no * SHEET).take(SHEET).map(text).collect()
 }
 
-/// Up to where somebody else has come.
+/// Lists the sheets from the last one back to where the committing thread has come.
 fn unwritten_backwards(sheets: &[Sheet]) -> impl Iterator<Item = usize> {
     (0..sheets.len()).rev().take_while(|no| sheets[*no].get().is_none())
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use store_conformance::sample::{Sample, submitted};
 
-    /// As many rows, each with an event that somebody else made.
+    /// Makes as many rows, each with an event that somebody else made.
     fn changes(count: usize) -> Changes {
         let event = |n: u64| {
             let mut event = submitted(n);

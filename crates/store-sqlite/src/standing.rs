@@ -1,4 +1,4 @@
-//! Who holds a key or a lane, who waits for it, what a hold or limit parked, and what is left of a limit.
+//! Holders of keys and lanes, those who wait for them, what a hold or limit parked, and what is left of a limit.
 
 use model::{Name, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};

@@ -18,7 +18,7 @@ use crate::sql;
 use crate::standing;
 use crate::writing::Tip;
 
-/// What was read, and what writing needs to know of it.
+/// The rows and entries that were read, and what writing needs to know of them.
 pub(crate) struct Reading {
     pub(crate) taken: Taken,
     pub(crate) tips: IdMap<Tip>,
@@ -71,7 +71,7 @@ fn read_registry(connection: &Connection, take: &Take<'_>, taken: &mut Taken) ->
     Ok(())
 }
 
-/// Whose time has come, and the time of the next.
+/// Returns those whose time has come, and the time of the next.
 fn read_due(
     connection: &Connection,
     idle: bool,
@@ -199,7 +199,7 @@ struct RowReader<'c, 't> {
     hot: &'t mut Hot,
     take: &'t Take<'t>,
     tips: IdMap<Tip>,
-    /// Of the documents read so far.
+    /// The size of the documents read so far.
     bytes: usize,
     crowded: bool,
 }

@@ -1,4 +1,4 @@
-//! What can only be brought about from inside: a full disk, and a log that grows.
+//! Tests of what can only be brought about from inside: a full disk, and a log that grows.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use crate::error::Result;
 
-/// How far a walk reads ahead along one table at most.
+/// The number of keys a walk reads ahead along one table at most.
 const PAGE_MAX: usize = 64;
 
 pub(crate) trait Key: Copy + Ord {
@@ -27,9 +27,9 @@ pub(crate) trait Index {
 
 pub(crate) enum Walk<I: Index> {
     Along(Cursor<I>),
-    /// What all of these have.
+    /// The keys that all of these have.
     All(Vec<Walk<I>>),
-    /// What any of these has.
+    /// The keys that any of these has.
     Any(Vec<Walk<I>>),
 }
 

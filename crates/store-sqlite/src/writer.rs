@@ -25,7 +25,7 @@ pub(crate) struct Writer {
     last_seq: u64,
     hot: Hot,
     scribe: Scribe,
-    /// Why nothing more is written: what is on the disk is in doubt until a restart has read it.
+    /// The error after which nothing more is written: what is on the disk is in doubt until a restart has read it.
     stopped: Option<Error>,
 }
 

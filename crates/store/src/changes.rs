@@ -1,4 +1,4 @@
-//! What a transaction commits.
+//! The changes that a transaction commits.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct Changes {
     pub retired_before: Option<u64>,
 }
 
-/// How many events one commit retires.
+/// The number of events that one commit retires at most.
 pub const RETIRED_MAX: u64 = 5_000;
 
 impl Changes {
@@ -95,7 +95,7 @@ impl RowChange {
 /// history shows it; it is read by [`crate::Store::leaves`] and [`crate::Store::act`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
-    /// What it is one of: never the id of a submission.
+    /// The series that the act belongs to: never the id of a submission.
     pub series: SubmissionId,
     /// Goes up within the series.
     pub revision: u64,
@@ -154,12 +154,12 @@ impl OwedId {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owed {
     pub id: OwedId,
-    /// Whom it concerns: taking the owed row takes these too.
+    /// The submissions the effect concerns: taking the owed row takes them, too.
     pub to: OwedTo,
     pub body: Json,
 }
 
-/// Whom an owed row concerns.
+/// The submissions that an owed row concerns.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwedTo {
@@ -181,7 +181,7 @@ pub struct RegistryChange {
     pub body: Option<Json>,
 }
 
-/// What a commit gave.
+/// The positions that a commit was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Committed {
     /// The position of its first act or event; 0 when it had none.

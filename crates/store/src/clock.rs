@@ -1,4 +1,4 @@
-//! Where a store on one machine gets its time from.
+//! The clock that gives a store on one machine its time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -5,7 +5,7 @@ use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
 
 use crate::take::{LaneKey, LimitKey, OpenKey};
 
-/// What a store indexes a row under. Stores write the difference of two of these and nothing else.
+/// The index entries of one row. Stores write the difference of two of these and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
     pub place: Place,
@@ -18,13 +18,13 @@ pub struct Entries {
     pub lane: Option<LaneEntry>,
     /// The hold or limit that parked it.
     pub parked: Option<Name>,
-    /// What its lease takes of limits.
+    /// The slots of limits that the row's lease takes.
     pub slots: Vec<SlotEntry>,
-    /// When the first of its service levels is missed, or was.
+    /// The time at which the first of the row's service levels is missed, or was.
     pub late: Option<LateEntry>,
 }
 
-/// When to look at it. Those that have ended are looked at apart, so that clearing up delays nobody.
+/// The time to look at a row. Rows that have ended are looked at apart, so that clearing up delays nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimerEntry {
     pub idle: bool,
@@ -44,7 +44,7 @@ pub struct LateEntry {
     pub at: Time,
 }
 
-/// How it stands in a lane.
+/// The row's standing in a lane.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneEntry {
     pub key: LaneKey,
@@ -62,7 +62,7 @@ pub enum Stand {
     },
 }
 
-/// Where it is listed and counted.
+/// The place where a row is listed and counted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub pipeline: Name,
@@ -104,7 +104,7 @@ pub fn read_standing(text: &str) -> Result<(Status, Option<InvestigationStatus>)
     }
 }
 
-/// How it queues for a worker.
+/// The row's place in the queue for workers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReadyEntry {
     pub task: Name,

@@ -14,7 +14,7 @@ pub enum Error {
         /// Lost while committing: the changes are there whole or not at all, and only the store knows.
         outcome_unknown: bool,
     },
-    /// What is stored makes no sense, or a write may not have reached the disk. Stop: going on could make it worse.
+    /// Stored data makes no sense, or a write may not have reached the disk. Stop: going on could make it worse.
     #[error("store corrupt: {0}")]
     Corrupt(String),
 }

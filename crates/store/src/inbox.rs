@@ -12,7 +12,7 @@ pub struct Received {
     pub id: SubmissionId,
     pub submitter: Name,
     pub pipeline: Name,
-    /// As it was sent. It may be no JSON.
+    /// The payload as it was sent, which may be no JSON.
     pub payload: String,
     pub key: Option<String>,
     pub priority: Option<i64>,
@@ -20,7 +20,7 @@ pub struct Received {
     pub reason: Option<String>,
 }
 
-/// What a submission would stand in once it is made.
+/// The key and the lane that a submission would stand in once it is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arrival {
     pub key: Option<OpenKey>,
@@ -30,7 +30,7 @@ pub struct Arrival {
 /// A take brings no more of the inbox once it has this many bytes of payloads.
 pub const INBOX_BYTES_MAX: usize = 8 << 20;
 
-/// How many of these sizes fit a take: at least one, so that a large one gets its turn.
+/// Returns the number of these sizes that fit a take: at least one, so that a large one gets its turn.
 #[must_use]
 pub fn fitting(sizes: impl Iterator<Item = usize>) -> usize {
     let mut bytes: usize = 0;

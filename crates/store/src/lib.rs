@@ -36,16 +36,16 @@ pub use take::{
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 
-/// What happened, for those who wait for something to happen.
+/// The news for those who wait for something to happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hint {
-    /// How many submissions joined each task's queue.
+    /// The number of submissions that joined each task's queue.
     pub ready: std::collections::BTreeMap<Name, usize>,
     /// The position of the newest event.
     pub seq: Option<u64>,
 }
 
-/// What the engine needs kept. Object-safe: one virtual call a batch costs nothing.
+/// The storage that the engine needs. Object-safe: one virtual call a batch costs nothing.
 pub trait Store: Send + Sync + std::fmt::Debug {
     /// One transaction: reads what `take` names, calls `decide` exactly once with it, commits what it returns.
     ///
@@ -84,14 +84,14 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// A lane's holder and at most `limit` of those in line.
     fn line(&self, lane: &LaneKey, limit: usize) -> Result<Line, Error>;
 
-    /// How many submissions are where, in no order; a place without any is not listed. Maintained by `transact`,
-    /// never counted by scanning.
+    /// Returns the number of submissions in each place, in no order; a place without any is not listed. The numbers
+    /// are maintained by `transact`, never counted by scanning.
     fn counts(&self) -> Result<Vec<Count>, Error>;
 
-    /// Of each place with open submissions the one with the smallest id, in no order: one search a place.
+    /// Returns the smallest id in each place with open submissions, in no order: one search a place.
     fn oldest(&self) -> Result<Vec<Oldest>, Error>;
 
-    /// Whether other servers may be at work over the same store.
+    /// Tells whether other servers may be at work over the same store.
     fn is_shared(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What can be asked of a store outside a transaction.
+//! Questions that a store answers outside a transaction.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ pub struct Query {
     /// Finds the submission that holds the key: one that has not ended.
     pub key: Option<Name>,
     pub parent: Option<SubmissionId>,
-    /// Those that hold this lane or are in line for it.
+    /// The lane that a submission holds or is in line for.
     pub lane: Option<Name>,
     pub labels: BTreeMap<Name, Name>,
     /// Created earlier than this, not at it.
     pub created_before: Option<Time>,
     /// The last id of the page before.
     pub after: Option<SubmissionId>,
-    /// How many rows are wanted. See [`Query::page_size`].
+    /// The number of rows wanted. See [`Query::page_size`].
     pub limit: usize,
 }
 
@@ -48,15 +48,15 @@ impl Query {
             && (self.investigation.is_none() || self.investigation == place.investigation)
     }
 
-    /// How many rows a page has at most: what was asked for, brought between 1 and 1,000.
+    /// Returns the number of rows a page has at most: `limit`, brought between 1 and 1,000.
     #[must_use]
     pub fn page_size(&self) -> usize {
         page_size(self.limit)
     }
 }
 
-/// How many bytes a page of rows or events has, as they are stored: it ends with the one that reaches the bound. So one
-/// is always there, and a page may have fewer than were wanted without being the last.
+/// The bound on a page of rows or events, in bytes as stored. A page ends with the row or event that reaches the
+/// bound: so one is always there, and a page may have fewer than were wanted without being the last.
 pub const PAGE_BYTES_MAX: usize = 4 << 20;
 
 /// The bytes that a page has left.
@@ -100,7 +100,7 @@ fn page_size(wanted: usize) -> usize {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     pub rows: Vec<Submission>,
-    /// Whether more follow.
+    /// True if more rows follow.
     pub more: bool,
 }
 
@@ -154,7 +154,7 @@ pub struct Oldest {
     pub id: SubmissionId,
 }
 
-/// Which events a reader wants. All of it must hold.
+/// The events a reader wants. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
 pub struct Feed {
     /// The position read so far.
@@ -179,14 +179,14 @@ impl Feed {
     }
 }
 
-/// How many events one read of a feed passes over before it says how far it came.
+/// The number of events that one read of a feed passes over before it says how far it came.
 pub const FEED_SCAN_MAX: u64 = 10_000;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedPage {
     pub events: Vec<Recorded>,
-    /// What has been read, events that did not fit the filter included: where to go on. The position of the last
-    /// event that was looked at; where none was, what was asked for.
+    /// The position to go on from: that of the last event looked at, also where the event did not fit the filter;
+    /// the position that was asked for, if none was looked at.
     pub next: u64,
     /// The oldest position still there; where none is, the next one to come. A reader that was before it has missed
     /// something.
@@ -218,12 +218,12 @@ pub struct Late {
     pub until: Time,
     /// The last of the page before: when it was missed, and by whom.
     pub after: Option<(Time, SubmissionId)>,
-    /// How many rows are wanted. See [`Late::page_size`].
+    /// The number of rows wanted. See [`Late::page_size`].
     pub limit: usize,
 }
 
 impl Late {
-    /// As with [`Query::page_size`].
+    /// Returns the number of rows a page has at most, as [`Query::page_size`] does.
     #[must_use]
     pub fn page_size(&self) -> usize {
         page_size(self.limit)

@@ -1,4 +1,4 @@
-//! What a transaction reads before it decides.
+//! Everything that a transaction reads before it decides.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -33,11 +33,11 @@ pub struct Take<'a> {
     pub registry: Vec<RegistryKey>,
     /// Lanes whose holder and first in line are wanted, rows included.
     pub lanes: Vec<LaneKey>,
-    /// Whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
+    /// Tells whether a row's documents are wanted. Ready rows always come with theirs: they go to a worker.
     pub documents: &'a dyn Fn(&Submission) -> bool,
     /// Once so many bytes of documents have been read, those of ready rows included, all others come without theirs.
     pub room: usize,
-    /// Whether a row that holds its lane may leave it in this commit, so that who comes next is wanted.
+    /// Tells whether a row that holds its lane may leave it in this commit. Then the next in line is wanted.
     pub leaves_lane: &'a dyn Fn(&Submission) -> bool,
     /// The limits a ready row counts under once it is leased.
     pub limits: &'a dyn Fn(&Submission) -> Vec<LimitKey>,
@@ -99,7 +99,7 @@ pub struct LimitKey {
     pub value: Name,
 }
 
-/// Who has a lane, and who is next: the smallest (created_at, tie, id) of those in line.
+/// The holder of a lane, and the next: the smallest (created_at, tie, id) of those in line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LaneView {
     pub holder: Option<SubmissionId>,
@@ -121,7 +121,7 @@ pub struct RegistryKey {
     pub name: String,
 }
 
-/// Which waiting submissions are wanted, and how many.
+/// The waiting submissions that are wanted, and their number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     pub tasks: Vec<Name>,
@@ -148,13 +148,13 @@ pub struct Stored {
     pub documents: Option<Documents>,
 }
 
-/// What a batch has of each of its submissions.
+/// A map from the id of each submission of a batch to what the batch has of it.
 pub type IdMap<V> = HashMap<SubmissionId, V, foldhash::fast::RandomState>;
 
 /// A take reads no more documents of ready rows once it has this much of them: a thousand may bring a megabyte each.
 pub const READY_BYTES_MAX: usize = 8 << 20;
 
-/// What was read, as of one instant.
+/// The result of a take, as of one instant.
 #[derive(Debug, PartialEq)]
 pub struct Taken {
     pub now: Time,
@@ -162,27 +162,27 @@ pub struct Taken {
     /// inbox was promised, or by an owed row (a submission, or what a hold or limit parked). And those that the maps below name for them, which bring nobody
     /// else along.
     pub rows: IdMap<Stored>,
-    /// Whether there was no room for documents that were wanted.
+    /// True if there was no room for documents that were wanted.
     pub crowded: bool,
-    /// Of the ids asked for, and of those the inbox promised: which have no row and had events once, retired or not. They
-    /// were forgotten, or never became a submission; either way they do not begin anew.
+    /// The ids asked for, or promised by the inbox, that have no row and had events once, retired or not. They were
+    /// forgotten, or never became a submission; either way they do not begin anew.
     pub gone: HashSet<SubmissionId>,
-    /// Of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold theirs (they
-    /// ended, or wait for it): who holds them. Rows included.
+    /// The holders of the keys asked for, of the keys owed rows name, and of the keys of named rows that do not hold
+    /// theirs (they ended, or wait for it). Rows included.
     pub holders: HashMap<OpenKey, SubmissionId>,
-    /// Of the keys owed rows name: who waits longest for them (smallest id). Rows included.
+    /// The longest waiting submission (smallest id) for each key that owed rows name. Rows included.
     pub waiters: HashMap<OpenKey, SubmissionId>,
-    /// Of the lanes asked for, of the lanes owed rows name, and of the lanes of named rows that do not hold theirs.
-    /// Rows included, an entry for each even where nobody is there.
+    /// The lanes asked for, the lanes owed rows name, and the lanes of named rows that do not hold theirs. Rows
+    /// included, an entry for each even where nobody is there.
     pub lanes: HashMap<LaneKey, LaneView>,
-    /// Of the lanes of rows asked for by id that hold theirs and may leave it: who is first in line. Rows included, an entry
-    /// for each even where nobody is there. A store that others write to has none: they may have changed the line by the
-    /// time this is committed.
+    /// The first in line of each lane whose holder was asked for by id and may leave the lane. Rows included, an
+    /// entry for each even where nobody is there. A store that others write to has none: they may have changed the
+    /// line by the time this is committed.
     pub successors: HashMap<LaneKey, Option<SubmissionId>>,
-    /// Of the holds and limits owed rows name: what they parked, as much as was asked for (one, where only the first is
-    /// owed something), smallest id first. Rows included, an entry for each even where nothing is parked.
+    /// The submissions parked by each hold or limit that owed rows name, smallest id first: as many as were asked for
+    /// (one, where only the first is owed something). Rows included, an entry for each even where nothing is parked.
     pub parked: HashMap<Name, Vec<SubmissionId>>,
-    /// Of the limits of ready rows: the slots that are taken, an entry for each even where none is.
+    /// The taken slots of each limit of ready rows, an entry for each even where none is taken.
     pub slots: HashMap<LimitKey, BTreeSet<u32>>,
     pub answers: HashMap<RequestKey, Json>,
     /// One list for each `Ready`, in its order. Shorter than asked for where the documents of the rows before were

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// What a store keeps, in the order it is moved: events come before the rows that name them.
+/// The parts of a store, in the order they are moved: events come before the rows that name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Kind, name; body.
@@ -74,13 +74,13 @@ impl Part {
         }
     }
 
-    /// How many of a record's cells are its key, by which a part is ordered. Texts are ordered by their bytes.
+    /// Returns the number of a record's cells that are its key. Parts are ordered by key, texts by their bytes.
     #[must_use]
     pub fn key_len(self) -> usize {
         self.start().len()
     }
 
-    /// Which cell of a record names a position that may be retired: then it names none.
+    /// Returns which cell of a record names a position. If that position is retired, the cell names none.
     #[must_use]
     pub fn position(self) -> Option<usize> {
         match self {
@@ -157,19 +157,19 @@ pub trait Transfer {
     fn end_import(&self) -> Result<(), Error>;
 }
 
-/// How far a move has come.
+/// The progress of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub part: Part,
-    /// Of all parts.
+    /// The records moved so far, of all parts.
     pub done: u64,
     pub total: u64,
 }
 
-/// What was compared on both sides.
+/// The figures that were compared on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// How many records of each part.
+    /// The number of records of each part.
     pub counts: Vec<(Part, u64)>,
     /// Over the bytes of all events, in sequence.
     pub events: Digest,
@@ -261,7 +261,7 @@ impl Move<'_> {
         Ok(moved)
     }
 
-    /// Of all records of a part, one after the other.
+    /// Returns the number of records of a part, and one digest of them all, one after the other.
     fn digest(&self, store: &dyn Transfer, part: Part, retired: u64) -> Result<(u64, Digest), Error> {
         let (mut count, mut digest, mut after) = (0, Digest::NONE, part.start());
         let mut bytes = Vec::new();

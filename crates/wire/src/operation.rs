@@ -141,7 +141,7 @@ pub struct Operation {
     pub deed: Deed,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Everything is decided and told, nothing is changed.
+    /// Set if everything is decided and told, and nothing is changed.
     #[serde(default)]
     pub dry_run: bool,
     pub by: Caller,

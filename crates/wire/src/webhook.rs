@@ -23,13 +23,13 @@ pub struct Key(Vec<u8>);
 #[derive(Debug, Clone, Copy)]
 pub struct Signed<'a> {
     pub id: &'a str,
-    /// In seconds since 1970, as it is written.
+    /// Seconds since 1970, as they are written.
     pub timestamp: &'a str,
     pub body: &'a [u8],
 }
 
 impl Key {
-    /// From a secret as people have it: base64, with or without `whsec_` before it.
+    /// Reads a secret as people have it: base64, with or without `whsec_` before it.
     #[must_use]
     pub fn read(secret: &str) -> Option<Key> {
         let text = secret.strip_prefix(PREFIX).unwrap_or(secret);
@@ -67,7 +67,7 @@ impl Key {
     }
 }
 
-/// Without the key.
+/// Leaves out the key.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(..)")

@@ -1,4 +1,4 @@
-//! Where tasks come from.
+//! Sources of tasks.
 
 use async_trait::async_trait;
 use tokio::sync::watch;

@@ -279,7 +279,7 @@ struct Work {
     give_up: watch::Sender<bool>,
     /// Set once a claim was answered.
     was_answered: bool,
-    /// Those of the tasks that no pipeline has, as far as that was told.
+    /// The tasks that no pipeline has, as far as that was told.
     unknown: Vec<String>,
 }
 

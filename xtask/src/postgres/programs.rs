@@ -71,7 +71,7 @@ fn is_root() -> Result<bool> {
     Ok(said(Command::new("id").arg("-u"))?.trim() == "0")
 }
 
-/// What a command says.
+/// Runs a command and returns what it says.
 fn said(command: &mut Command) -> Result<String> {
     let output =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {command:?}"))?;

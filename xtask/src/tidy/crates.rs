@@ -3,7 +3,7 @@
 use super::manifest::{dependencies, entries};
 use super::{File, Problem, Tree};
 
-/// What each crate may use of the others. `wire` is the bottom, `cli` sees all.
+/// The crates that each crate may use. `wire` is the bottom, `cli` sees all.
 const ARROWS: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("model", &["wire"]),
@@ -48,7 +48,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// What every system may use. It asks for everything through the public client, so whatever it can do a user can.
+/// The crates that every system may use. A system asks for everything through the public client, so whatever a system
+/// can do a user can.
 const OF_SYSTEMS: &[&str] = &["wire", "client", "worker", "fetch", "system"];
 
 /// The crates that `name` may use; `None` where nobody has said.

@@ -18,14 +18,14 @@ pub struct Log {
     bundle: Vec<u8>,
 }
 
-/// What a batch of leaves changes.
+/// The change that a batch of leaves makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     /// The index of its first leaf.
     pub from: u64,
     pub size: u64,
     pub root: Digest,
-    /// To be kept before a checkpoint of this size is published.
+    /// The tiles to keep before a checkpoint of this size is published.
     pub tiles: Vec<(TilePath, Vec<u8>)>,
 }
 

@@ -23,7 +23,7 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
-    /// Everything it holds, by path.
+    /// Returns every tile in the store, by path.
     #[must_use]
     pub fn tiles(&self) -> BTreeMap<TilePath, Vec<u8>> {
         self.kept().tiles.clone()

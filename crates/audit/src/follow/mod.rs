@@ -1,4 +1,4 @@
-//! How the log grows: committed leaves in order, in batches, become tiles; then the checkpoint moves on.
+//! The growth of the log: committed leaves in order, in batches, become tiles; then the checkpoint moves on.
 
 mod folder;
 mod log;

@@ -30,7 +30,7 @@ pub enum PublishError {
     Origin { origin: String, found: String },
 }
 
-/// What was published.
+/// The result of publishing leaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
     /// The index of the first new leaf.
@@ -78,13 +78,13 @@ impl<'a> Publisher<'a> {
         Ok(Publisher { store, origin: origin.to_owned(), guard, log, current })
     }
 
-    /// How many leaves are published: the next leaf's index.
+    /// Returns the number of published leaves: the next leaf's index.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.log.size()
     }
 
-    /// How many leaves the next batch must have at least. More than none after a stop between a signature and its
+    /// Returns how many leaves the next batch must have at least. Above zero after a stop between a signature and its
     /// checkpoint: those leaves are committed, and only a tree that has them follows what was signed.
     #[must_use]
     pub fn owed(&self) -> u64 {
@@ -109,7 +109,7 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// What the guard signed last: what a fork has to name.
+    /// Returns the checkpoint that the guard signed last: the one a fork has to name.
     #[must_use]
     pub fn last_signed(&self) -> Option<&Checkpoint> {
         self.guard.last()

@@ -1,4 +1,4 @@
-//! Where tiles are kept. Tiles never change once a checkpoint covers them, so writing one twice is harmless; only the
+//! The store of tiles. Tiles never change once a checkpoint covers them, so writing one twice is harmless; only the
 //! checkpoint is fought over.
 
 use crate::tiles::{TilePath, TileSource};
@@ -7,11 +7,11 @@ use crate::tiles::{TilePath, TileSource};
 #[error("the tile store: {0}")]
 pub struct TileStoreError(pub String);
 
-/// What came of moving the checkpoint.
+/// The result of moving the checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Swap {
     Done,
-    /// Somebody else moved it; this is what is there.
+    /// The checkpoint that is there: somebody else moved it.
     Lost(Option<String>),
 }
 

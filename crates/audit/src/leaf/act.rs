@@ -64,18 +64,18 @@ pub struct Forked {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyChange {
-    /// As the key's verifiers are given it.
+    /// The key, as its verifiers are given it.
     pub key: String,
     pub at: Time,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Administered {
-    /// They are numbered from 1 without gaps: one that is left out is missed.
+    /// The number of the deed, from 1 without gaps: one that is left out is missed.
     pub no: u64,
-    /// What was done, such as `token-created`.
+    /// The deed, such as `token-created`.
     pub deed: Name,
-    /// What it was done to.
+    /// The thing the deed was done to.
     pub of: Name,
     pub at: Time,
     pub actor: Pseudonym,

@@ -1,4 +1,4 @@
-//! What is logged: events as the model writes them, definitions when they are applied, and acts of the log itself. Every
+//! The leaves: events as the model writes them, definitions when they are applied, and acts of the log itself. Every
 //! leaf is one line of JSON with a `format` and a `kind`, in one spelling only.
 
 mod act;

@@ -8,7 +8,7 @@ use model::Digest;
 
 use super::{from_base64, to_base64};
 
-/// What a key signs.
+/// The kind of a key: what it signs, and who signs with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
     /// The note's text: a log.
@@ -45,13 +45,13 @@ pub enum KeyError {
     Key,
 }
 
-/// Whether a key may have this name.
+/// Tells whether a key may have this name.
 #[must_use]
 pub fn is_key_name(name: &str) -> bool {
     !name.is_empty() && !name.chars().any(|c| c.is_whitespace() || c.is_control() || c == '+')
 }
 
-/// What identifies a key in a signature line: short, and no secret.
+/// Returns the id of a key in signature lines: short, and no secret.
 pub(super) fn key_id(name: &str, algorithm: Algorithm, public: &[u8; 32]) -> u32 {
     let Digest(hash) = Digest::of_parts(&[name.as_bytes(), b"\n", &[algorithm.byte()], public]);
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
@@ -95,7 +95,7 @@ impl VerifierKey {
         self.key.as_bytes()
     }
 
-    /// Whether these are the signature bytes of this key under `text`.
+    /// Tells whether these are the signature bytes of this key under `text`.
     #[must_use]
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         match self.algorithm {
@@ -119,7 +119,7 @@ impl VerifierKey {
     }
 }
 
-/// What a witness signs.
+/// Returns the text that a witness signs.
 pub(super) fn cosigned_text(text: &str, seconds: u64) -> String {
     format!("cosignature/v1\ntime {seconds}\n{text}")
 }

@@ -1,4 +1,4 @@
-//! Who signs. The log's signer is a trait, so that the key may live in a file, an agent or a machine of its own.
+//! Signers. The log's signer is a trait, so that the key may live in a file, an agent or a machine of its own.
 
 use std::fmt;
 use std::str::FromStr;

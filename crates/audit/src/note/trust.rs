@@ -1,4 +1,4 @@
-//! Whom a verifier believes, and what remains of a checkpoint after asking them.
+//! The keys and witnesses a verifier believes, and a checkpoint whose signatures were checked with them.
 
 use super::{Algorithm, Checkpoint, MalformedCheckpoint, MalformedNote, Note, Signature, VerifierKey};
 use crate::witness::Policy;

@@ -16,19 +16,19 @@ const BYTES_MAX: usize = 256 << 20;
 pub struct Evidence {
     pub format: u32,
     pub submission: SubmissionId,
-    /// Where the submission is said to stand: the last event must lead exactly there.
+    /// The state the submission is said to be in: the last event must lead exactly there.
     pub state: Name,
     pub revision: u64,
     /// The signed checkpoint all proofs lead to.
     pub checkpoint: String,
-    /// From an older checkpoint the verifier asked about.
+    /// The proof from an older checkpoint the verifier asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
     pub definitions: Vec<Definition>,
     pub events: Vec<EvidenceEvent>,
 }
 
-/// That the log had these leaves before, in this order.
+/// A proof that the log had these leaves before, in this order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Consistency {
@@ -57,7 +57,7 @@ pub struct EvidenceEvent {
     pub leaf: String,
     /// A tlog-proof.
     pub proof: String,
-    /// What of its documents is revealed.
+    /// The event's documents, as far as they are revealed.
     #[serde(default, skip_serializing_if = "Documents::is_none")]
     pub documents: Documents,
 }
@@ -120,7 +120,7 @@ impl Evidence {
         if evidence.format == FORMAT { Ok(evidence) } else { Err(EvidenceError::Format(evidence.format)) }
     }
 
-    /// Whether `bytes` are this evidence as it is written.
+    /// Checks that `bytes` are this evidence as `to_text` writes it.
     pub fn check_spelling(&self, bytes: &[u8]) -> Result<(), EvidenceError> {
         let text = self.to_text();
         if text.as_bytes() == bytes {

@@ -1,4 +1,4 @@
-//! What is handed out: a proof for one leaf (C2SP tlog-proof), and the evidence about a submission.
+//! The proofs handed out: one for a single leaf (C2SP tlog-proof), and the evidence about a submission.
 
 mod evidence;
 mod prove;

@@ -8,13 +8,13 @@ use crate::note::{Checkpoint, MalformedCheckpoint, MalformedNote, Note, to_base6
 use crate::tiles::{CheckedTiles, TileError, TileSource};
 use crate::tree::{prove_consistency, prove_inclusion, subtree_hash};
 
-/// What the log knows of a submission.
+/// The leaves and definitions that the log has of a submission.
 #[derive(Debug, Clone)]
 pub struct EvidenceRequest {
     pub submission: SubmissionId,
     pub state: Name,
     pub revision: u64,
-    /// In the order of revisions.
+    /// The submission's events in the order of revisions.
     pub events: Vec<LoggedEvent>,
     pub definitions: Vec<LoggedDefinition>,
     /// The size of a checkpoint the asker already has.
@@ -26,7 +26,7 @@ pub struct LoggedEvent {
     pub index: u64,
     /// The leaf's exact bytes.
     pub leaf: String,
-    /// What the asker may see.
+    /// The documents that the asker may see.
     pub documents: Documents,
 }
 

@@ -11,7 +11,7 @@ const HEADER: &str = "c2sp.org/tlog-proof@v1";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlogProof {
-    /// Of the application, and not authenticated. This log writes none.
+    /// Data of the application, not authenticated. This log writes none.
     pub extra: Option<Vec<u8>>,
     pub index: u64,
     pub hashes: Vec<Digest>,

@@ -4,7 +4,7 @@ use model::Digest;
 
 use crate::tree::leaf_hash;
 
-/// What two bytes can count. An event's leaf holds names and digests, never documents, and is far smaller.
+/// The most that two bytes can count. An event's leaf holds names and digests, never documents, and is far smaller.
 pub const LEAF_BYTES_MAX: usize = 65_535;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub struct LeafTooLong {
     pub bytes: usize,
 }
 
-/// Whether the log can hold these bytes. Ask before committing what must be logged.
+/// Checks that the log can hold these bytes. Ask before committing what must be logged.
 pub fn check_leaf(leaf: &[u8]) -> Result<(), LeafTooLong> {
     if leaf.len() <= LEAF_BYTES_MAX { Ok(()) } else { Err(LeafTooLong { bytes: leaf.len() }) }
 }

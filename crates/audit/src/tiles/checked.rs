@@ -115,7 +115,7 @@ impl Nodes for CheckedTiles<'_> {
     }
 }
 
-/// How many levels of tiles a tree has.
+/// Returns the number of levels of tiles in a tree of this size.
 pub(crate) fn levels(size: u64) -> u8 {
     let bits = 64 - size.leading_zeros();
     u8::try_from(bits.div_ceil(8)).expect("at most eight")

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// Hashes, or entries, of a full tile.
 pub const TILE_WIDTH: u16 = 256;
 
-/// What a tile holds.
+/// The content of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shelf {
     /// Hashes of nodes at eight times this level.

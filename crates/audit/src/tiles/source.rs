@@ -1,4 +1,4 @@
-//! Where tiles come from: a folder, a server, a database. Nothing that comes from here is believed.
+//! Sources of tiles: a folder, a server, a database. Nothing that comes from them is believed.
 
 use super::{Entries, TilePath};
 

@@ -33,8 +33,8 @@ pub fn prove_consistency<N: Nodes + ?Sized>(nodes: &N, old: u64, new: u64) -> Re
     parts.into_iter().rev().map(|part| subtree_hash(nodes, part)).collect()
 }
 
-/// Whether the tree `new` (size and root) begins with the tree `old`. An empty old tree is refused: everything begins
-/// with it, so a proof would say nothing.
+/// Checks that the tree `new` (size and root) begins with the tree `old`. An empty old tree is refused: every tree
+/// begins with one, so a proof would say nothing.
 pub fn verify_consistency(
     (old, old_root): (u64, &Digest),
     (new, new_root): (u64, &Digest),

@@ -50,7 +50,7 @@ pub fn root_from_inclusion(
     Ok(above.iter().fold(hash, |hash, sibling| node_hash(sibling, &hash)))
 }
 
-/// Whether the leaf with this hash is at `index` of the tree with this size and root.
+/// Checks that the leaf with this hash is at `index` of the tree with this size and root.
 pub fn verify_inclusion(
     index: u64,
     (size, root): (u64, &Digest),

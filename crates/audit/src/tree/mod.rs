@@ -36,7 +36,7 @@ pub fn empty_root() -> Digest {
     Digest::of(&[])
 }
 
-/// Why a proof proves nothing.
+/// The reason why a proof proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProofError {
     #[error("index {index} is not in a tree of {size}")]

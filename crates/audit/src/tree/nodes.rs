@@ -13,7 +13,7 @@ pub struct NodeId {
     pub index: u64,
 }
 
-/// Where the hashes of complete nodes come from.
+/// A source of the hashes of complete nodes.
 pub trait Nodes {
     type Error;
 

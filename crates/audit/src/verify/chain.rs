@@ -16,7 +16,7 @@ use crate::leaf::EventLeaf;
 pub(super) struct Tip {
     pub(super) hash: Digest,
     pub(super) revision: u64,
-    /// Which of the definitions it follows.
+    /// The index of the definition that the chain follows.
     pub(super) rules: usize,
     pub(super) stand: Stand,
     /// The name of the state it stands in.

@@ -16,7 +16,7 @@ use crate::note::{Distrust, Opened, Trust, hash_from_base64};
 use crate::proof::{Consistency, Document, Evidence, EvidenceError, EvidenceEvent, TlogProof};
 use crate::tree::{leaf_hash, verify_consistency, verify_inclusion};
 
-/// What a verifier knows besides the evidence.
+/// The knowledge of a verifier, besides the evidence.
 #[derive(Debug, Default)]
 pub struct EvidenceOptions<'a> {
     pub trust: Option<&'a Trust>,
@@ -24,7 +24,7 @@ pub struct EvidenceOptions<'a> {
     pub known: Option<&'a str>,
 }
 
-/// What was proven, and what could not be looked at.
+/// The result of verification: what was proven, and what could not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvidenceReport {
     pub checkpoint: Opened,
@@ -111,7 +111,7 @@ fn check_known(evidence: &Evidence, opened: &Opened, known: &Opened) -> Result<(
     }
 }
 
-/// That the log had the leaves it says it had before.
+/// Checks that the log had the leaves it says it had before.
 fn check_consistency(older: &Consistency, opened: &Opened) -> Result<(), Finding> {
     let hashes: Option<Vec<Digest>> = older.hashes.iter().map(|hash| hash_from_base64(hash)).collect();
     let hashes =
@@ -162,7 +162,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Where the leaf is, if the proof holds under the evidence's own checkpoint.
+    /// Returns the leaf's index and hash, if the proof holds under the evidence's own checkpoint.
     fn included(&self, leaf: &str, proof: &str) -> Result<(u64, Digest), Finding> {
         let malformed = |message: String| Finding::new(Fault::Malformed, message);
         let parsed: TlogProof =
@@ -272,7 +272,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// What was sent and never became a submission: its one event, and the documents it speaks of.
+    /// Checks what was sent and never became a submission: its one event, and the documents that event speaks of.
     fn never(
         &mut self,
         (leaf, hash): (&EventLeaf<'_>, Digest),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use model::SubmissionId;
 
-/// What kind of thing is wrong. The names are stable.
+/// The kind of thing that is wrong. The names are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// Not a document, leaf or proof of a form known here.
@@ -92,7 +92,7 @@ impl Fault {
     }
 }
 
-/// Where in the log, and in whose history.
+/// The place in the log, and in a submission's history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
     pub index: Option<u64>,

@@ -19,14 +19,14 @@ pub(super) struct Shown {
     pub(super) output: Option<Value>,
 }
 
-/// How many guards were looked at, and how many could not be.
+/// The number of guards that were checked, and of those that could not be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) checked: u64,
     pub(super) unknown: u64,
 }
 
-/// What is known of a submission besides where it stands.
+/// The facts about a submission that guards read, as far as they are known.
 #[derive(Debug, Default)]
 pub(super) struct Sight {
     payload: Option<Value>,

@@ -16,12 +16,12 @@ use crate::tiles::{
 };
 use crate::tree::{leaf_hash, subtree_hash};
 
-/// Where the exact bytes of definitions are found, by their digest.
+/// A source of the exact bytes of definitions, by their digest.
 pub trait Definitions {
     fn definition(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String>;
 }
 
-/// What a verifier knows besides the log.
+/// The knowledge and wishes of a verifier, besides the log.
 #[derive(Debug, Default)]
 pub struct LogOptions<'a> {
     /// A checkpoint that was seen before: the log must go on from there.
@@ -42,7 +42,7 @@ pub struct LogReport {
     pub acts: Vec<(u64, Act)>,
     /// The indexes of those forks that gave up nothing the log had named: it still begins with the leaves of that checkpoint.
     pub forks_kept: Vec<u64>,
-    /// How often somebody who looks after the server did something that is no event of a submission.
+    /// The number of deeds of those who look after the server; they are no events of submissions.
     pub administered: u64,
     pub tips: Vec<TipReport>,
 }
@@ -134,14 +134,14 @@ struct Audit<'a> {
     /// The definition of the event before: mostly it is this one's too.
     recent: Option<(Digest, usize)>,
     tips: HashMap<SubmissionId, Option<Tip>>,
-    /// What was sent and never became a submission: nothing follows.
+    /// The ids of what was sent and never became a submission: no other event may have one of them.
     unborn: HashSet<SubmissionId>,
     /// Entries below are not there.
     gone: u64,
     pruned_below: u64,
     events: u64,
     acts: Vec<(u64, Act)>,
-    /// How many, and the number of the last.
+    /// The count of administered deeds, and the number of the last.
     administered: (u64, Option<u64>),
 }
 
@@ -315,7 +315,7 @@ impl<'a> Audit<'a> {
     }
 }
 
-/// Whether the entries are those the signed root vouches for; if not, which is the first that is not.
+/// Checks that the entries are those the signed root vouches for; the error names the first that is not.
 fn check_hashes(tiles: &CheckedTiles<'_>, path: TilePath, leaves: &[(&[u8], Digest)]) -> Result<(), Finding> {
     let first = path.index * u64::from(TILE_WIDTH);
     let fault = |message: String| Finding::new(Fault::Tile, message).at(Place::index(first));

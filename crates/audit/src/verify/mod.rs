@@ -1,4 +1,4 @@
-//! What is checked, offline and with nothing but public keys: signatures, places, chains, completeness, and that every
+//! The checks, offline and with nothing but public keys: signatures, places, chains, completeness, and that every
 //! move was legal under the definition it names. The first thing wrong is named with its place.
 
 mod chain;

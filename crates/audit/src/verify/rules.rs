@@ -1,4 +1,4 @@
-//! What a definition allows, asked of single events: edge, trigger, right, actor. Whether it was allowed *then* is `stand`.
+//! The rules of a definition, for single events: edge, trigger, right, actor. `stand` tells what was allowed *then*.
 
 use model::event::Kind;
 use model::json::Json;
@@ -14,30 +14,30 @@ pub(super) struct Rules {
     pub(super) pipeline: Pipeline,
 }
 
-/// How an event fits the definition: from where to where, along which of these edges.
+/// The way an event fits the definition: from which state to which, along one of these edges.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Verdict {
     pub(super) from: Option<usize>,
     pub(super) to: usize,
-    /// For moves and requests, every edge it may have taken; never empty for those.
+    /// Every edge that a move or a request may have taken; never empty for those.
     pub(super) ways: Vec<Way>,
 }
 
 /// One edge, by its place in the definition, with what decides whether it may be taken now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Which of the lists that leave the state.
+    /// The list of edges, by its place among those that leave the state.
     pub(super) list: usize,
     pub(super) edge: usize,
     pub(super) by: Means,
-    /// Whether a task runs between the grant and the move.
+    /// Set if a task runs between the grant and the move.
     pub(super) task: bool,
     /// Set if the move is recorded as the system's, whoever made it.
     pub(super) by_system: bool,
     pub(super) due: Due,
 }
 
-/// What makes a submission take an edge: [`By`] without its names.
+/// The means by which a submission takes an edge: [`By`] without its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
     Start,
@@ -53,7 +53,7 @@ pub(super) enum Means {
     Ttl,
 }
 
-/// When the clock may take an edge. Computed times are not known here.
+/// The time at which the clock may take an edge. Computed times are not known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     Always,
@@ -120,7 +120,7 @@ impl Rules {
         Ok(Verdict { from, to, ways })
     }
 
-    /// Into this definition from another one. Where it stood there is asked by whoever follows the chain.
+    /// Judges a migration into this definition. The state in the other one is checked by whoever follows the chain.
     fn migrated(&self, leaf: &EventLeaf<'_>, to: usize) -> Result<Verdict, Finding> {
         check_actor(leaf)?;
         if self.state(to).is_final() || leaf.from.is_none() {

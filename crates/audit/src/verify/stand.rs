@@ -1,4 +1,4 @@
-//! Where a submission stands between two events: what makes an event that is legal somewhere legal now.
+//! The stand of a submission between two events: what makes an event that is legal somewhere legal now.
 
 use model::event::Kind;
 use model::{Digest, Right, Time};
@@ -10,7 +10,7 @@ use crate::leaf::EventLeaf;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Stand {
     pub(super) state: usize,
-    /// Whether its past is known. Where a log was pruned, it is known again from the next move on.
+    /// Set if the submission's past is known. Where a log was pruned, it is known again from the next move on.
     known: bool,
     dead: bool,
     redriven: bool,
@@ -33,7 +33,7 @@ struct Pending {
     ways: Vec<Way>,
 }
 
-/// Which of a verdict's edges were open.
+/// The edges of a verdict that were open.
 #[derive(Debug)]
 pub(super) enum Taken {
     Any,
@@ -41,7 +41,7 @@ pub(super) enum Taken {
 }
 
 impl Stand {
-    /// After a submission's first event.
+    /// Returns the stand after a submission's first event.
     pub(super) fn first(leaf: &EventLeaf<'_>, verdict: &Verdict) -> Result<Self, Finding> {
         if leaf.attempt != 1 {
             return Err(illegal("the first attempt is number 1"));
@@ -49,7 +49,7 @@ impl Stand {
         Ok(Stand { known: true, ..Stand::middle(leaf, verdict) })
     }
 
-    /// After an event whose past was pruned.
+    /// Returns the stand after an event whose past was pruned.
     pub(super) fn middle(leaf: &EventLeaf<'_>, verdict: &Verdict) -> Self {
         let mut stand = Stand {
             state: verdict.to,
@@ -180,7 +180,7 @@ impl Stand {
         Err(illegal(format!("it was not due before {due} and happened at {}", leaf.at)))
     }
 
-    /// Where it stands after the event.
+    /// Changes the stand to the one after the event.
     pub(super) fn after(&mut self, leaf: &EventLeaf<'_>, verdict: &Verdict) {
         if let Right::Lease(no) = leaf.right {
             self.lease = no;

@@ -1,4 +1,4 @@
-//! What was sent and never became a submission: one event, which says why, and nothing after it.
+//! Submissions that never came to be: what was sent has one event, which says why, and nothing after it.
 
 use model::Digest;
 use model::Right;
@@ -40,7 +40,7 @@ pub(super) fn check(leaf: &EventLeaf<'_>, rules: Option<&Rules>) -> Result<(), F
     }
 }
 
-/// Nothing comes before or after it under its id.
+/// Returns the finding that there is another event under the id of what never became a submission.
 pub(super) fn goes_on() -> Finding {
     illegal("what never became a submission has no other events")
 }

@@ -12,14 +12,14 @@ pub trait Post {
     fn post(&self, url: &str, body: &str) -> Result<(u16, Vec<u8>), String>;
 }
 
-/// What came of asking.
+/// The result of asking the witnesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collected {
     /// The note with every cosignature that was had.
     pub note: Note,
-    /// Whether they are enough by the policy.
+    /// Set if the cosignatures are enough by the policy.
     pub quorum: bool,
-    /// Why single witnesses gave none, by name.
+    /// The reasons why single witnesses gave none, by name.
     pub missing: Vec<(String, String)>,
 }
 

@@ -10,7 +10,7 @@ pub struct LogLine {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WitnessLine {
-    /// What groups call it; opaque bytes.
+    /// The name by which groups call the witness; opaque bytes.
     pub name: Vec<u8>,
     pub key: VerifierKey,
     pub url: Option<String>,
@@ -81,7 +81,7 @@ impl Policy {
         self.witnesses.iter().map(|witness| &witness.key).enumerate().find(|(_, key)| is(key))
     }
 
-    /// Whether these witnesses, by their place in the file, are enough.
+    /// Tells whether these witnesses, by their place in the file, are enough.
     #[must_use]
     pub fn is_satisfied_by(&self, cosigned: &[usize]) -> bool {
         // Members are declared before their group, so one pass from the first group on suffices.

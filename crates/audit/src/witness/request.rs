@@ -6,7 +6,7 @@ use model::Digest;
 
 use crate::note::{decimal, hash_from_base64, to_base64};
 
-/// As many as a tree of any size needs.
+/// The most lines of a proof: as many as a tree of any size needs.
 pub const PROOF_LINES_MAX: usize = 63;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

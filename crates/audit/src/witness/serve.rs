@@ -6,7 +6,7 @@ use crate::tree::verify_consistency;
 use super::request::AddCheckpoint;
 use super::state::{Remembered, StateError, WitnessState};
 
-/// What goes back, whatever carries it.
+/// The answer to a request, whatever carries it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
@@ -69,7 +69,7 @@ impl Witness {
         answer.unwrap_or_else(|| Err(StateError("the memory took no step".to_owned())))
     }
 
-    /// What can be said without remembering: is it well formed, is it a log we watch, did that log sign it.
+    /// Checks what needs no memory: the request is well formed, we watch the log, and that log signed the checkpoint.
     fn read(&self, body: &[u8]) -> Result<(AddCheckpoint, Note, Checkpoint), Answer> {
         let request = AddCheckpoint::parse(body).map_err(|error| Answer::refused(400, error.to_string()))?;
         let note = Note::parse(request.checkpoint.as_bytes());
@@ -98,7 +98,7 @@ impl Witness {
     }
 }
 
-/// Why the checkpoint does not follow what is known, if it does not.
+/// Returns the refusal of a checkpoint that does not follow what is known; `None` for one that does.
 fn refuse(request: &AddCheckpoint, next: &Checkpoint, known: Option<&Remembered>) -> Option<Answer> {
     let known_size = known.map_or(0, |known| known.size);
     if request.old_size != known_size {

@@ -1,4 +1,4 @@
-//! What a witness remembers: one checkpoint per log. Losing it would let a log rewrite its past unseen.
+//! The memory of a witness: one checkpoint per log. Losing it would let a log rewrite its past unseen.
 
 use std::collections::BTreeMap;
 use std::fs::File;

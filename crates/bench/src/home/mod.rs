@@ -1,4 +1,4 @@
-//! Where a workload runs: in this process, or over HTTP against a server of its own.
+//! The home of a workload: in this process, or over HTTP against a server of its own.
 
 mod connection;
 mod inside;
@@ -61,6 +61,6 @@ pub(crate) trait Home: Sync {
     /// A caller of its own: over HTTP, with a connection of its own.
     fn caller(&self) -> impl Future<Output = Result<Self::Caller>> + Send;
 
-    /// What figures from here are labelled with.
+    /// Returns the label of figures from here.
     fn label(&self) -> &str;
 }

@@ -14,11 +14,11 @@ use tokio::process::{Child, Command};
 use super::{Caller, Connection, Home, Reach, Submitter, Task};
 use crate::pipelines::{ALL, Machine};
 
-/// How a server is started.
+/// The way a server is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) binary: PathBuf,
-    /// What says where its data are.
+    /// The arguments that say where the server's data are.
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: Option<(String, String)>,
     pub(crate) label: String,

@@ -1,4 +1,4 @@
-//! Which store is measured: a folder of its own for each home, or a schema of its own.
+//! The store that is measured: a folder of its own for each home, or a schema of its own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct Ground {
     postgres: Option<Settings>,
 }
 
-/// What is there for one home alone, and goes with it.
+/// The folder or schema that is there for one home alone, and goes with it.
 pub(super) enum Keep {
     Folder(TempDir),
     /// The folder has the key of the audit log.

@@ -45,7 +45,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// What comes one at a time.
+    /// Runs the workloads whose calls come one at a time.
     pub(super) async fn alone<H: Home>(&mut self, home: &H, references: &References) -> Result<()> {
         if self.wants(Workload::Latency) {
             self.latency(home).await?;
@@ -125,7 +125,7 @@ impl Run<'_> {
     }
 }
 
-/// As many as come one at a time, spread over the servers.
+/// Makes as many connections as there are callers with one call at a time, spread over the servers.
 async fn reached<R: Reach>(servers: &[SocketAddr]) -> Result<Vec<R>> {
     let mut crew = Vec::new();
     for server in servers.iter().cycle().take(SINGLE.callers) {

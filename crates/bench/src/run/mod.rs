@@ -19,7 +19,7 @@ use crate::workload::Rate;
 use ground::Ground;
 use references::References;
 
-/// What is compared runs in turns: what else the machine does meanwhile happens to both.
+/// The turns in which compared runs alternate: what else the machine does meanwhile happens to both.
 const TURNS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +64,7 @@ pub struct Plan {
     pub folder: PathBuf,
     /// The program whose `serve` is measured over HTTP.
     pub binary: PathBuf,
-    /// How much waits in the workloads with a backlog.
+    /// The number of submissions that wait in the workloads with a backlog.
     pub backlog: usize,
     /// A PostgreSQL to be measured, too. It gets schemas of its own, which are dropped again.
     pub postgres: Option<String>,

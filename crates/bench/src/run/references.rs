@@ -1,4 +1,4 @@
-//! What figures are compared to: measured in the same run, before what is compared to it.
+//! References that figures are compared to: measured in the same run, before those figures.
 
 use anyhow::Result;
 
@@ -20,7 +20,7 @@ pub(super) struct References {
 }
 
 impl Run<'_> {
-    /// What a status column by hand does: one transaction for each move.
+    /// Measures what a status column by hand does: one transaction for each move.
     pub(super) async fn naive(&mut self, url: &str) -> Result<References> {
         const NAIVE: &str = "naive table";
         let (submits, steps) = naive::run(url, self.sized(2_000), FIVE.steps, SINGLE.callers).await?;
@@ -30,7 +30,7 @@ impl Run<'_> {
         Ok(References { single: submits, bulk: submits, drain: steps, walk: steps })
     }
 
-    /// What the engine writes for a submission, for the raw loop to write, too.
+    /// Returns what the engine writes for a submission, for the raw loop to write, too.
     pub(super) async fn sample(&self) -> Result<Sample> {
         let room = ground::Ground::folder(self.plan).room().await?;
         crate::workload::fill(&room.engine, FIVE, 10).await?;

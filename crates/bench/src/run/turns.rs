@@ -12,7 +12,7 @@ use crate::workload::{self, Rate};
 const RAW: &str = "raw loop";
 const INSIDE: &str = "in process";
 
-/// What all turns did together.
+/// The sums of what all turns did.
 #[derive(Debug, Default)]
 struct Sums {
     raw_submits: Rate,

@@ -1,4 +1,4 @@
-//! What people look at, with much in the store: lists, filters, counts, single submissions.
+//! Pages that people look at, with much in the store: lists, filters, counts, single submissions.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::stopwatch::now;
 const LOOKS: usize = 200;
 const LIMIT: usize = 50;
 
-/// What is looked at, and the 99th percentile of the time it takes.
+/// The name of a look, and the 99th percentile of the time it takes.
 pub(crate) type Look = (&'static str, Duration);
 
 #[derive(Deserialize)]

@@ -11,9 +11,9 @@ use crate::stopwatch::now;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Restart {
-    /// Until it said it was ready.
+    /// The time until the server said it was ready.
     pub(crate) ready: Duration,
-    /// Until it had done as many tasks as it does in a second, at the pace it had before.
+    /// The time until the server had done 500 tasks in a row at four fifths of its old pace, or a minute had passed.
     pub(crate) full_speed: Duration,
 }
 

@@ -50,7 +50,7 @@ pub(crate) async fn submit_by<S: Submitter>(
     Ok(Rate { count, took: began.elapsed() })
 }
 
-/// As quickly as possible, for a workload that begins with something there.
+/// Submits as quickly as possible, for a workload that begins with something there.
 pub(crate) async fn fill<H: Home>(home: &H, machine: Machine, count: usize) -> Result<Rate> {
     submit(home, machine, count, 4, 250).await
 }

@@ -14,13 +14,13 @@ use crate::stopwatch::now;
 
 const WAIT: Duration = Duration::from_millis(200);
 
-/// Who works, and how.
+/// The callers that work, and how they do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crew {
     pub(crate) callers: usize,
     /// Tasks a caller asks for at once.
     pub(crate) claim: usize,
-    /// Whether what was claimed is finished in one call, or each task in a call of its own.
+    /// True: what was claimed is finished in one call; false: each task in a call of its own.
     pub(crate) together: bool,
 }
 

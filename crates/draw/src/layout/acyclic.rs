@@ -2,7 +2,7 @@
 
 use super::Graph;
 
-/// For each link, whether it is drawn from a lower row to a higher one.
+/// Tells for each link whether it is drawn from a lower row to a higher one.
 pub(super) fn upwards(graph: &Graph) -> Vec<bool> {
     let mut upwards = vec![false; graph.links.len()];
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); graph.boxes.len()];

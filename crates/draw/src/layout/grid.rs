@@ -32,7 +32,7 @@ pub(super) struct Chain {
 
 #[derive(Debug, Default)]
 pub(super) struct Grid {
-    /// Those of the boxes come first, in their order.
+    /// The cells; those of the boxes come first, in their order.
     pub(super) cells: Vec<Cell>,
     /// Each row's cells from left to right. Boxes stand on even rows, labels on odd ones.
     pub(super) rows: Vec<Vec<usize>>,

@@ -63,8 +63,8 @@ struct Piece {
     rank: u8,
 }
 
-/// For each cell its block: the bends of a line share one, and so do the boxes at the ends of an upright, as long as
-/// no two cross.
+/// Returns each cell's block: the bends of a line share one, and so do the boxes at the ends of an upright, as long
+/// as no two cross.
 fn owners(grid: &Grid, stands: &[Stands]) -> Vec<usize> {
     let positions = grid.positions();
     let mut pieces: Vec<Vec<Piece>> = grid.rows.iter().map(|_| Vec::new()).collect();

@@ -20,7 +20,7 @@ struct Port {
     weight: f64,
 }
 
-/// For each chain its ends.
+/// Returns the ends of each chain.
 pub(super) fn ends(graph: &Graph, grid: &Grid, xs: &[f64], stands: &[Stands]) -> Vec<Ends> {
     let mut ends = vec![[0.0; 2]; grid.chains.len()];
     let mut meeting: Vec<[Vec<Port>; 2]> = graph.boxes.iter().map(|_| Default::default()).collect();
@@ -62,7 +62,7 @@ fn gap(ports: &[Port], low: f64, high: f64) -> f64 {
     gap
 }
 
-/// As near to what they want as they can be within the bounds, in order and apart.
+/// Places the ports as near to what they want as they can be within the bounds, in order and apart.
 fn spread(ports: &[Port], low: f64, high: f64) -> Vec<f64> {
     struct Group {
         place: f64,

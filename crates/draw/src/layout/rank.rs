@@ -68,7 +68,7 @@ fn longest_ways(boxes: usize, arcs: &[Arc]) -> Vec<usize> {
     ranks
 }
 
-/// As near to the heavier side as the rows of the neighbours allow.
+/// Returns the rank that is as near to the heavier side as the rows of the neighbours allow.
 fn better_rank(at: usize, ranks: &[usize], above: &[(usize, f64)], below: &[(usize, f64)]) -> usize {
     let highest = above.iter().map(|&(other, _)| ranks[other] + 1).max();
     let lowest = below.iter().map(|&(other, _)| ranks[other] - 1).min();

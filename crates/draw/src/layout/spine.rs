@@ -16,7 +16,7 @@ impl Stands {
     }
 }
 
-/// For each link, whether it stands straight below and above the boxes at its ends.
+/// Tells for each link whether it stands straight below and above the boxes at its ends.
 ///
 /// Each box has at most one such line above it and one below it. Those on the longest ways come first: they are what a
 /// machine is about. The others bend once rather than twice where they can.
@@ -54,7 +54,7 @@ pub(super) fn stands(graph: &Graph, upwards: &[bool], ranks: &[usize]) -> Vec<St
     stands
 }
 
-/// For each box, how many main lines follow each other from it on.
+/// Counts for each box the main lines that follow each other from the box on.
 fn lengths(graph: &Graph, upwards: &[bool], turn: impl Fn(usize, usize) -> (usize, usize)) -> Vec<usize> {
     let count = graph.boxes.len();
     let (mut before, mut waiting) = (vec![Vec::new(); count], vec![0usize; count]);

@@ -73,7 +73,7 @@ impl Queues {
         self.settle();
     }
 
-    /// Until nothing is owed and nothing is due.
+    /// Steps until nothing is owed and nothing is due.
     fn settle(&mut self) {
         while self.step(&[], DUE_MAX).next_timer.is_some_and(|at| at <= self.clock.now()) {}
     }

@@ -42,7 +42,7 @@ pub struct EndpointEntry {
     pub url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// Those that sign, the newest first; empty: those of the default do.
+    /// The secrets that sign, the newest first; empty: those of the default do.
     pub secrets: Vec<Secret>,
     pub created_at: Time,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub enum EndpointDeed {
         name: String,
         entry: EndpointEntry,
     },
-    /// Nothing where there is one, which is given.
+    /// Makes the entry where there is none; gives the one that is there.
     Ensure {
         name: String,
         entry: EndpointEntry,
@@ -84,7 +84,7 @@ pub enum EndpointDeed {
     Enable {
         name: String,
     },
-    /// Nothing is sent there from now on; the entry is made where there is none.
+    /// Stops sending to the endpoint from now on; makes the entry where there is none.
     Disable {
         name: String,
         entry: EndpointEntry,

@@ -40,7 +40,7 @@ impl Tally {
 pub(super) struct Door<'a> {
     versions: &'a Versions,
     admitted: RefCell<HashMap<SubmissionId, Result<Admission, Refusal>>>,
-    /// Those for which there was no fuel left: they stay where they are until the next step.
+    /// The submissions for which there was no fuel left: they stay where they are until the next step.
     postponed: RefCell<HashSet<SubmissionId>>,
     tank: Tank,
     /// The keys whose holders' payloads are compared with what was received.

@@ -180,7 +180,7 @@ pub struct ClaimMany {
     pub max: usize,
     /// Only what the batch itself brings: whoever asks has looked at the queue and found nothing.
     pub arriving: bool,
-    /// Nothing but this submission, wherever it stands among the first in its queue.
+    /// The only submission wanted, wherever it stands among the first in its queue.
     pub only: Option<SubmissionId>,
 }
 

@@ -204,7 +204,7 @@ impl Core {
     }
 
     /// Attempts each half of a batch that cannot be decided or committed as a whole, so that one bad input is answered alone.
-    /// What is due stays so.
+    /// Submissions that are due stay due.
     fn split(&mut self, inputs: &[Input], due: usize, work: &mut Work<'_>) {
         match inputs {
             [] if due > 1 => self.attempt(&[], due / 2, work),
@@ -395,13 +395,13 @@ enum Decided {
         news: News,
         last_seq: u64,
     },
-    /// Nothing was decided: holds or definitions have changed since they were read.
+    /// Holds or definitions have changed since they were read: nothing was decided.
     Outdated {
         epoch: u64,
     },
-    /// Nothing was decided: something follows versions that are not at hand, because they were retired.
+    /// Versions that something follows are not at hand, because they were retired: nothing was decided.
     Missing(BTreeSet<(Name, u32)>),
-    /// Nothing was decided: there was no room for all the documents that takes.
+    /// Documents that were needed had no room: nothing was decided.
     Crowded,
 }
 

@@ -21,15 +21,15 @@ const CLAIMS_MAX: usize = 1_000;
 /// Claims for the same work share one look at its queue.
 pub(super) struct Plan {
     groups: Vec<Ready>,
-    /// For each input, the group its claim draws from.
+    /// The group that each input's claim draws from.
     group_of: Vec<Option<usize>>,
     ids: Vec<SubmissionId>,
-    /// Those of them whose documents matter whatever their pipeline reads.
+    /// The ids whose documents matter whatever their pipeline reads.
     whole: HashSet<SubmissionId>,
-    /// Those whose documents are brought if there is room: they may go to somebody in this commit.
+    /// The ids whose documents are brought if there is room: they may go to somebody in this commit.
     going: HashSet<SubmissionId>,
     keys: Vec<OpenKey>,
-    /// Those of the keys whose holders' payloads are compared with a new one.
+    /// The keys whose holders' payloads are compared with a new one.
     compared: HashSet<OpenKey>,
     requests: Vec<store::RequestKey>,
     registry: Vec<RegistryKey>,

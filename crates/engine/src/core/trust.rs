@@ -108,7 +108,7 @@ pub struct Trust {
     doubt: Option<Doubt>,
     /// The time told last.
     told: Option<Time>,
-    /// As it is kept.
+    /// The known time that is kept in the store.
     kept: Option<Time>,
     confirmed: u64,
     /// This machine's clock, where the store's is another.

@@ -151,7 +151,7 @@ fn covered(
     }
 }
 
-/// That a definition was applied, from the sequence of events or from what was kept of it.
+/// Returns a definition and the act that applied it, from the sequence of events or from what was kept of it.
 fn definition(
     store: &dyn Store,
     versions: &Versions,

@@ -77,7 +77,7 @@ impl KeyFile {
         Ok(keys.map(|key| Box::new(key) as Box<dyn Signer>).collect())
     }
 
-    /// As verifiers are given them.
+    /// Returns the keys as verifiers are given them.
     pub fn verifiers(&self) -> Result<Vec<VerifierKey>, KeyFileError> {
         Ok(self.keys()?.iter().map(SigningKey::verifier).collect())
     }

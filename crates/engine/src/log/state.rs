@@ -13,8 +13,8 @@ use super::{KeyFile, LogOptions};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     Running,
-    /// Nothing is signed: what is in the store does not follow what was signed, or what a witness has seen, of so many
-    /// leaves. A fork is the way on.
+    /// Signing has stopped: the store does not follow what was signed, or what a witness has seen, of so many leaves.
+    /// A fork is the way on.
     Refused {
         reason: String,
         seen: u64,
@@ -51,7 +51,7 @@ pub struct LogReport {
     /// The time at which the checkpoint was published, by this server; `None`: not since the server started.
     pub published_at: Option<Time>,
     pub standing: Standing,
-    /// As verifiers are given them.
+    /// The keys as verifiers are given them.
     pub keys: Vec<String>,
     pub witnesses: Vec<WitnessReport>,
 }

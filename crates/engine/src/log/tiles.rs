@@ -24,7 +24,7 @@ impl OneEntry for PublishedNote {
     const NAME: &'static str = "checkpoint";
 }
 
-/// Nothing here is believed by whoever reads it: the signed root says whether it is right.
+/// The log's tiles in the store. No reader believes them: the signed root says whether they are right.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreTiles<'a>(pub &'a dyn Store);
 

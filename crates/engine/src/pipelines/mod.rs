@@ -70,7 +70,7 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    /// Those of a server that keeps so many versions of one pipeline.
+    /// Makes the pipelines of a server that keeps so many versions of each.
     #[must_use]
     pub fn with_max(max: usize) -> Self {
         let pipelines = Pipelines::default();

@@ -41,9 +41,9 @@ impl Default for Versions {
 struct Line {
     /// The newest revision of each.
     kept: BTreeMap<u32, Arc<Pipeline>>,
-    /// Those that nothing begins to follow any more.
+    /// The versions that nothing begins to follow any more.
     retired: BTreeMap<u32, RetiredVersion>,
-    /// Those of them that something was found to follow all the same.
+    /// The retired versions that something was found to follow all the same.
     recalled: BTreeMap<u32, Arc<Pipeline>>,
     /// Everything that was ever applied, in order: the last is in force.
     history: Vec<AppliedVersion>,

@@ -122,7 +122,7 @@ struct Admitted {
     names: HashSet<Name>,
     keys: HashSet<Name>,
     list: Vec<Admission>,
-    /// For all of them together.
+    /// The fuel for all children together.
     fuel: Fuel,
 }
 

@@ -19,7 +19,7 @@ const ENDPOINTS_MAX: usize = 10_000;
 /// The way something is sent to an address.
 #[derive(Debug, Clone)]
 pub struct Posting {
-    /// Those that sign, the newest first.
+    /// The secrets that sign, the newest first.
     pub secrets: Vec<Secret>,
     /// Set where nothing is to be sent.
     pub disabled: Option<Disabled>,

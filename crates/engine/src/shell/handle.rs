@@ -48,7 +48,7 @@ pub enum StartError {
 
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// For tests that need a decision to go wrong.
+    /// The decision to use in tests that need one to go wrong.
     pub decide: Option<crate::core::Decide>,
     /// The time for which events stay in the feed; `None`: for ever.
     pub keep_events: Option<Millis>,

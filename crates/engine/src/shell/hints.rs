@@ -88,7 +88,7 @@ impl Hints {
         workers.insert(worker.clone(), asked);
     }
 
-    /// Those who asked within an hour, in the order of their names.
+    /// Returns the workers that asked within an hour, in the order of their names.
     pub(super) fn workers(&self) -> Vec<WorkerReport> {
         let now = clock::instant();
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);

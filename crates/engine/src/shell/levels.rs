@@ -11,7 +11,7 @@ impl Engine {
         versions.all().flat_map(|pipeline| report::of(pipeline, measured, now)).collect()
     }
 
-    /// As [`Engine::level_reports`], as of now.
+    /// Returns the same as [`Engine::level_reports`], as of now.
     pub async fn levels(&self) -> Result<Vec<LevelReport>, model::Refusal> {
         let metrics = self.metrics.clone();
         let measured = self.read(move |store| metrics.levels.read(store)).await?;

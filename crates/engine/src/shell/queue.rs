@@ -209,7 +209,7 @@ impl Queues {
         Batch { over: inner.closed && jobs.is_empty() && inner.len() == 0, jobs, waiting }
     }
 
-    /// Until so much is there.
+    /// Blocks until `wanted` requests are queued, `patience` has passed, or the queue is closed.
     fn wait<'a>(
         &self,
         mut inner: MutexGuard<'a, Inner>,
@@ -252,7 +252,7 @@ impl Queues {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting.len()
     }
 
-    /// Those who have waited longer come first.
+    /// Puts claims back among those that wait, at the front: they have waited longer.
     pub(super) fn go_on_waiting(&self, mut jobs: Vec<Job>) {
         jobs.retain(|job| !job.reply.is_closed());
         jobs.iter_mut().for_each(|job| job.look(false));
@@ -420,7 +420,7 @@ mod tests {
         ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false, only: None }
     }
 
-    /// For each claim of the next batch, whether it looks at its queue, and what it asks for.
+    /// Returns whether each claim of the next batch looks at its queue, and what the claim asks for.
     fn next_claims(queues: &Queues) -> Vec<(bool, Name, usize)> {
         let batch = queues.next(20, Duration::ZERO, More::default());
         let claims = batch.jobs.iter().chain(&batch.waiting).filter_map(Job::claim);

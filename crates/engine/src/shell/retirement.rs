@@ -18,9 +18,9 @@ const PAGE: usize = 1_000;
 /// The result of retiring versions.
 #[derive(Debug, Default)]
 pub struct Retirement {
-    /// Those that were retired, or would be.
+    /// The versions that were retired, or would be.
     pub retired: Vec<u32>,
-    /// Those that were not, each with the reason.
+    /// The versions that were not, each with the reason.
     pub kept: Vec<(u32, Refusal)>,
 }
 

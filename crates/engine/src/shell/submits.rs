@@ -169,7 +169,7 @@ impl Engine {
     }
 }
 
-/// Those that want the same lane in the order of their ties, in the places they had among all: where they do not fit one
+/// Orders those that want the same lane by their ties, in the places they had among all: where they do not fit one
 /// commit, the first of them are in the first.
 fn in_turn<T>(admitted: Vec<(usize, Admission, T)>) -> Vec<(usize, Admission, T)> {
     let mut by_lane: BTreeMap<Name, Vec<usize>> = BTreeMap::new();

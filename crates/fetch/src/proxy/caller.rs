@@ -29,7 +29,7 @@ const REALM: HeaderValue = HeaderValue::from_static("Basic realm=\"milepost\"");
 
 pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Error>>;
 
-/// Why a request gets no further, with the status that says so.
+/// The reason why a request gets no further, with the status that says so.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,
@@ -56,7 +56,7 @@ struct State {
     /// One of the places of those who have not shown the secret; after that, one of the others.
     place: OwnedSemaphorePermit,
     is_known: bool,
-    /// Whom the last request was for.
+    /// The host that the last request was for.
     host: String,
     tunnel: Option<Tunnel>,
 }

@@ -1,8 +1,8 @@
 //! A way out for programs that look names up and connect on their own, such as git: a proxy on loopback, by the same policy.
 //!
-//! It takes `CONNECT` and plain HTTP, from whoever knows the secret in its address, for as long as the [`Proxy`] lives. Give
-//! a program the address by its environment (`http_proxy`, `https_proxy`): everybody on the machine sees its arguments.
-//! Inside of a tunnel nothing is looked at, so of the policy it is ports and addresses that count there.
+//! The proxy takes `CONNECT` and plain HTTP from whoever knows the secret in its address, while the [`Proxy`] lives.
+//! Give a program the address by its environment (`http_proxy`, `https_proxy`): everybody on the machine sees its
+//! arguments. Inside of a tunnel nothing is looked at, so of the policy it is ports and addresses that count there.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {
@@ -52,14 +52,14 @@ const HOST_CHARS_MAX: usize = 253;
 /// The time until new connections are taken again after the machine had none to give.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What all who use one proxy may have together.
+/// The limits for all who use one proxy, taken together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// For the life of the proxy. After this, every connection is closed and none is taken.
+    /// The life of the proxy. After this, every connection is closed and none is taken.
     pub within: Duration,
-    /// For each pause of a connection, in which no byte moves either way.
+    /// The longest pause of a connection, in which no byte moves either way.
     pub idle: Duration,
-    /// Of all connections in both directions.
+    /// The most bytes of all connections in both directions.
     pub bytes_max: u64,
     /// Connections at a time.
     pub connections_max: usize,

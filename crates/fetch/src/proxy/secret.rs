@@ -1,4 +1,4 @@
-//! What a caller must know, so that nobody else on the machine borrows the way out.
+//! The secret that a caller must know, so that nobody else on the machine borrows the way out.
 
 use std::fmt;
 use std::io;

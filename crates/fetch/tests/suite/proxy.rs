@@ -22,7 +22,7 @@ async fn started(fetch: &Fetch) -> Proxy {
     Proxy::start(fetch, LIMITS).await.unwrap()
 }
 
-/// Where a proxy listens.
+/// Returns the address that a proxy listens on.
 fn place(proxy: &Proxy) -> SocketAddr {
     proxy.url().expose().rsplit('@').next().unwrap().parse().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What is sent along: of known and of unknown length, from memory and from elsewhere.
+//! Bodies of requests: of known and of unknown length, from memory and from elsewhere.
 
 use std::io;
 use std::sync::{Arc, Mutex};

@@ -22,7 +22,7 @@ impl Walk<'_> {
         self.entry_with(state, row, self.priority(row, moment)?)
     }
 
-    /// As `entry`, with a priority that is known.
+    /// Returns the same as `entry`, with a priority that is known.
     pub(super) fn entry_with(
         &self,
         state: &State,

@@ -89,7 +89,7 @@ pub enum Answer {
     Granted {
         token: Token,
     },
-    /// Not granted: a hold or a limit took it out of the queue.
+    /// The claim was not granted: a hold or a limit took the submission out of the queue.
     Parked,
     Renewed {
         expires_at: Time,

@@ -1,6 +1,7 @@
-//! Whom an event tells: addresses are found and messages written in the decision, and owed to `delivery` in its commit.
+//! Notifications of an event: addresses are found and messages written in the decision, and owed to `delivery` in its
+//! commit.
 //!
-//! Nothing here fails a move. What is not found or cannot be written is said in the event, and nothing is sent.
+//! No notification fails a move. What is not found or cannot be written is said in the event, and nothing is sent.
 
 use uuid::Uuid;
 

@@ -153,7 +153,7 @@ impl<'a> Sight<'a> {
         self.look(row, moment, expr, |scope| expr.eval_out(scope))
     }
 
-    /// For a message: on the budget of all that are written about an event.
+    /// Evaluates an expression for a message, on the budget of all messages that are written about an event.
     pub(super) fn told(
         &self,
         row: &Submission,

@@ -18,9 +18,9 @@ pub struct Unborn<'a> {
     pub caller: &'a Caller,
     /// The pipeline it names, which may not exist.
     pub pipeline: &'a Name,
-    /// That pipeline, where there is one.
+    /// The pipeline of that name, where there is one.
     pub definition: Option<&'a Pipeline>,
-    /// As it came: it may be no JSON.
+    /// The payload as it came, which may be no JSON.
     pub payload: &'a str,
 }
 

@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
         counted.open += count;
     }
 
-    /// As `go`, where nobody can be refused any more.
+    /// Moves like `go`, where nobody can be refused any more.
     pub(super) fn go_or_die(&mut self, edge: &Edge, to: &Name, step: Step<'_>, kept: Option<Kept>) {
         self.note_late();
         let before = self.row().revision;

@@ -144,7 +144,7 @@ impl<'a> Evaluation<'a, '_> {
         }
     }
 
-    /// As CEL has it, a term that fails does not matter where the other decides, in either order.
+    /// Evaluates as CEL does: a term that fails does not matter where the other decides, in either order.
     fn logic(&mut self, decisive: bool, terms: &'a [Node; 2]) -> Result<Val<'a>, Stop> {
         let first = self.term(&terms[0]);
         if first.as_ref().is_ok_and(|truth| *truth == decisive) {

@@ -143,7 +143,7 @@ impl Expr {
         self.run(scope, |result, fuel| result.to_json(fuel))
     }
 
-    /// As [`Expr::eval_json`], together with others on one budget: a text of many expressions costs no more than one.
+    /// Evaluates like [`Expr::eval_json`], on a budget with others: a text of many costs no more than one.
     pub fn eval_json_within(&self, scope: &Scope<'_>, budget: &mut Budget) -> Result<Value, GuardError> {
         eval::evaluate(&self.0.root, scope, &mut budget.0, |result, fuel| result.to_json(fuel))
             .map_err(|stop| GuardError::new(self.source(), &stop.message))
@@ -158,7 +158,7 @@ impl Expr {
         self.run(scope, |result, _| result.exact_text())
     }
 
-    /// As [`Expr::eval_string`], and nothing for null.
+    /// Evaluates like [`Expr::eval_string`], and gives `None` for null.
     pub fn eval_optional_string(&self, scope: &Scope<'_>) -> Result<Option<String>, GuardError> {
         self.run(scope, |result, _| match result.view() {
             val::View::Null => Ok(None),

@@ -20,7 +20,7 @@ impl<'a> Scope<'a> {
         self
     }
 
-    /// For values made for this evaluation: `attempt`, `held`, `from`.
+    /// Adds a value that was made for this evaluation: `attempt`, `held`, `from`.
     #[must_use]
     pub fn with_owned(mut self, name: &'a str, value: impl Into<Value>) -> Self {
         self.variables.push((name, Cow::Owned(value.into())));

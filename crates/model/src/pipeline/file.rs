@@ -15,7 +15,7 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Text(String),
     Integer(i64),
-    /// As written, so that no digit is lost.
+    /// The number as written, so that no digit is lost.
     Float(String),
     Bool(bool),
     Date(toml::value::Datetime),

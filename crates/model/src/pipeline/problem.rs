@@ -92,7 +92,7 @@ impl Problems {
     }
 }
 
-/// For files that are no pipelines and are reported on the same way.
+/// Collects problems of files that are no pipelines and are reported on the same way.
 impl FromIterator<Problem> for Problems {
     fn from_iter<I: IntoIterator<Item = Problem>>(problems: I) -> Self {
         let mut problems = Problems(problems.into_iter().collect());

@@ -15,7 +15,7 @@ use crate::time::{Millis, Time};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// Where its name is written in the file; empty once the whole was checked.
+    /// The place of the state's name in the file; empty once the whole was checked.
     pub at: Span,
     pub name: Name,
     pub title: Option<String>,
@@ -225,7 +225,7 @@ pub enum Backoff {
 /// One way out of a state (or into the pipeline). Action-only keys keep their defaults elsewhere.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Edge {
-    /// Where it is written in the file; empty once the whole was checked.
+    /// The place of the edge in the file; empty once the whole was checked.
     pub at: Span,
     /// `None` only on `on.error`, `on.crashed` and `on.guard_error`: the dead letter.
     pub to: Option<Choice>,

@@ -11,22 +11,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub struct Fuel(pub(super) u64);
 
 impl Fuel {
-    /// For finding out what is wrong with a document: each violation takes memory, too.
+    /// The fuel for finding out what is wrong with a document: each violation takes memory, too.
     pub(super) const TELLING: Fuel = Fuel(200_000);
 
-    /// For a thread that answers others: enough for documents of some kilobytes, less than a millisecond.
+    /// Returns the fuel for a thread that answers others: enough for some kilobytes, less than a millisecond.
     #[must_use]
     pub const fn little() -> Self {
         Fuel(20_000)
     }
 
-    /// For one of many that the thread that commits looks at together: some milliseconds.
+    /// Returns the fuel for one of many that the thread that commits looks at together: some milliseconds.
     #[must_use]
     pub const fn of_many() -> Self {
         Fuel(250_000)
     }
 
-    /// For the thread that commits: some tens of milliseconds at worst, as an expression may take.
+    /// Returns the fuel for the thread that commits: some tens of milliseconds at worst, as an expression may take.
     #[must_use]
     pub const fn shared() -> Self {
         Fuel(1_000_000)
@@ -44,7 +44,7 @@ impl Fuel {
         self.0 += left.0;
     }
 
-    /// For a thread that nobody else waits for: about a second at worst.
+    /// Returns the fuel for a thread that nobody else waits for: about a second at worst.
     #[must_use]
     pub const fn whole() -> Self {
         Fuel(20_000_000)
@@ -58,9 +58,9 @@ pub(super) struct Empty;
 /// The weights of what a schema does with a value at one look.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights {
-    /// For each member of an object: the patterns its name may be compared with.
+    /// The weight of each member of an object: the patterns its name may be compared with.
     pub(super) member: u64,
-    /// For each 32 bytes of a string: how large the program of a pattern may be.
+    /// The weight of each 32 bytes of a string: how large the program of a pattern may be.
     pub(super) text: u64,
 }
 

@@ -36,9 +36,9 @@ static SCHEMAS: Shared<Digest, Compiled> = Shared::new();
 /// The reason why a document was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// It does not fit, in these ways.
+    /// The ways in which the document does not fit.
     Violations(Vec<Violation>),
-    /// It takes longer to tell than anybody may take.
+    /// The check takes longer than anybody may take.
     TooComplex,
 }
 
@@ -153,7 +153,7 @@ impl Compiled {
 }
 
 impl Violation {
-    /// What is said where finding the place takes too long.
+    /// Returns what is said where finding the place takes too long.
     fn untold() -> Self {
         let message =
             "it fits none of the ways the schema allows; there are too many to tell which is nearest";

@@ -68,13 +68,13 @@ pub(super) fn unprepared(message: String) -> String {
     message.replace(&added, "")
 }
 
-/// What was seen of a schema. Places are JSON pointers.
+/// The parts of a schema that were seen. Places are JSON pointers.
 #[derive(Default)]
 struct Survey {
     schemas: BTreeSet<String>,
     maps: BTreeSet<String>,
     references: Vec<String>,
-    /// Where pointers of references may begin.
+    /// The places where pointers of references may begin.
     roots: Vec<String>,
     patterns_max: u64,
 }

@@ -8,12 +8,12 @@ use super::{Fuel, Misfit, Schema};
 use crate::json::Json;
 use crate::refusal::{Code, Refusal};
 
-/// What is left for the documents of a step. Clones share it.
+/// The fuel left for the documents of a step. Clones share the same fuel.
 #[derive(Debug, Clone)]
 pub struct Tank(Arc<AtomicU64>);
 
 impl Tank {
-    /// As much as four documents that cost all they may.
+    /// The cost of four documents that cost all they may.
     const FULL: u64 = 4 * Fuel::shared().0;
     /// The looks that each document has even when nothing is left: most need fewer, and wait for nobody else's.
     const ALWAYS: u64 = 2_000;

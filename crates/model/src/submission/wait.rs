@@ -72,7 +72,7 @@ pub struct Seat {
 pub enum Stand {
     /// The lane is its own.
     Holds,
-    /// It waits for its turn.
+    /// The submission waits for its turn.
     InLine,
     /// Its state has no use for the lane.
     Away,
@@ -172,7 +172,7 @@ pub struct Lease {
     /// The slots the lease takes of its pipeline's limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
-    /// How far the task has come, as its worker last said.
+    /// The task's progress, as its worker last said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Reported>,
 }
@@ -233,7 +233,7 @@ fn numeric_order(text: &str) -> Option<String> {
     Some(format!("0{:03}{turned}", DIGITS_MAX - digits.len()))
 }
 
-/// As many as three digits can count; a tie has fewer.
+/// The most digits that a count of three digits can say; a tie has fewer.
 const DIGITS_MAX: usize = 999;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::pace::Pace;
 pub(super) struct Times {
     /// From connecting, or from the last answer, to the end of the next head.
     pub(super) head: Duration,
-    /// For a write to go on.
+    /// The time for a write to go on.
     pub(super) write: Duration,
 }
 
@@ -98,7 +98,7 @@ impl Exchange {
         self.pace.wrote(bytes, now);
     }
 
-    /// Nothing is left to be written. Returns true if that ends the exchange: the next may begin.
+    /// Notes that nothing is left to be written. Returns true if that ends the exchange: the next may begin.
     pub(super) fn flushed(&mut self, now: Instant) -> bool {
         self.pace.wrote(0, now);
         let ends = self.under_way && self.received && self.answered && self.given;

@@ -29,7 +29,7 @@ pub(super) struct Gate<S> {
     refused: Option<Wrong>,
 }
 
-/// What comes after the bytes that may be handed on.
+/// The part that comes after the bytes that may be handed on.
 #[derive(Debug)]
 enum Next {
     Head,
@@ -130,7 +130,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Gate<S> {
     }
 }
 
-/// What comes after so many bytes of a body that has `left`.
+/// Returns the part that comes after `passed` bytes of a body that has `left`.
 fn after(left: u64, passed: usize) -> Next {
     match left - passed as u64 {
         0 => Next::Head,

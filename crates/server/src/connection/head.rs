@@ -1,8 +1,8 @@
 //! The head of a request, its line and headers: found and checked before anything else sees it.
 //!
-//! Where two readers of one connection disagree about the end of a line, a header or a body, one of them takes for a
-//! request what the other took for a part of one. So nothing is guessed here: what is not exactly as HTTP writes it is
-//! refused, also where a server may be lenient.
+//! Two readers of one connection may disagree about the end of a line, a header or a body. Then one of them takes for
+//! a request what the other took for a part of one. So nothing is guessed here: what is not exactly as HTTP writes it
+//! is refused, also where a server may be lenient.
 
 use axum::http::uri::Authority;
 use axum::http::{Method, Uri};
@@ -187,7 +187,7 @@ fn bad(message: &str) -> Wrong {
 mod tests {
     use super::*;
 
-    /// What becomes of a head: its framing, or the status and a word of the message.
+    /// Returns what becomes of a head: its framing, or the status and a word of the message.
     fn read(head: &str) -> Result<Framing, (u16, String)> {
         let found = Search::default().find(head.as_bytes());
         let length = found.map_err(|wrong| (wrong.status, wrong.message))?.expect("the head is whole");

@@ -50,7 +50,7 @@ impl Line {
         self.shared.exchange.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing is left to be written. Returns true if that ends an exchange.
+    /// Notes that nothing is left to be written. Returns true if that ends an exchange.
     pub(super) fn flushed(&self) -> bool {
         let ends = self.exchange().flushed(clock::instant());
         if ends {

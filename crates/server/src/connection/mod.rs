@@ -51,7 +51,7 @@ pub(crate) use register::{Register, Seat};
 const HEADS_END: usize = 4 << 10;
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// What every connection is served with.
+/// The means with which every connection is served.
 #[derive(Debug, Clone)]
 pub(crate) struct Connections {
     tls: Option<Tls>,
@@ -63,7 +63,7 @@ pub(crate) struct Connections {
 
 /// The end of what the HTTP library does for a connection.
 enum End {
-    /// Nothing more is to be said, but perhaps why a head was refused.
+    /// The connection is over: nothing more is to be said, but perhaps why a head was refused.
     Over,
     /// The caller's time is over.
     Late,

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What the slowest reader must take of an answer in a second, all in all.
+/// The bytes of an answer that the slowest reader must take in a second, all in all.
 const BYTES_A_SECOND_MIN: u64 = 16 << 10;
 
 #[derive(Debug, Default)]

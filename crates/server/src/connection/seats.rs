@@ -1,4 +1,4 @@
-//! Who may be connected: a seat for each connection, and the one that goes when there are too many.
+//! Seats: one for each connection, and the choice of the one that goes when there are too many.
 //!
 //! A newcomer takes the seat of one of the address that has most, so that whoever comes in numbers displaces itself and
 //! nobody else. It is the one that has been longest without progress, and never one for which somebody works.
@@ -26,7 +26,7 @@ pub(super) struct Seats<T> {
 #[derive(Debug)]
 struct Taken<T> {
     address: IpAddr,
-    /// When it last made progress; `None`: somebody works for it.
+    /// The moment the connection last made progress; `None`: somebody works for it.
     rests_since: Option<Number>,
     /// The owner's means to tell the connection that it is displaced.
     tag: T,

@@ -12,7 +12,7 @@ pub(super) const JSON: &str = "application/json";
 
 pub(super) struct Call {
     pub(super) method: Method,
-    /// As in the table.
+    /// The path as in the table of routes.
     pub(super) path: &'static str,
     /// The name of the call in generated clients.
     pub(super) name: &'static str,

@@ -175,7 +175,7 @@ fn in_path(name: &'static str) -> Tree {
     parameter("path", name, piece, sentence)
 }
 
-/// As tlog-tiles writes it.
+/// Returns the pattern of a tile's place, as tlog-tiles writes it.
 fn tile() -> Piece {
     words::spelled(r"^([0-9]|[1-5][0-9]|6[0-3]|entries)/(x[0-9]{3}/){0,6}[0-9]{3}(\.p/[1-9][0-9]{0,2})?$")
 }

@@ -1,4 +1,4 @@
-//! What workers ask: claims, and words about the leases they hold.
+//! The requests of workers: claims, and words about the leases they hold.
 
 use app::Settlement;
 use axum::http::Uri;

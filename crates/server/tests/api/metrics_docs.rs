@@ -53,7 +53,7 @@ async fn scrape() -> Scrape {
     tokio::time::timeout(std::time::Duration::from_secs(30), whole).await.expect("all of it comes")
 }
 
-/// As it is written down: with the ending of its samples, unless it has several.
+/// Returns a metric's name as it is written down: with the ending of its samples, unless it has several.
 fn shown(name: &str, family: &Family) -> String {
     match family.kind.as_str() {
         "counter" => format!("{name}_total"),

@@ -23,7 +23,7 @@ const FORBIDDEN: Out = Is(403, "role-required");
 const NO_SUBMISSION: Out = Is(404, "unknown-submission");
 const NO_OPERATION: Out = Is(404, "unknown-operation");
 
-/// For a token of another pipeline, and for one of another label.
+/// Returns what a route answers a token of another pipeline, and one of another label.
 fn line(route: &Route) -> Option<(Out, Out)> {
     Some(match (route.method.as_str(), route.path) {
         ("GET", "/" | "/livez" | "/readyz" | "/openapi.json" | "/checkpoint" | "/v1/audit/key") => {

@@ -15,7 +15,7 @@ pub(super) struct Acted<'a> {
 }
 
 impl Acted<'_> {
-    /// For each edge the action may take: whether the caller's role and reason are enough.
+    /// Tells for each edge the action may take whether the caller's role and reason are enough.
     fn rights(&self) -> Result<Option<Vec<(bool, bool)>>, Finding> {
         let book = self.law.of(self.before)?;
         let state = book.pipeline.state(&self.before.state).ok_or("it is in a state that does not exist")?;

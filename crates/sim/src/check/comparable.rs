@@ -11,7 +11,7 @@ use crate::finding::{Finding, finding};
 /// The thing that a submission waits for, as far as its events say.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Waits {
-    /// For its task: queued, leased or delayed.
+    /// The submission's task: queued, leased or delayed.
     Work(Name),
     Until(Time),
     NotBefore(Time),

@@ -1,4 +1,4 @@
-//! Nothing changes by itself: every row that changed was named by something that was granted, or its time had come.
+//! Changes have a cause: every row that changed was named by something that was granted, or its time had come.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -30,7 +30,7 @@ const PAGE: usize = 500;
 pub(crate) struct Ledger {
     pub(super) law: Law,
     pub(super) known: BTreeMap<SubmissionId, Known>,
-    /// Those that were forgotten, as they were last. Their history stays.
+    /// The submissions that were forgotten, as they were last. Their history stays.
     pub(super) gone: BTreeMap<SubmissionId, Known>,
     /// Rows changed by the step being checked, as they were before it; `None` for new ones.
     pub(super) previous: HashMap<SubmissionId, Option<Submission>>,
@@ -85,12 +85,12 @@ impl Ledger {
         self.known.keys().copied().collect()
     }
 
-    /// Those that wait for a person, a guard or a redrive.
+    /// Returns the submissions that wait for a person, a guard or a redrive.
     pub(crate) fn waiting_for_somebody(&self) -> Vec<SubmissionId> {
         self.somebody.iter().copied().collect()
     }
 
-    /// Those that have not ended.
+    /// Returns the submissions that have not ended.
     pub(crate) fn open_ids(&self) -> Vec<SubmissionId> {
         self.rows().filter(|row| !row.status.is_final()).map(|row| row.id).collect()
     }
@@ -99,7 +99,7 @@ impl Ledger {
         self.rows().filter(|row| row.status == Status::Failed).map(|row| row.id).collect()
     }
 
-    /// Those that have ended where somebody may still have a task run for them.
+    /// Returns the submissions that have ended where somebody may still have a task run for them.
     pub(crate) fn ended_with_tasks(&self) -> Vec<SubmissionId> {
         let has_task = |row: &&Submission| {
             let book = self.law.of(row).ok();

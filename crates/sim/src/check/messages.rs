@@ -15,9 +15,9 @@ use crate::report::Report;
 pub(crate) struct Messages {
     /// Every message an event says it makes, and that event's place in the sequence.
     promised: BTreeMap<SubmissionId, usize>,
-    /// Those in the inbox.
+    /// The messages in the inbox.
     waiting: BTreeSet<SubmissionId>,
-    /// Those taken out of it by the step being checked.
+    /// The messages taken out of the inbox by the step being checked.
     pub(super) decided: BTreeSet<SubmissionId>,
 }
 

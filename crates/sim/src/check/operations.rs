@@ -19,7 +19,7 @@ pub(super) struct Watched {
     results: BTreeSet<SubmissionId>,
     /// Results that were cleared away.
     cleared: u64,
-    /// Those that have fitted since it began and have no result yet.
+    /// The submissions that have fitted since the operation began and have no result yet.
     waiting: BTreeSet<SubmissionId>,
 }
 

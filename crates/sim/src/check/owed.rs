@@ -14,7 +14,7 @@ use crate::report::Report;
 pub(crate) struct Debts {
     /// The effects that are owed now.
     pub(super) open: BTreeMap<OwedId, Owed>,
-    /// Whom something was owed at some time of the step being checked.
+    /// The submissions that were owed something at some time of the step being checked.
     seen: Vec<OwedTo>,
     /// Lanes that were left in the step being checked: whoever came next may have got them at once.
     left: Vec<LaneKey>,

@@ -117,7 +117,7 @@ fn surroundings(ledger: &Ledger, row: &Submission, now: Time) -> Surroundings {
     Surroundings { now, holds: holds.collect(), line, key_holder, polled_ago: None, unsent: Vec::new() }
 }
 
-/// As the store would tell it, which is compared elsewhere.
+/// Returns a row's line as the store would tell it, which is compared elsewhere.
 fn line(ledger: &Ledger, row: &Submission, lane: &LaneKey) -> Line {
     let mut holder = None;
     let mut places = Vec::new();

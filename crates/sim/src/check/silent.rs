@@ -1,5 +1,5 @@
 //! Changes without an event: claims, renewals, snoozes, leases given back, delays that are over, and turns in queues.
-//! Nothing else is silent.
+//! Every other change has an event.
 
 use model::decide::GIVEN_BACK_TIMEOUTS;
 use model::submission::{Cause, GivenBack, Lease, Wait};

@@ -1,4 +1,5 @@
-//! Nothing happens before its time: waits, times to live, leases that run out, and settlements only under the lease.
+//! Checks that nothing happens before its time: waits, times to live, leases that run out, and settlements only
+//! under the lease.
 
 use model::decide::{GIVEN_BACK_TIMEOUTS, GRACE};
 use model::event::Kind;

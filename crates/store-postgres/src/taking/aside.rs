@@ -1,4 +1,4 @@
-//! What is kept beside rows: answers, registry entries, owed effects, documents.
+//! Reading what is kept beside rows: answers, registry entries, owed effects, documents.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::query::{Client, rows};
 use crate::sql;
 
-/// Each with when it expires.
+/// Returns the answers to these requests, each with the time it expires.
 pub(super) async fn answers(
     client: &Client,
     requests: &[RequestKey],
@@ -63,7 +63,7 @@ pub(super) async fn owed(client: &Client, max: usize) -> Result<Vec<Owed>> {
     owed.collect()
 }
 
-/// Which of those that have no row have events.
+/// Returns those of these submissions without a row that have events.
 pub(super) async fn gone(client: &Client, absent: BTreeSet<SubmissionId>) -> Result<HashSet<SubmissionId>> {
     if absent.is_empty() {
         return Ok(HashSet::new());
@@ -83,7 +83,7 @@ pub(crate) async fn documents(
     gather(ids, &rows(client, sql::DOCUMENT_ALL, &[&codec::ids(ids)]).await?)
 }
 
-/// The same in the order given, until there is no more room. How many bytes they have.
+/// The same in the order given, until there is no more room. Returns the documents and how many bytes they have.
 pub(super) async fn documents_within(
     client: &Client,
     ids: &[SubmissionId],

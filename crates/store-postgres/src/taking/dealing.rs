@@ -16,14 +16,14 @@ use crate::error::Result;
 use crate::query::{Client, rows};
 use crate::sql;
 
-/// How many more than wanted are read ahead, for those that others have.
+/// The number of rows read beyond those wanted, for those that others have.
 const MARGIN: usize = 64;
 
 /// A claim and those who wait for it, lowest rank first.
 pub(super) struct Line<'t> {
     wanted: &'t Ready,
     waiting: VecDeque<(i64, SubmissionId)>,
-    /// How many were asked for, if there may be more.
+    /// The number of rows asked for, if there may be more.
     page: Option<usize>,
     hand: Vec<SubmissionId>,
 }
@@ -71,7 +71,7 @@ impl<'t> Line<'t> {
         self.wanted.max - self.hand.len()
     }
 
-    /// Whether the row still waits for this claim: another may have had it since the queue was read.
+    /// Tells whether the row still waits for this claim: another may have had it since the queue was read.
     fn fits(&self, rank: i64, found: &Found) -> bool {
         let Ready { tasks, pipelines, labels, .. } = self.wanted;
         let row = &found.row;
@@ -86,7 +86,7 @@ pub(super) struct Timers {
     idle: bool,
     max: usize,
     waiting: Vec<(Time, SubmissionId)>,
-    /// How many of them were tried.
+    /// The number of timers that were tried.
     tried: usize,
     hand: Vec<SubmissionId>,
     /// Some that are due were another's.
@@ -163,7 +163,7 @@ impl Taker<'_> {
         self.postpone_busy_targets().await
     }
 
-    /// Looks further along lines whose page was used up. Whether there was one.
+    /// Looks further along lines whose page was used up. Returns whether there was one.
     async fn read_on(&self, lines: &mut [Line<'_>]) -> Result<bool> {
         let mut any = false;
         for line in lines.iter_mut().filter(|line| line.missing() > 0) {
@@ -206,7 +206,7 @@ impl Taker<'_> {
     }
 }
 
-/// For each line as many as it misses, nobody twice.
+/// Picks as many for each line as it misses, nobody twice.
 fn pick_hands(lines: &mut [Line<'_>], tried: &mut HashSet<SubmissionId>) -> Vec<Vec<(i64, SubmissionId)>> {
     let mut hands = Vec::with_capacity(lines.len());
     for line in lines {

@@ -10,7 +10,7 @@ use crate::error::{Fault, Result};
 use crate::query::{Client, rows};
 use crate::sql;
 
-/// Locked, with the size of each payload.
+/// Locks the first of the inbox and returns them with the sizes of their payloads.
 pub(super) async fn first(client: &Client, max: usize) -> Result<Vec<(SubmissionId, usize)>> {
     if max == 0 {
         return Ok(Vec::new());
@@ -24,7 +24,7 @@ pub(super) async fn first(client: &Client, max: usize) -> Result<Vec<(Submission
 }
 
 impl Taker<'_> {
-    /// As many as fit a take, and the submissions that have their ids already.
+    /// Reads as many of the inbox as fit a take, and locks the submissions that have their ids already.
     pub(super) async fn receive(&mut self) -> Result<()> {
         if self.sizes.is_empty() {
             return Ok(());

@@ -28,10 +28,10 @@ pub(crate) use aside::{documents, entries};
 use dealing::{Line, Timers};
 pub(crate) use standing::slots;
 
-/// When to look again at what another server has in hand: by then it is done with it, or gone.
+/// The wait before another look at what another server has in hand: by then that server is done with it, or gone.
 const LOOK_AGAIN_MS: i64 = 100;
 
-/// What was read, and what writing needs to know of it.
+/// The rows and entries that were read, and what writing needs to know of them.
 pub(crate) struct Reading {
     pub(crate) taken: Taken,
     pub(crate) known: Known,
@@ -47,7 +47,7 @@ pub(crate) struct Known {
     pub(crate) entries: HashMap<RegistryKey, Option<i64>>,
     /// Requests that were asked for and had no answer.
     pub(crate) unanswered: HashSet<RequestKey>,
-    /// How many slots of each limit were taken.
+    /// The number of slots of each limit that were taken.
     pub(crate) slots: HashMap<LimitKey, usize>,
     /// The limits of ready rows.
     pub(crate) limits: HashMap<SubmissionId, Vec<LimitKey>>,
@@ -84,20 +84,20 @@ struct Taker<'t> {
     /// Every row that was read, the newest of each.
     rows: HashMap<SubmissionId, Found>,
     documents: HashMap<SubmissionId, Documents>,
-    /// Of those of ready rows.
+    /// The size of the documents of ready rows.
     bytes: usize,
     taken: Taken,
     known: Known,
     /// Something was left for later because somebody else has it in hand.
     soon: bool,
-    /// What is first in the inbox, with the sizes of the payloads.
+    /// The first of the inbox, with the sizes of their payloads.
     sizes: Vec<(SubmissionId, usize)>,
-    /// What those that are taken would stand in.
+    /// The keys and lanes that those taken from the inbox would stand in.
     arrivals: Vec<Arrival>,
 }
 
 impl<'t> Taker<'t> {
-    /// Everything that depends on nothing else. The transaction begins with it.
+    /// Begins the transaction and reads everything that depends on nothing else.
     async fn begin(&mut self) -> Result<(Vec<Line<'t>>, Timers, Timers)> {
         let (client, take) = (self.client, self.take);
         let ids: BTreeSet<_> = take.ids.iter().copied().collect();

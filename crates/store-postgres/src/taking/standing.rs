@@ -1,5 +1,5 @@
-//! Who holds a key or a lane, who waits for it, what is parked and which slots are taken: looked at under the gates that
-//! keep it true.
+//! Holders of keys and lanes, those who wait for them, parked rows and taken slots: looked at under the gates that
+//! keep the answers true.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -14,20 +14,20 @@ use crate::gate::{self, Gates, Mode};
 use crate::query::{Client, rows};
 use crate::sql;
 
-/// What is looked at on behalf of whom.
+/// The keys and lanes to look at, for rows that may join them and for looks that are owed.
 struct Lines {
     keys: BTreeSet<OpenKey>,
     lanes: BTreeSet<LaneKey>,
-    /// Of these, those some row may join.
+    /// The part of them that some row may join.
     joined_keys: BTreeSet<OpenKey>,
     joined_lanes: BTreeSet<LaneKey>,
-    /// And those a look is owed to.
+    /// The part of them that a look is owed to.
     owed_keys: BTreeSet<OpenKey>,
     owed_lanes: BTreeSet<LaneKey>,
 }
 
 impl Taker<'_> {
-    /// What owed rows for holds and limits concern: rows that are parked, all of them or none.
+    /// Takes the parked rows that owed rows for holds and limits concern: all of them or none.
     pub(super) async fn park(&mut self) -> Result<()> {
         let names = self.parking();
         if names.is_empty() {
@@ -45,7 +45,7 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// How many of each are wanted.
+    /// Returns how many of the rows parked under each name are wanted.
     fn parking(&self) -> BTreeMap<Name, usize> {
         let mut names = BTreeMap::new();
         for owed in &self.taken.owed {
@@ -198,7 +198,7 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// Whose turn it is, where a look is owed: if somebody else has them in hand, the look has to wait.
+    /// Locks those whose turn it is, where a look is owed: if somebody else has them in hand, the look has to wait.
     async fn lock_next(&mut self, lines: &Lines) -> Result<()> {
         let taken = &self.taken;
         let free_key = |key: &&OpenKey| !taken.holders.contains_key(key);
@@ -246,7 +246,7 @@ async fn beside(
     found.iter().map(|row| Ok((keys[codec::index(row, 0)?].clone(), codec::found(row, 1)?))).collect()
 }
 
-/// Whether each holds the lane, or is first in line.
+/// Returns each lane's holder, with `true`, and the first in its line, with `false`.
 async fn seated(client: &Client, lanes: &BTreeSet<LaneKey>) -> Result<Vec<(LaneKey, bool, codec::Found)>> {
     if lanes.is_empty() {
         return Ok(Vec::new());

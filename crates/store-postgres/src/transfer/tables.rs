@@ -1,4 +1,4 @@
-//! What each part is in this store. Statements are of one shape for every table, so they are made from these.
+//! The columns and the source of each part. Statements have one shape for every table, so they are made from these.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use uuid::Uuid;
 use crate::codec;
 use crate::error::{Fault, Result};
 
-/// How a column's values are kept.
+/// The way a column's values are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Id,
     Int,
     /// Escaped, as everywhere.
     Text,
-    /// As it is: what others write into the inbox.
+    /// Unescaped: what others write into the inbox.
     Raw,
     Bytes,
 }
@@ -91,7 +91,7 @@ pub(super) fn columns(part: Part) -> &'static [(&'static str, Kind)] {
     }
 }
 
-/// Where the cells of a record come from, by the names of its columns.
+/// Returns the table or query that the cells of a record come from, by the names of its columns.
 pub(super) fn source(part: Part) -> &'static str {
     match part {
         Part::Registry => "registry",

@@ -139,7 +139,7 @@ async fn events(client: &Client, records: &[Record]) -> Result<()> {
     insert(client, query, Part::Event, &records, &[&batch, &first]).await
 }
 
-/// Where rows are found and counted.
+/// Writes the entries by which rows are found and counted.
 async fn entries(client: &Client, records: &[Record]) -> Result<()> {
     let row = |record: &Record| {
         let text = record[3].text().map_err(|error| Fault::corrupt(error.to_string()))?;

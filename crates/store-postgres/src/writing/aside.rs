@@ -1,4 +1,4 @@
-//! What is kept beside rows and events: documents, answers, owed effects, registries, tiles.
+//! Writing what is kept beside rows and events: documents, answers, owed effects, registries, tiles.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::pipe::Step;
 use crate::query::{execute, rows};
 use crate::sql;
 
-/// How many expired answers go with a commit that brings some, beside two for each that comes: no backlog grows.
+/// The number of expired answers that a commit with new ones removes, beside two for each new one: no backlog grows.
 const SWEPT: usize = 16;
 
 pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
@@ -147,7 +147,7 @@ fn write_tiles<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     steps.push(writes(writing.client, sql::TILE_SET, columns));
 }
 
-/// With the documents goes what their digests in the events before this commit were salted with.
+/// Erases, with the documents, what their digests in the events before this commit were salted with.
 fn erase_salts<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     let Writing { client, changes, .. } = *writing;
     let forgotten = changes.forgotten.iter().map(|row| row.id.0);
@@ -174,7 +174,8 @@ fn erase_salts<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     }));
 }
 
-/// What was decided must still be there: whoever has it locked decides it, and nobody else.
+/// Removes what was decided from the inbox and adds what was received. What was decided must still be there: whoever
+/// has it locked decides it, and nobody else.
 fn write_inbox<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     let Writing { client, changes, .. } = *writing;
     if !changes.decided.is_empty() {

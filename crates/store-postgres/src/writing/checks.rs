@@ -1,4 +1,4 @@
-//! What must still stand: versions of rows, entries of the registry, full limits.
+//! Checking what must still stand: versions of rows, entries of the registry, full limits.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -98,8 +98,8 @@ impl<'w> Writing<'w> {
         names
     }
 
-    /// What is parked because a limit is full is found again by whoever leaves it. If one left since it was looked at,
-    /// their debt may be paid already. This lock is out of turn, so it is not waited for.
+    /// Checks that the limits of newly parked rows are still full. Whoever leaves a limit owes a look at these rows;
+    /// if one left since the take, that debt may be paid already. The lock is out of turn, so nothing waits for it.
     async fn check_limits(&self, parked: HashMap<&str, BTreeSet<LimitKey>>) -> Result<()> {
         let gates: BTreeSet<_> = parked.keys().map(|name| gate::of_parked(name)).collect();
         let gates: Vec<_> = gates.into_iter().collect();

@@ -29,7 +29,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     holdings::write(writing, &changes, steps);
 }
 
-/// Where everything is counted, last of all: writers that share a slot wait for each other here.
+/// Counts rows by pipeline and state, last of all: writers that share a slot of counters wait for each other here.
 pub(super) fn count<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     let changes = changes(writing);
     let mut counts: BTreeMap<(&str, &str, &str), i64> = BTreeMap::new();

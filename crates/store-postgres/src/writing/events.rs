@@ -33,7 +33,7 @@ struct Logged {
     detail: Vec<u8>,
 }
 
-/// What feeds filter by that is not in the event.
+/// The pipeline and the labels, by which feeds filter and which the event does not have.
 type About = (Option<Name>, Option<String>);
 
 impl Log {
@@ -87,7 +87,7 @@ impl Log {
         i32::try_from(self.events.len()).unwrap_or(i32::MAX)
     }
 
-    /// Where the entries of a submission or series end, which this one follows.
+    /// Notes an entry as the newest of its submission or series, and returns the one that came before.
     fn follow(
         &mut self,
         writing: &Writing<'_>,

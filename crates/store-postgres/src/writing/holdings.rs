@@ -1,4 +1,4 @@
-//! What a row holds, waits for or is kept by: keys, lanes, slots, holds. Most rows have little of it.
+//! Keys, lanes, slots and holds: what a row holds, waits for or is kept by. Most rows have few of them.
 //!
 //! All old entries of a table go before any new one comes: what is held may change hands in one commit. Two rows that hold
 //! one thing meet at its unique index.

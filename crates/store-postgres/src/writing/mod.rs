@@ -1,8 +1,8 @@
 //! Writing what was decided, one statement a table whatever the size of the batch.
 //!
-//! It goes in two steps. The first one checks everything and writes what hangs on rows; nothing can fail after it but
-//! for a race that only a unique index sees. The second one takes the batch number, writes events and rows, and
-//! commits: so a number is almost never taken in vain.
+//! Writing goes in two steps. The first one checks everything and writes what hangs on rows; nothing can fail after
+//! it but for a race that only a unique index sees. The second one takes the batch number, writes events and rows,
+//! and commits: so a number is almost never taken in vain.
 //!
 //! Within the first step waiting goes one way again: gates of the registry by number, then keys, lanes, slots, answers
 //! and counters, each in order.
@@ -27,7 +27,7 @@ use crate::pipe::{Step, in_order};
 use crate::query::Client;
 use crate::taking::Known;
 
-/// What is written, and against what.
+/// The changes to write, and what is known of the rows they change.
 pub(crate) struct Writing<'w> {
     pub(crate) client: &'w Client,
     pub(crate) changes: &'w Changes,
@@ -35,7 +35,7 @@ pub(crate) struct Writing<'w> {
     pub(crate) now: Time,
     /// Rows that were not locked by the take, found and locked while writing.
     found: RefCell<HashMap<SubmissionId, Found>>,
-    /// Where the events of submissions without a row end.
+    /// The newest event of each submission without a row.
     tips: RefCell<HashMap<SubmissionId, Tip>>,
 }
 
@@ -86,7 +86,7 @@ impl<'w> Writing<'w> {
         Ok(())
     }
 
-    /// Where a submission's events end, before this commit.
+    /// Returns the submission's newest event before this commit.
     fn tip(&self, id: SubmissionId) -> Tip {
         if let Some((_, tip)) = self.known.locked.get(&id) {
             return *tip;
@@ -97,7 +97,7 @@ impl<'w> Writing<'w> {
         self.tips.borrow().get(&id).copied().unwrap_or_default()
     }
 
-    /// Whether the submission has a row that is locked.
+    /// Tells whether the submission has a row that is locked.
     fn has_row(&self, id: SubmissionId) -> bool {
         self.known.locked.contains_key(&id) || self.found.borrow().contains_key(&id)
     }

@@ -1,4 +1,4 @@
-//! What is kept beside rows and events: documents, answers, owed effects, registries, tiles.
+//! Writing what is kept beside rows and events: documents, answers, owed effects, registries, tiles.
 
 use model::Time;
 use rusqlite::Connection;
@@ -8,7 +8,7 @@ use crate::codec::{blob, limit, signed, target_text};
 use crate::error::{Fault, Result};
 use crate::sql;
 
-/// How many expired answers go with a commit, beside two for each that comes: a few at a time, and no backlog.
+/// The number of expired answers a commit removes, beside two for each new one: a few at a time, and no backlog.
 const SWEPT: usize = 16;
 
 pub(super) fn write(connection: &Connection, changes: &Changes, now: Time) -> Result<()> {

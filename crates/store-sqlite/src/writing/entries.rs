@@ -44,7 +44,7 @@ impl<'a> Side<'a> {
         Side { row, entries: Entries::of(row) }
     }
 
-    /// Where the row queues under its labels.
+    /// Returns the row's place in the queue, and the labels under which it queues.
     fn queued_labels(&self) -> Option<(&ReadyEntry, &BTreeMap<Name, Name>)> {
         self.entries.ready.as_ref().map(|ready| (ready, &self.row.labels))
     }

@@ -21,7 +21,7 @@ pub(super) struct Log<'c, 't> {
     pub(super) connection: &'c Connection,
     /// The rows of this commit, as they will be.
     pub(super) written: IdMap<Written<'c>>,
-    /// Where the events of the rows that were taken end.
+    /// The newest event of each row that was taken.
     pub(super) tips: &'t IdMap<Tip>,
     /// The newest event of each submission that got one.
     pub(super) newest: IdMap<Tip>,
@@ -42,7 +42,7 @@ impl Log<'_, '_> {
         Ok(())
     }
 
-    /// Takes the next position for an entry that follows others of its submission or series; where those end.
+    /// Takes the next position for an entry of a submission or series, and returns the newest entry before.
     fn follow(&mut self, rows: &mut Rows<'_>, id: SubmissionId, revision: u64) -> Result<Tip> {
         let is_new = || self.written.get(&id).is_some_and(|written| written.is_new);
         let tip = match self.newest.get(&id).or_else(|| self.tips.get(&id)) {
@@ -81,7 +81,7 @@ impl Log<'_, '_> {
     }
 }
 
-/// What feeds filter by that is not in the event.
+/// Returns the pipeline and the labels, by which feeds filter and which the event does not have.
 fn about(row: &Submission) -> (Option<Name>, Option<String>) {
     (Some(row.pipeline.clone()), labels_text(&row.labels))
 }

@@ -54,8 +54,8 @@ pub(super) fn erase_documents(connection: &Connection, changes: &Changes) -> Res
     Ok(())
 }
 
-/// With the documents goes what their digests in the events before this commit were salted with: a digest alone says
-/// nothing.
+/// Erases, with the documents, what their digests in the events before this commit were salted with: a digest alone
+/// says nothing.
 pub(super) fn erase_salts(connection: &Connection, changes: &Changes) -> Result<()> {
     if changes.erased.is_empty() && changes.forgotten.is_empty() {
         return Ok(());

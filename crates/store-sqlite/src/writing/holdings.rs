@@ -1,4 +1,4 @@
-//! What a row holds, waits for or is kept by: keys, lanes, holds, limits. Most rows have little of it and cost no
+//! Keys, lanes, holds and limits: what a row holds, waits for or is kept by. Most rows have few of them and cost no
 //! statement here.
 
 use rusqlite::Connection;

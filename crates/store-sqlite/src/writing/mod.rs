@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::hot::Warm;
 use crate::scribe::Sheets;
 
-/// What writing needs to know beside the changes.
+/// The facts that writing needs beside the changes.
 pub(crate) struct Circumstances {
     pub(crate) now: Time,
     /// The position of the newest event of all.
@@ -25,7 +25,7 @@ pub(crate) struct Circumstances {
     pub(crate) tips: IdMap<Tip>,
 }
 
-/// Where a submission's events end.
+/// The newest event of a submission: its position and its revision.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tip {
     pub(crate) seq: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Tip {
 }
 
 impl Tip {
-    /// Of a row whose newest event is at this position; 0 before the first.
+    /// Returns the tip of a row whose newest event is at this position; 0 before the first.
     pub(crate) fn of(row: &Submission, last_seq: u64) -> Self {
         match last_seq {
             0 => Tip::default(),
@@ -47,7 +47,7 @@ pub(crate) fn write_entries(connection: &Connection, changes: &Changes) -> Resul
     entries::write(connection, changes)
 }
 
-/// What was written, and what of it is worth remembering.
+/// The outcome of a commit, and the rows worth remembering.
 pub(crate) struct Written {
     pub(crate) committed: Committed,
     /// Submissions whose row or newest event is another now.

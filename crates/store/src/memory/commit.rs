@@ -12,7 +12,7 @@ use crate::changes::AnswerChange;
 use crate::entries::Stand;
 use crate::{Changes, Committed, Entries, Error, Owed, OwedId, RowChange};
 
-/// How many expired answers a commit clears away: more than it can add, and bounded.
+/// The number of expired answers that a commit clears away: more than it can add, and bounded.
 const SWEEP_MAX: usize = 2_000;
 
 impl Tables {
@@ -97,7 +97,7 @@ impl Tables {
         }
     }
 
-    /// What the feed filters the events of each submission by.
+    /// Returns what the feed filters the events of each submission by.
     fn about(&self, changes: &Changes) -> HashMap<SubmissionId, About> {
         let ids: HashSet<_> = changes.events.iter().map(|event| event.leaf.submission).collect();
         let stored = ids.iter().filter_map(|id| self.rows.get(id));

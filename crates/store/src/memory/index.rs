@@ -1,4 +1,4 @@
-//! Where rows are found without looking at all of them.
+//! The indexes by which rows are found without looking at all of them.
 
 use std::collections::BTreeMap;
 
@@ -18,16 +18,16 @@ pub(super) struct Index {
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     /// Holders by key alone, whatever their pipeline.
     pub(super) keyed: Sets<Name, SubmissionId>,
-    /// Who waits for a key.
+    /// The submissions that wait for a key.
     pub(super) key_waits: Sets<OpenKey, SubmissionId>,
-    /// Who holds a lane.
+    /// The holder of each lane.
     pub(super) lanes: BTreeMap<LaneKey, SubmissionId>,
-    /// Who is in line for a lane: since when, tie, id.
+    /// The submissions in line for a lane: since when, tie, id.
     pub(super) lines: Sets<LaneKey, (Time, Name, SubmissionId)>,
     /// Holders and those in line by lane alone, whatever their pipeline.
     pub(super) seated: Sets<Name, SubmissionId>,
     pub(super) parked: Sets<Name, SubmissionId>,
-    /// Who has a slot of a limit.
+    /// The submission that has each slot of a limit.
     pub(super) slots: BTreeMap<SlotEntry, SubmissionId>,
     /// By pipeline, then when a service level is missed, then id.
     pub(super) late: Sets<Name, (Time, SubmissionId)>,

@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Default)]
 pub(super) struct Log {
-    /// How many are gone: what is at position n is at n - 1 - retired.
+    /// The number of entries that are gone: position n is at index n - 1 - retired.
     retired: u64,
     entries: VecDeque<Entry>,
     /// Positions by submission and revision, or by series and revision.
@@ -31,7 +31,7 @@ struct Logged {
     about: Option<About>,
 }
 
-/// What a feed filters by that is not in the event.
+/// The facts a feed filters by that are not in the event.
 #[derive(Clone)]
 pub(super) struct About {
     pipeline: Name,
@@ -80,7 +80,7 @@ impl Log {
         usize::try_from(seq - 1 - self.retired).expect("what is in memory fits the address space")
     }
 
-    /// What is at a position that is known to be there.
+    /// Returns the entry at a position that is known to be there.
     fn at(&self, seq: u64) -> &Entry {
         &self.entries[self.index(seq)]
     }
@@ -144,7 +144,7 @@ impl Log {
         }
     }
 
-    /// What the digests of a submission's documents were salted with goes with the documents.
+    /// Erases the salts of the digests of a submission's documents: they go with the documents.
     pub(super) fn erase_salts(&mut self, id: SubmissionId) {
         let seqs: Vec<u64> = self.history.range((id, 0)..=(id, u64::MAX)).map(|(_, seq)| *seq).collect();
         for seq in seqs {

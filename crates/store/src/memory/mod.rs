@@ -1,6 +1,6 @@
 //! The reference store: everything in maps behind one mutex, gone with the process.
 //!
-//! It is what the other stores are compared with, so it is written to be obviously right. Its maps are keyed like
+//! The other stores are compared with this one, so it is written to be obviously right. Its maps are keyed like
 //! the tables of the SQL stores.
 
 mod commit;
@@ -38,7 +38,7 @@ struct Tables {
     index: Index,
     log: Log,
     answers: HashMap<RequestKey, Answer>,
-    /// When answers expire, the next one first.
+    /// The times at which answers expire, the next one first.
     expiries: BTreeSet<(Time, RequestKey)>,
     owed: OwedQueue,
     inbox: BTreeMap<SubmissionId, Received>,

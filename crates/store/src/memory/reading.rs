@@ -54,7 +54,7 @@ impl Tables {
         taken
     }
 
-    /// Whose time has come, and the time of the next.
+    /// Returns the submissions whose time has come, and the time of the next.
     fn due(&self, idle: bool, now: Time, max: usize) -> (Vec<SubmissionId>, Option<Time>) {
         let timers = || self.index.timers.of(&idle).into_iter().flatten();
         let due = timers().take_while(|(at, _)| *at <= now).take(max);

@@ -23,9 +23,9 @@ pub struct AuditView {
     /// The reason, where the log does not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// As verifiers are given them.
+    /// The keys, as verifiers are given them.
     pub keys: Vec<String>,
-    /// For whoever sees everything.
+    /// The witnesses, for whoever sees everything.
     pub witnesses: Vec<WitnessView>,
 }
 
@@ -59,7 +59,7 @@ pub struct LogKeyBody {
 pub struct LogKeyAnswer {
     /// The key that was added or retired.
     pub key: String,
-    /// Those that sign from now on.
+    /// The keys that sign from now on.
     pub keys: Vec<String>,
 }
 

@@ -56,7 +56,7 @@ fn shown(value: &str) -> String {
     if bare && !text.is_empty() { text } else { format!("`{text}`") }
 }
 
-/// Nothing that a terminal would obey.
+/// Escapes what a terminal would obey.
 fn printable(text: &str) -> String {
     let mut printable = String::new();
     for c in text.chars() {

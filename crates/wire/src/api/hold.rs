@@ -9,7 +9,7 @@ use crate::actor::Actor;
 use crate::submission::SubmissionId;
 use crate::time::Time;
 
-/// Everything that is given must fit for a submission to be held.
+/// A hold to begin. Every condition given must fit for a submission to be held.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HoldBody {

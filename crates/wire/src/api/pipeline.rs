@@ -55,7 +55,7 @@ pub struct ApplyAnswer {
     pub lost_states: Vec<String>,
 }
 
-/// Which versions of a pipeline are retired: one, or all that are of no use any more.
+/// The versions of a pipeline to retire: one, or all that are of no use any more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetireBody {
@@ -71,9 +71,9 @@ pub struct RetireBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RetireAnswer {
     pub name: Name,
-    /// Those that were retired now.
+    /// The versions that were retired now.
     pub retired: Vec<u32>,
-    /// Those that were looked at and stay, each with the reason.
+    /// The versions that were looked at and stay, each with the reason.
     pub kept: Vec<KeptVersion>,
     /// True: nothing was retired; this is what would have come of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -107,7 +107,7 @@ pub struct PipelineView {
     /// The same, each with what is in force of it.
     #[serde(default)]
     pub definitions: Vec<DefinitionView>,
-    /// Those that nothing can follow any more.
+    /// The versions that nothing can follow any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retired: Vec<u32>,
     pub digest: Digest,

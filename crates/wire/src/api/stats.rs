@@ -14,7 +14,7 @@ pub struct StatsView {
     pub condition: String,
     /// The position of the newest event, for whoever sees everything.
     pub last_event: Option<u64>,
-    /// As they are kept, by pipeline, state and status; places without any are not listed.
+    /// The numbers of submissions as they are kept, by pipeline, state and status; places without any are not listed.
     pub counts: Vec<PlaceCount>,
     /// Ends that somebody should look into, by pipeline and state.
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct ReceivedView {
     pub submitted: u64,
     /// An open submission with the same key stands for them.
     pub merged: u64,
-    /// By the code of the refusal.
+    /// The numbers of refused ones, by the code of the refusal.
     pub refused: BTreeMap<Name, u64>,
 }
 
@@ -64,7 +64,7 @@ pub struct ServiceLevelView {
     pub name: Name,
     /// `state` or `leg`.
     pub of: String,
-    /// As it is declared: a span, or business days such as `5bd`.
+    /// The target as it is declared: a span, or business days such as `5bd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

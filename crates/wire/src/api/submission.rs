@@ -133,7 +133,7 @@ pub struct LeaseView {
     pub task: Name,
     pub worker: Name,
     pub expires_at: Time,
-    /// How far the task has come, where its worker says so.
+    /// The progress of the task, where its worker tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Reported>,
 }
@@ -155,7 +155,7 @@ pub struct LaneView {
 }
 
 impl SubmissionView {
-    /// As it is shown to somebody who asked for this id.
+    /// Returns the view as it is shown to somebody who asked for this id.
     #[must_use]
     pub fn standing_for(mut self, asked: SubmissionId) -> Self {
         self.stands_for = Some(asked).filter(|asked| *asked != self.id);
@@ -193,7 +193,7 @@ pub struct EventView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub metadata: Option<Json>,
-    /// Whom it told, and whom it could not tell.
+    /// The notifications by channel: those the event made, and the reasons for those it could not make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notified: Vec<Notified>,
 }

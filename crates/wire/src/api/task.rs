@@ -38,15 +38,15 @@ pub struct ClaimBody {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimAnswer {
     pub tasks: Vec<TaskView>,
-    /// Those of the tasks asked for that no pipeline has which the caller can see: waiting for them is in vain until one
-    /// is applied.
+    /// The tasks asked for that no pipeline has which the caller can see: waiting for them is in vain until one is
+    /// applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_tasks: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskView {
-    /// Whoever holds it can settle the task: it is a secret.
+    /// The secret with which whoever holds it can settle the task.
     pub token: String,
     pub submission: SubmissionId,
     pub pipeline: Name,
@@ -162,7 +162,7 @@ pub struct GiveBackBody {
 #[serde(deny_unknown_fields)]
 pub struct RenewBody {
     pub token: String,
-    /// How far the task has come. Left out: as it was told before.
+    /// The progress of the task. Left out: as it was told before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
 }

@@ -35,7 +35,7 @@ pub struct TokenView {
     pub labels: BTreeMap<Name, Name>,
     pub created_at: Time,
     pub expires_at: Option<Time>,
-    /// To the minute; it may have been used a little later.
+    /// The last use, to the minute; the token may have been used a little later.
     pub last_used_at: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! From Rust types to JSON values, and between ours and `serde_json`'s.
+//! Conversions from Rust types to JSON values, and between ours and `serde_json`'s.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +84,8 @@ impl From<serde_json::Value> for Value {
 }
 
 impl Value {
-    /// For schema validation only: integers beyond 64 bits become the nearest float there, and numbers beyond every
-    /// float the largest one. Nothing that is stored or compared may come from here.
+    /// Converts for schema validation only: integers beyond 64 bits become the nearest float there, and numbers
+    /// beyond every float the largest one. Nothing that is stored or compared may come from here.
     pub fn to_serde(&self) -> serde_json::Value {
         match self {
             Self::Null => serde_json::Value::Null,

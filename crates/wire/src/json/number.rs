@@ -34,12 +34,12 @@ impl Number {
         !self.0.contains(['.', 'e', 'E'])
     }
 
-    /// Only for integer literals that fit.
+    /// Returns the integer, if the number is an integer literal that fits.
     pub fn as_i64(&self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// Only for integer literals that fit.
+    /// Returns the integer, if the number is an integer literal that fits.
     pub fn as_u64(&self) -> Option<u64> {
         self.0.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! How far a running task has come.
+//! The progress of a running task.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +8,9 @@ use crate::time::Time;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// So much is done, in whatever the worker counts.
+    /// The amount that is done, in whatever the worker counts.
     pub done: u64,
-    /// Of so much, where that is known.
+    /// The whole amount, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// The thing it is at, for people.

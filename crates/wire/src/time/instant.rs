@@ -16,7 +16,7 @@ impl Time {
     /// 9999-12-31T23:59:59.999Z
     pub const MAX: Self = Self(253_402_300_799_999);
 
-    /// Beyond the years a `Time` can be written in, the nearest one that can.
+    /// Returns the time so long after 1970; beyond the years a `Time` can be written in, the nearest one that can.
     pub const fn from_millis(millis: i64) -> Self {
         if millis < Self::MIN.0 {
             Self::MIN
@@ -48,8 +48,8 @@ impl Time {
         if self.0 <= earlier.0 { Millis::ZERO } else { Millis::new(self.0.abs_diff(earlier.0)) }
     }
 
-    /// As RFC 3339 has it. Written by hand because rows, events and answers are full of times: by way of `jiff` and the
-    /// formatting machinery they were a tenth of the cost of a move.
+    /// Returns the time as RFC 3339 has it. Written by hand because rows, events and answers are full of times: by
+    /// way of `jiff` and the formatting machinery they were a tenth of the cost of a move.
     #[must_use]
     pub fn text(self) -> [u8; 24] {
         let (days, millis) = (self.0.div_euclid(DAY_MILLIS), self.0.rem_euclid(DAY_MILLIS));

@@ -5,7 +5,7 @@ use super::super::{File, Problem, Tree};
 
 const PATH: &str = "deny.toml";
 
-/// What may be depended on.
+/// The policy that says what may be depended on.
 pub(super) struct Policy<'a> {
     pub(super) file: &'a File,
 }
