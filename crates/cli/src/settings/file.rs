@@ -288,6 +288,18 @@ mod tests {
     }
 
     #[test]
+    fn systems_that_there_are_not_are_named_with_their_line() {
+        let found = faults("listen = \"0.0.0.0:80\"\n\n[system.no-such]\nkey = 1\n");
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [3], "{found:?}");
+        assert!(found[0].1.contains("there is no system `no-such`"), "{found:?}");
+        for (text, wanted) in
+            [("system = 1\n", "[system.NAME]"), ("[system]\nno-such = 1\n", "[system.no-such]")]
+        {
+            assert!(faults(text)[0].1.contains(wanted), "{:?}", faults(text));
+        }
+    }
+
+    #[test]
     fn what_is_no_toml_and_what_excludes_each_other_is_told() {
         assert_eq!(faults("a = 1\nb = = 2\n")[0].0, 2);
         let both = faults("data = \"a\"\nstore = \"sqlite:b\"\n");

@@ -295,6 +295,35 @@ async fn a_task_says_how_far_it_has_come() {
     assert_eq!(events["events"].as_array().map(Vec::len), Some(1), "submitted, and no more: {events}");
 }
 
+/// Fails, is put right by a person, and fails where it began.
+const PATCHES: &str = "name = \"patches\"\nversion = 1\nkey = \"payload.id\"\nstart = \"READING\"\n\
+    [states.READING]\ntask = \"patches.read\"\non.read = \"APPLYING\"\n\
+    [states.APPLYING]\ntask = \"patches.apply\"\ntimeout = \"1h\"\non.applied = \"DONE\"\non.error = \"BROKEN\"\n\
+    [states.BROKEN]\nactions.again = { to = \"APPLYING\" }\n[states.DONE]\nfinal = \"success\"\n";
+
+#[tokio::test]
+async fn a_worker_is_told_where_its_task_comes_from() {
+    let server = Server::with_pipelines(&[PATCHES]).await;
+    let body = json!({ "payload": { "id": "p-1" } });
+    let id = server.post("/v1/pipelines/patches/submissions", body).await.json()["id"].clone();
+    let read = server.claim("patches.read").await;
+    assert_eq!((&read["key"], &read["timeout"]), (&json!("p-1"), &Value::Null), "{read}");
+    server.finish(&read["token"], "read", json!({})).await;
+    let first = server.claim("patches.apply").await;
+    assert_eq!((&first["last_good"], &first["timeout"]), (&json!("READING"), &json!("1h")), "{first}");
+    assert_eq!(first["failed_from"], Value::Null, "{first}");
+    let error = json!({ "code": "conflict", "message": "it does not apply", "retryable": false });
+    server.post("/v1/tasks:fail", json!({ "tasks": [{ "token": first["token"], "error": error }] })).await;
+    let again = format!("/v1/submissions/{}/actions/again", id.as_str().unwrap());
+    assert_eq!(server.post(&again, "").await.status, 200);
+    let second = server.claim("patches.apply").await;
+    assert_eq!(
+        (&second["failed_from"], &second["last_good"]),
+        (&json!("APPLYING"), &json!("READING")),
+        "{second}"
+    );
+}
+
 #[tokio::test]
 async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
     let right = |token, subject: &str, role: &str| Grant {
