@@ -131,8 +131,7 @@ def blunt_server(answer: bytes | None) -> Iterator[str]:
 
 def _read(connection: socket.socket) -> dict[str, Any] | None:
     with connection.makefile("rb") as stream:
-        # A client that was hung up on may ask whether this is TLS.
-        first = stream.readline().decode(errors="replace").split(" ")
+        first = stream.readline().decode().split(" ")
         if len(first) != 3:
             return None
         headers = {}

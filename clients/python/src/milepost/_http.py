@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
 import ssl
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,39 +62,27 @@ def reply(response: httpx.Response) -> Reply:
 
 
 def unreachable(server: str, error: Exception) -> MilepostError:
-    other = _other_scheme(server, error)
-    if other is not None:
-        return SetupError(f"the server at {server} {other}")
+    if _answers_without_tls(server, error):
+        return SetupError(f"the server at {server} does not talk TLS: use http://")
     reason = str(error) or type(error).__name__
-    return Unreachable(f"the server at {server} cannot be reached: {reason}")
+    return Unreachable(f"the server at {server} cannot be reached: {reason}{_hint(server, error)}")
 
 
-def _other_scheme(server: str, error: Exception) -> str | None:
-    """What to use instead where one side talks TLS and the other does not: bytes of HTTP are no record of TLS, and TLS
-    refuses HTTP with an alert, which is no HTTP."""
-    if urlsplit(server).scheme == "https":
-        inner: BaseException | None = error
-        while inner is not None:
-            if isinstance(inner, ssl.SSLError) and inner.reason in _NO_TLS:
-                return "does not talk TLS: use http://"
-            inner = inner.__cause__ or inner.__context__
-        return None
-    # The alert is too short for httpx to say what came: whoever hung up is asked.
+def _answers_without_tls(server: str, error: Exception) -> bool:
+    """Bytes of HTTP are no record of TLS."""
+    inner: BaseException | None = error if urlsplit(server).scheme == "https" else None
+    while inner is not None:
+        if isinstance(inner, ssl.SSLError) and inner.reason in _NO_TLS:
+            return True
+        inner = inner.__cause__ or inner.__context__
+    return False
+
+
+def _hint(server: str, error: Exception) -> str:
+    """A server that talks TLS refuses HTTP with an alert and hangs up. httpx does not show what came, and others hang up,
+    too: so the error stays one that is tried again, and says what else it may be."""
     hung_up = isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError))
-    return "talks TLS: use https://" if hung_up and _talks_tls(server) else None
-
-
-def _talks_tls(server: str) -> bool:
-    parts = urlsplit(server)
-    # Nothing is sent over it, so it does not matter who it is.
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    try:
-        with socket.create_connection((parts.hostname or "", parts.port or 80), CONNECT_PATIENCE) as connection:
-            with context.wrap_socket(connection, server_hostname=parts.hostname):
-                return True
-    except OSError:
-        return False
+    return "; if it talks TLS, use https://" if hung_up and urlsplit(server).scheme == "http" else ""
 
 
 def _is_this_machine(host: str) -> bool:

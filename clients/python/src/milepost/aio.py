@@ -412,5 +412,4 @@ class AsyncClient:
         try:
             return _http.reply(await self._http.request(**_http.request(step)))
         except httpx.TransportError as error:
-            # It may have to ask the server once more.
-            raise await asyncio.to_thread(_http.unreachable, self.server, error) from error
+            raise _http.unreachable(self.server, error) from error
