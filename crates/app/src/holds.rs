@@ -21,9 +21,6 @@ impl App {
     /// Places a hold in the visitor's name.
     pub async fn hold(&self, body: HoldBody) -> Result<HoldView, Refusal> {
         check_size(&body)?;
-        if body.expires_at.is_some_and(|at| at <= self.engine.now()) {
-            return Err(invalid("`expires_at` is over already: such a hold would stop nothing"));
-        }
         let pipeline = self.scope_of(&body).await?;
         self.check_hold_names(&self.engine.pipelines().current(), pipeline.as_ref(), &body)?;
         let mut labels = body.labels.into_iter().map(|(label, value)| (label.into(), value.into())).collect();

@@ -91,7 +91,7 @@ fn many_seeds_hold_on_memory() {
 
 /// Seeds that failed once, on the memory store, and what happens in them that no other test had met. The worlds change
 /// as the simulation does: what a seed shows has a test of its own as well, or a sentence beside the check.
-const KEPT: [(u64, &str); 17] = [
+const KEPT: [(u64, &str); 18] = [
     (777_071, "people agree to another action while the task of a granted one runs"),
     (2_001_532, "a worker snoozes in the step in which a service level is missed"),
     (2_001_565, "a hold takes one out of the line whose granted action has a worker"),
@@ -109,6 +109,7 @@ const KEPT: [(u64, &str); 17] = [
     (70_010_488, "a submission migrates to where it has more time, and its lease is renewed, in one step"),
     (70_013_917, "a hold ends, is placed again and ends again while its first end is not paid for"),
     (110_015_826, "a version is applied behind another in one step, and the server does not hear of it"),
+    (120_009_649, "a hold is asked for once more when its time is over"),
 ];
 
 #[test]

@@ -205,6 +205,10 @@ impl Batch<'_> {
     }
 
     pub(super) fn place(&mut self, hold: &Hold) -> Outcome {
+        if hold.expires_at.is_some_and(|at| at <= self.now) {
+            let message = "`expires_at` is over already: such a hold would stop nothing";
+            return Err(Refusal::new(Code::InvalidRequest, message));
+        }
         self.check_bound(&bounds::HOLDS, |subject| bounds::Taken {
             all: self.holds.all().count(),
             own: self.holds.all().filter(|hold| *hold.owner.name == *subject).count(),
