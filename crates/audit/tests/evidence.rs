@@ -1,7 +1,6 @@
 //! Every way to tamper with an export is caught, and named for what it is.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use audit::follow::{Publisher, TileStore as _};
 use audit::guard::Guard;

@@ -1,12 +1,9 @@
 //! The verifier finds legal whatever the engine's rules decide; and its quick reader reads what the model writes.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
-
+use crate::common::story::{Story, act, all_shipped, fail, finish, json, pipeline, shipped};
+use crate::common::{Deployment, eventful, leaves, trust};
 use audit::leaf::{Entry, EventLeaf};
 use audit::verify::{EvidenceOptions, EvidenceReport, verify_evidence};
-use common::story::{Story, act, all_shipped, fail, finish, json, pipeline, shipped};
-use common::{Deployment, eventful, leaves, trust};
 use model::command::{Amend, Child, Claim, Redrive};
 use model::pipeline::Kind;
 use model::submission::Wait;

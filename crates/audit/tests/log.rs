@@ -1,7 +1,6 @@
 //! A whole log on disk: what is wrong in it is found and named; what its policy gave up is not missed.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::path::{Path, PathBuf};
 

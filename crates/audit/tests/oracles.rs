@@ -1,17 +1,14 @@
 //! Agreement with implementations nobody here wrote: ct-merkle, tlog_tiles and signed_note, up to 70,000 leaves.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
 
 use std::cell::RefCell;
 
+use crate::common::{ORIGIN, key, trust};
 use audit::follow::{Log, MemoryStore, TileStore as _};
 use audit::note::{Algorithm, Checkpoint, Note, SigningKey, sign_checkpoint};
 use audit::tiles::{CheckedTiles, Shelf, TilePath, TileSource as _};
 use audit::tree::{
     Memory, leaf_hash, prove_consistency, prove_inclusion, verify_consistency, verify_inclusion,
 };
-use common::{ORIGIN, key, trust};
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
 use model::Digest;
 use proptest::prelude::*;

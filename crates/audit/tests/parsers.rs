@@ -1,15 +1,12 @@
 //! Parsers panic on nothing that is read from others, and what is read is written back the same.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
-
+use crate::common::{Deployment, eventful, leaves, trust, witness_key};
 use audit::leaf::Entry;
 use audit::note::{Checkpoint, Note, SigningKey, VerifierKey};
 use audit::proof::{Evidence, TlogProof};
 use audit::tiles::{Entries, TilePath};
 use audit::verify::{EvidenceOptions, verify_evidence};
 use audit::witness::{AddCheckpoint, Policy};
-use common::{Deployment, eventful, leaves, trust, witness_key};
 use proptest::prelude::*;
 
 /// Every parser, on the same bytes. What it accepts must read back as it was.

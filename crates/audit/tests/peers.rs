@@ -1,12 +1,9 @@
 //! Verifiers nobody here wrote accept the log and refuse it once it was touched: Go's sumdb, and pymerkle.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Deployment, ORIGIN, applied, eventful, key, leaves};
+use crate::common::{Deployment, ORIGIN, applied, eventful, key, leaves};
 
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 

@@ -1,8 +1,7 @@
 //! The speed at which a whole log is audited, on one core. Prints the rate of five passes; the promise is 500,000
 //! events a second in release.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::time::Instant;
 
@@ -32,7 +31,7 @@ fn again(pattern: &[Leaf], number: u32) -> Vec<Vec<u8>> {
 }
 
 #[test]
-#[ignore = "a measurement, meant for release builds: cargo test -p milepost-audit --release --test rate -- --ignored --nocapture"]
+#[ignore = "a measurement, meant for release builds: cargo test -p milepost-audit --release rate:: -- --ignored --nocapture"]
 fn a_whole_log_is_audited_at_half_a_million_events_a_second() {
     let mut story = Story::of(pipeline(REPORT));
     story.now = Time::from_millis(1_200_000_000_000);

@@ -1,8 +1,7 @@
 //! Parameters that change while submissions are on their way: each event names the definition it was decided by, which
 //! is the newest of its version.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use audit::leaf::{Act, Applied};
 use audit::proof::{EvidenceRequest, LoggedDefinition, assemble};

@@ -1,11 +1,8 @@
 //! Events that are legal somewhere, but not as the submission stands: granted actions, dead letters, redrives.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
-
+use crate::common::story::{Story, admin, pipeline};
+use crate::common::{Deployment, leaves, trust};
 use audit::verify::{Fault, Finding, LogOptions, LogReport, verify_log};
-use common::story::{Story, admin, pipeline};
-use common::{Deployment, leaves, trust};
 use model::admit::admit;
 use model::command::{Acknowledge, Redrive};
 use model::event::Leaf;

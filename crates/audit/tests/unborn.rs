@@ -1,14 +1,11 @@
 //! Requests that never became a submission: the one event of each is verified, and nothing may follow it.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
-
+use crate::common::story::{Story, pipeline};
+use crate::common::{Deployment, REPORT, applied, leaves, trust};
 use audit::proof::{Document, Documents, EvidenceRequest, LoggedDefinition, LoggedEvent, assemble};
 use audit::verify::{
     EvidenceOptions, EvidenceReport, Fault, Finding, LogOptions, LogReport, verify_evidence, verify_log,
 };
-use common::story::{Story, pipeline};
-use common::{Deployment, REPORT, applied, leaves, trust};
 use model::decide::{Fate, Unborn, unborn};
 use model::event::Leaf;
 use model::{Caller, Code, Context, Digest, Event, Name, Pipeline, Refusal, Right, Role, SubmissionId, Time};

@@ -1,5 +1,4 @@
 //! The published RFC 6962 cases (transparency-dev/merkle): eight leaves, their roots, and every way a proof can be wrong.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use audit::tree::{
     Memory, empty_root, leaf_hash, prove_consistency, prove_inclusion, verify_consistency, verify_inclusion,

@@ -1,7 +1,6 @@
 //! Witnesses, policies and monitors: whoever remembers keeps the log to one history.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use audit::monitor::{Alarm, Monitor, Seen};
 use audit::note::{Checkpoint, Distrust, Note, Trust, sign_checkpoint};

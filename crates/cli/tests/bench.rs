@@ -1,10 +1,6 @@
 //! `milepost bench` measures what it says it does. What comes out is the machine's business, and no test's.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
-
-use common::milepost;
+use crate::common::milepost;
 use serde_json::Value;
 
 fn figures(more: &[&str]) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! Operations on many submissions at once: resume, act, redrive, migrate; and what operators look at then.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 

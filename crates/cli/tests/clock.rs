@@ -1,8 +1,7 @@
 //! A server whose clock is wrong when it starts: what cannot be taken back waits until somebody confirms the clock.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

@@ -1,6 +1,6 @@
 //! The commands that ask a server, and how they end.
 
-mod common;
+use crate::common;
 
 use std::io::Write as _;
 use std::process::Stdio;

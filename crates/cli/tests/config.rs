@@ -1,7 +1,6 @@
 //! Settings: a file, the environment, flags.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
 //! `kill -9` of the real server under load, again and again on the same folder: what was acknowledged is there, once.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, BufReader};

@@ -1,13 +1,11 @@
 //! The first minute of a new user.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Stdio};
 
+use crate::common::{milepost, run};
 use client::{Client, Filter, Page};
-use common::{milepost, run};
 use wire::api::EventView;
 
 #[test]

@@ -1,9 +1,6 @@
 //! The findings of `doctor`, and the small commands for beginners.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
-
-use common::{Said, Server, milepost, run};
+use crate::common::{Said, Server, milepost, run};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,8 +1,6 @@
 //! Commands on pipeline files: check and draw.
 
-mod common;
-
-use common::{pipelines, run};
+use crate::common::{pipelines, run};
 
 const MISTAKEN: &str = r#"name = "broken"
 version = 1

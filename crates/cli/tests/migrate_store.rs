@@ -1,13 +1,10 @@
 //! `milepost migrate-store`: from a folder to PostgreSQL and back, with the real binary.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
 
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use common::{Server, milepost, run};
+use crate::common::{Server, milepost, run};
 use engine::SystemClock;
 use serde_json::json;
 use store::transfer::{Part, Transfer as _};

@@ -1,8 +1,7 @@
 //! Messages from a server to a service manager.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};

@@ -1,13 +1,10 @@
 //! The running server against its own description, by a program that tries everything the description allows, and much
 //! that it does not.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
 
 use std::process::Command;
 
-use common::Server;
-use common::python::python_with;
+use crate::common::Server;
+use crate::common::python::python_with;
 use serde_json::{Value, json};
 
 const SCHEMATHESIS: &str = "schemathesis==4.32.5";

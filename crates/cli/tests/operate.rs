@@ -1,11 +1,9 @@
 //! Commands that operators type: why, tail, holds, dead letters, amendments.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use common::{Said, Server, milepost, run};
+use crate::common::{Said, Server, milepost, run};
 use serde_json::{Value, json};
 use wire::api::{ClaimBody, CursorBody, ErrorBody, FailBody, FinishBody};
 

@@ -1,12 +1,9 @@
 //! The Python client: its own tests, and the same against the real server.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
 
 use std::process::Command;
 
-use common::Server;
-use common::python::{assert_ran, python_with};
+use crate::common::Server;
+use crate::common::python::{assert_ran, python_with};
 
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/python");
 const HTTPX: &str = "httpx==0.28.1";

@@ -1,7 +1,7 @@
 //! The shipped machines against their documents, and `milepost test` itself.
 // size: the literal tables of seven documents stand together, so that a missing one is seen
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,10 @@
 //! Passwords in addresses, and data that others can read.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 #![cfg(unix)]
-
-mod common;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use common::{Said, Server, milepost, run};
+use crate::common::{Said, Server, milepost, run};
 use tempfile::TempDir;
 
 const SECRET: &str = "hunter2";

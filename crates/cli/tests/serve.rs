@@ -1,6 +1,6 @@
 //! Starting and stopping a server.
 
-mod common;
+use crate::common;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;

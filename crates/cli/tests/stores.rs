@@ -1,7 +1,6 @@
 //! Servers over a store that is named: what it does there, and what is said when it cannot be opened.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

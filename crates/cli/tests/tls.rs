@@ -1,7 +1,6 @@
 //! A server with a certificate, and commands that know whose it must be.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,13 +1,9 @@
 //! Tokens as people handle them.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use common::{Server, listening, milepost, run};
+use crate::common::{Server, listening, milepost, run};
 use tempfile::TempDir;
 
 #[test]

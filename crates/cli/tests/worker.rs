@@ -1,15 +1,13 @@
 //! The worker loop against the real server.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::common::Server;
 use client::{Client, Failure, Outcome, Rest, Task, Worker};
-use common::Server;
 use model::event::Kind;
 use model::{Json, Status, SubmissionId};
 use serde_json::json;
@@ -336,7 +334,7 @@ async fn a_killed_workers_task_is_given_on_once_and_its_late_answer_is_refused()
     let id = submit(&client).await;
 
     let mut process = Command::new(std::env::current_exe().expect("the test's own binary"))
-        .args(["--exact", "worker_process", "--ignored", "--nocapture"])
+        .args(["--exact", "worker::worker_process", "--ignored", "--nocapture"])
         .env("WORKER_PROCESS_SERVER", &server.url)
         .stdout(Stdio::piped())
         .spawn()

@@ -1,8 +1,7 @@
 //! `milepost worker run`: shell scripts as workers of the real server.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod common;
+use crate::common;
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _};

@@ -1,9 +1,6 @@
 //! Diagrams of whole pipelines.
 
-#[path = "../../model/tests/common/mod.rs"]
-mod common;
-
-use common::{FILES, source};
+use crate::common::{FILES, source};
 use draw::mermaid;
 use model::pipeline::{Source, load};
 

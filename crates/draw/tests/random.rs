@@ -1,9 +1,6 @@
 //! Every machine that loads can be drawn.
 
-#[path = "../../model/tests/common/mod.rs"]
-mod common;
-
-use common::mutated;
+use crate::common::mutated;
 use draw::{mermaid, svg};
 use model::pipeline::load;
 use proptest::prelude::*;

@@ -1,11 +1,6 @@
 //! SVG drawings of whole pipelines.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-#[path = "../../model/tests/common/mod.rs"]
-mod common;
-
-use common::{FILES, source};
+use crate::common::{FILES, source};
 use draw::{Path, Step, svg};
 use model::event::Kind;
 use model::pipeline::{Source, attachments, load};

@@ -1,7 +1,6 @@
 //! Submissions that come at one moment: into a lane by their tie, into a queue in the order they came.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Children: made once, joined when all have ended, over the core.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use engine::core::{Ask, OPERATIONS, Output, RUNNING};
 use engine::duty::Operations;

@@ -1,7 +1,6 @@
 //! Work beside the moves people ask for: limits, service levels, forgetting, schedules.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,6 @@
 //! Steps that cannot be taken back wait while the clock is in doubt.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! The step core: batches, answers, and trouble that stays with whoever caused it.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,11 +1,9 @@
 //! The order in which definitions come into force: new versions, older ones again, and parameters.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::support::{Machine, memory};
 use audit::leaf::{Act, Entry};
 use engine::core::{Ask, Asker, Input, Output, applied_series};
 use engine::pipelines::{Apply, Brought, Intent};
@@ -15,7 +13,6 @@ use model::json::Value;
 use model::pipeline::Source;
 use model::{Caller, Code, Command, Pipeline, Refusal, Role};
 use store::Store;
-use support::{Machine, memory};
 
 const GATE: &str = r#"
 name = "gate"

@@ -1,13 +1,10 @@
 //! Documents that a command needs are at hand, whatever the guards of its pipeline read.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::bench::{Open, Promises, check, over_memory, over_sqlite};
 use engine::core::Ask;
 use model::command::{Amend, Finish, Redrive};
 use model::submission::Status;
 use model::{Caller, Command, Json, Role};
-use support::bench::{Open, Promises, check, over_memory, over_sqlite};
 
 const PROMISES: Promises = &[
     ("an amendment keeps what it does not name", an_amendment_keeps_what_it_does_not_name),

@@ -1,11 +1,11 @@
 //! Duplicates over every store: what comes with the key of an open submission is compared with what is stored.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
+use crate::support::wrapped::{Between, Wrapped};
+use crate::support::{Machine, application, id_of};
 use engine::core::{Ask, Input, Outcome, Output, SCHEDULES, Scheduled};
 use engine::duty::Schedules;
 use model::admit::admit;
@@ -13,9 +13,6 @@ use model::command::{Act, Amend};
 use model::event::Change;
 use model::{Caller, Code, Command, Json, Role, SubmissionId, Time};
 use store::{Changes, Received, Take, Taken};
-use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
-use support::wrapped::{Between, Wrapped};
-use support::{Machine, application, id_of};
 
 const PROMISES: Promises = &[
     ("another payload under a taken key is a conflict, and nothing is written", conflict),

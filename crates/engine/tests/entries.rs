@@ -1,14 +1,11 @@
 //! Entries of systems: compared and changed alone, or in the commit of the move that a worker's answer makes.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_postgres, over_sqlite};
+use crate::support::{WORK, submit};
 use engine::core::{Ask, Outcome, Output, system_entries, system_entry};
 use model::command::Finish;
 use model::entry::{ENTRIES_MAX, ENTRY_BYTES_MAX, EntryChange};
 use model::{Code, Command, Digest, Json, Token};
-use support::bench::{Bench, Open, Promises, check, over_memory, over_postgres, over_sqlite};
-use support::{WORK, submit};
 
 const PROMISES: Promises = &[
     ("an entry is made once, replaced by who knows it, and removed", made_replaced_removed),

@@ -1,15 +1,12 @@
 //! Submissions that applications make in transactions of their own: decided once, like anything else, and answered by
 //! an event where they do not become a submission.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::WORK;
+use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 use engine::core::Tally;
 use model::event::{Change, Kind};
 use model::{Millis, SubmissionId, Time};
 use store::{Changes, Clock, Received, Store, Take};
-use support::WORK;
-use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 
 const PROMISES: Promises = &[
     ("what is received is submitted under the id it was promised", submitted),

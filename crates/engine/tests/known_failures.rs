@@ -1,13 +1,10 @@
 //! Failures other engines have shipped, as sentences that must be true here.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 use engine::core::Ask;
 use model::decide::{Current, Decision};
 use model::submission::{Failure, Status, Wait};
 use model::{Code, Command, Context, Pipeline, Refusal, SubmissionId, Token};
-use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 
 const PROMISES: Promises = &[
     ("an answer after a rescue changes nothing", late_answer),

@@ -1,17 +1,14 @@
 //! Service levels are measured, by all servers together, and outlive a restart.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::{WORK, application, claim, done, memory};
 use engine::levels::{LevelReport, Window};
 use engine::{Engine, Options};
 use model::pipeline::Source;
 use store::ManualClock;
 use store::Store;
-use support::{WORK, application, claim, done, memory};
 
 async fn started(store: &Arc<dyn Store>) -> Engine {
     let toml = WORK.replace("on.done", "sla = { target = \"1s\", p95 = \"3s\" }\non.done");

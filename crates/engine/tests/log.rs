@@ -1,5 +1,4 @@
 //! The audit log follows the store: over restarts, set-backs, witnesses and retention.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,6 @@
 //! Notifications of a move: one delivery for each, in a commit of its own, whatever happens in between.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

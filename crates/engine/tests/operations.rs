@@ -1,7 +1,6 @@
 //! Operations: one deed for many submissions, each once, over restarts.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Lanes, keys in line, holds: the queues beside a task's own, over the core.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

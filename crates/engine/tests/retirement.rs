@@ -1,11 +1,9 @@
 //! Versions that nothing follows are let go of; whatever follows one finds it.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::support::{Machine, application, memory, operation};
 use audit::leaf::{Act, Entry};
 use engine::core::{Ask, Asker, Deed, Input, Outcome, Output};
 use engine::pipelines::{Apply, Intent};
@@ -15,7 +13,6 @@ use model::command::Migrate;
 use model::pipeline::Source;
 use model::{Caller, Code, Command, Json, Name, Pipeline, Role, Submission};
 use store::Store;
-use support::{Machine, application, memory, operation};
 
 const DOOR: &str = r#"
 name = "door"

@@ -1,7 +1,6 @@
 //! Several servers over one store: what one of them is told, the others act by.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::mem::swap;
 use std::sync::atomic::{AtomicUsize, Ordering};

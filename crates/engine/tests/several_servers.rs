@@ -1,7 +1,6 @@
 //! Several engines over one PostgreSQL: what one does, the others hear of and go on with.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,16 +1,13 @@
 //! The engine as its callers have it: many at once, waiting, stopping.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use crate::support::wrapped::{Between, Wrapped};
+use crate::support::{application, claim, done, memory, source};
 use engine::core::Output;
 use engine::{Condition, DutyReport, Engine, Options};
 use model::Code;
-use support::wrapped::{Between, Wrapped};
-use support::{application, claim, done, memory, source};
 
 async fn started() -> Engine {
     let (store, _) = memory();

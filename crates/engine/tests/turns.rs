@@ -1,7 +1,6 @@
 //! Turns at keys, lanes and limits that come in the very step in which something else happens to those in line.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use engine::Hold;
 use engine::core::{Ask, ClaimMany, Outcome, Output};

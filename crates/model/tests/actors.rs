@@ -1,7 +1,6 @@
 //! In whose name events are recorded.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::Code;
 use support::{Story, pipeline};

@@ -1,11 +1,8 @@
 //! Actions that need several people, or somebody else than the submitter.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::{Story, act, fail, json, pipeline};
 use model::submission::Wait;
 use model::{Caller, Code, Command, Role};
-use support::{Story, act, fail, json, pipeline};
 
 const REVIEW: &str = r#"
 name = "review"

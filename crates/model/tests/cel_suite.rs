@@ -3,13 +3,9 @@
 //! The cases are our own; the sections are those of the suite that CEL publishes (`tests/simple`). A section either has
 //! cases or is listed as absent with its reason. A case in which ours differs says what CEL gives and why.
 
-#[path = "cel_suite/absent.rs"]
 mod absent;
-#[path = "cel_suite/relations.rs"]
 mod relations;
-#[path = "cel_suite/texts.rs"]
 mod texts;
-#[path = "cel_suite/values.rs"]
 mod values;
 
 use std::collections::BTreeSet;

@@ -1,10 +1,7 @@
 //! Metadata that guards make reads back, however deep a worker's answer was.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::{Story, pipeline};
 use model::Event;
-use support::{Story, pipeline};
 
 #[test]
 fn metadata_around_the_deepest_output_reads_back() {

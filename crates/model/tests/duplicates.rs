@@ -1,12 +1,9 @@
 //! Duplicates: the same payload, another one, and what the pipeline says of each.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::{Story, admin, pipeline};
 use model::decide::Answer;
 use model::pipeline::OnDuplicate;
 use model::{Code, Refusal};
-use support::{Story, admin, pipeline};
 
 /// A machine that says this of duplicates.
 fn machine(says: &str) -> model::Pipeline {

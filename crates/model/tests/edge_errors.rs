@@ -1,7 +1,6 @@
 //! `error = { code, message }` of an edge: the error a submission has after the move.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::event::Change;
 use model::submission::Status;

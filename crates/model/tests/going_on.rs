@@ -1,8 +1,7 @@
 //! The needs of a submission to go on that had stopped, ended or stood in line: its key, its lane, and nobody else's
 //! lease.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::admit::admit;
 use model::command::{Redrive, Renew};

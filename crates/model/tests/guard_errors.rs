@@ -1,7 +1,6 @@
 //! The ways of crashes, guard errors and answers that cannot be read.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::decide::CRASHES_MAX;
 use model::pipeline::{Source, load};

@@ -1,13 +1,10 @@
 //! Ends that somebody should look into: asked for by the state, acknowledged once, over when it goes on.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::{Story, admin, pipeline};
 use model::command::Acknowledge;
 use model::decide::Answer;
 use model::event::Kind;
 use model::{Caller, Code, Command, Investigation, Pipeline, Refusal, Role, Status, evolve};
-use support::{Story, admin, pipeline};
 
 const LETTERS: &str = r#"
 name = "letters"

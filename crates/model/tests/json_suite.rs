@@ -3,11 +3,8 @@
 //! The cases are our own; the categories and the three expectations (accept, refuse, either) are those of JSONTestSuite.
 //! Every case goes through each way in: checked only, read from bytes, read through `serde`.
 
-#[path = "json_suite/accepted.rs"]
 mod accepted;
-#[path = "json_suite/either.rs"]
 mod either;
-#[path = "json_suite/refused.rs"]
 mod refused;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 //! Leases, fences, retries and what time does to them.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::Code;
 use model::command::{Command, Renew};

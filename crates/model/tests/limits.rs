@@ -1,12 +1,9 @@
 //! Limits: at most so many leased at once per value of a label, and nobody forgotten beside the queue.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
-
+use crate::support::{Story, fail, migrate, pipeline};
 use model::decide::Answer;
 use model::submission::{Slot, Status, Wait};
 use model::{Code, Command, Debtor};
-use support::{Story, fail, migrate, pipeline};
 
 const WORK: &str = r#"
 name = "work"

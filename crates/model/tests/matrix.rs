@@ -1,13 +1,10 @@
 //! The state matrix of skill-review: of 10 × 10 moves, 13 are legal, and nothing anyone can send makes another.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::{Story, act, fail, finish, json, shipped};
 use model::Command;
 use model::submission::Wait;
-use support::{Story, act, fail, finish, json, shipped};
 
 const LEGAL: [(&str, &str, &str, &str); 13] = [
     ("RECEIVED", "VENDOR_APPROVED", "vendor-auto-verify", "system"),

@@ -1,7 +1,6 @@
 //! Migrations: a submission follows another version of its pipeline from where it stands.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::command::Migrate;
 use model::submission::{Cause, Status, Wait};

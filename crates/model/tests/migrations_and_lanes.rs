@@ -1,7 +1,6 @@
 //! Migrations of submissions that have a lane, want one or wait for one.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::submission::{Seat, Wait};
 use model::{Code, Command, Debtor, Pipeline};

@@ -1,7 +1,6 @@
 //! Guards, waits, times to live, actions: how a submission gets from state to state.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

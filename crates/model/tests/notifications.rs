@@ -1,7 +1,6 @@
 //! Notifications: one delivery for each address of each channel, written down with the move and never in its way.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::event::Notified;
 use model::owed::{Channel, Delivery};

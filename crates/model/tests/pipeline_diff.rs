@@ -1,10 +1,6 @@
 //! The changes between two definitions.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod common;
-
-use common::{FILES, source};
+use crate::common::{FILES, source};
 use model::Pipeline;
 use model::pipeline::diff::{Diff, diff};
 use model::pipeline::{Source, load};

@@ -1,10 +1,8 @@
 //! Whole pipeline files: that they load, and what is in them then.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{FILES, source};
+use crate::common::{FILES, source};
 use model::json::Value;
 use model::pipeline::{
     After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline, SlaSpan,

@@ -1,8 +1,6 @@
 //! Loading a file never panics, whatever is written into it.
 
-mod common;
-
-use common::mutated;
+use crate::common::mutated;
 use model::pipeline::{Source, attachments, load};
 use proptest::prelude::*;
 

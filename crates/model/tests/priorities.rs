@@ -1,7 +1,6 @@
 //! Priorities: who may set one, what becomes of it, and how waiting counts against it.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::admit::admit;
 use model::pipeline::Ageing;

@@ -1,17 +1,14 @@
 //! `decide` is pure and total: whatever is thrown at it, only legal moves happen and the events tell the whole story.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::support::{Story, act, all_shipped, comparable, fail, finish, json, pipeline, replay, shipped};
 use model::command::Migrate;
 use model::pipeline::Kind;
 use model::submission::{Slot, Wait};
 use model::{Caller, Command, Debtor, Digest, Event, Pipeline, Role, Token};
 use proptest::prelude::*;
-use support::{Story, act, all_shipped, comparable, fail, finish, json, pipeline, replay, shipped};
 
 /// One thing to try, in numbers: which one, and two choices within it.
 type Throw = (u8, usize, usize);

@@ -1,7 +1,6 @@
 //! Service levels: which clocks run, when they are missed, and that being late changes nothing else.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use model::submission::{SlaClock, Status, Wait};
 use model::{Code, Command, Time};

@@ -1,18 +1,15 @@
 //! Every state × every command of every shipped pipeline, as a table people can read and a diff can show.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::support::{Story, act, all_shipped, fail, finish, json, shipped};
 use model::command::{Acknowledge, Amend, Child, Migrate, Redrive};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
 use model::submission::{Children, SlaClock, Status, Wait};
 use model::{Caller, Command, Investigation, Pipeline, Refusal, Role, Token};
-use support::{Story, act, all_shipped, fail, finish, json, shipped};
 
 /// The values that a pipeline is given in its table.
 struct Samples {

@@ -1,5 +1,4 @@
 //! Templates of mails are checked with the file that names them; their problems are shown where they stand.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use model::pipeline::{Problems, Source, load};
 

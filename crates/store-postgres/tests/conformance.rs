@@ -1,6 +1,6 @@
 //! The store keeps every promise, and does what the reference store does.
 
-mod support;
+use crate::support;
 
 use std::cell::RefCell;
 use std::sync::Arc;

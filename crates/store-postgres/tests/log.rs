@@ -1,7 +1,6 @@
 //! The audit log over a database that several servers share: sequenced rows only, one publisher at a time.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::sync::Arc;

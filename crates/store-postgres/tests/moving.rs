@@ -1,8 +1,6 @@
 //! A store moved into another is the same store, however often the move was cut off.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::path::Path;

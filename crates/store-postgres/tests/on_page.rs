@@ -1,9 +1,7 @@
 //! Rows are updated on their page, so that no index is written when they move. In a database of its own, where nobody
 //! gathers statistics: a transaction of anybody else that is still open keeps old rows from being cleared away.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::thread;
 

@@ -1,8 +1,6 @@
 //! Opening a database: what is refused, and what is there afterwards.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::thread;
 

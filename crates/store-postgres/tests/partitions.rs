@@ -1,8 +1,6 @@
 //! Partitions of events: made ahead of what is written, dropped behind what is retired.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use store::{Changes, Feed, Store, Take};
 use store_conformance::sample::submitted;

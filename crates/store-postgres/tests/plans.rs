@@ -1,8 +1,6 @@
 //! No query walks a table, however many rows it has: every plan is along an index, in the order it is read.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::Path;

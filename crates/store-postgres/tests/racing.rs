@@ -1,8 +1,6 @@
 //! Several servers on one database: nothing is lost, nothing happens twice, nobody waits for ever.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

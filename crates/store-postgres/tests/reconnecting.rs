@@ -1,8 +1,6 @@
 //! Connections that are lost: what is said about it, and that the next call works by itself.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,8 +1,6 @@
 //! The order of events: no reader ever skips one or stalls, whatever others leave open.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};

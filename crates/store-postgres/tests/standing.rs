@@ -1,8 +1,6 @@
 //! Races of those who join a line with those who leave and those who look: stopped at the moment that matters.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver, Sender};

@@ -1,8 +1,6 @@
 //! `milepost.submit` in SQL: part of the caller's own transaction, decided after its commit, once.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
-
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! A copy taken while somebody writes is the store as it was at one moment.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::sync::Arc;
 

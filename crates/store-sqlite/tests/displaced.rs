@@ -1,6 +1,5 @@
 //! A data folder that is deleted, moved or replaced while it is open: nothing more is acknowledged.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 use std::fs;
 use std::path::Path;

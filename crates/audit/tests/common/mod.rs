@@ -1,5 +1,5 @@
 //! A deployment with a log of its own: real decisions make the events, a real publisher signs them.
-#![allow(dead_code, reason = "each test binary uses the part it needs")]
+#![allow(dead_code, reason = "the tests of the command line use the rest of it")]
 
 #[path = "../../../model/tests/support/mod.rs"]
 pub(crate) mod story;

@@ -6,9 +6,9 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::audit::site::Site;
+use crate::audit::{Logged, deployment, log_key};
 use crate::common::{Said, milepost, run};
-use crate::site::Site;
-use crate::{Logged, deployment, log_key};
 
 fn look(site: &Site, state: &Path, more: &[&str]) -> Said {
     let (key, state) = (log_key(), state.to_str().unwrap().to_owned());

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use crate::audit::site::Site;
+use crate::audit::{Logged, verify};
 use crate::common::{Said, run};
-use crate::site::Site;
-use crate::{Logged, verify};
 
 const ID: &str = "0197a8c5-7f1c-7d3a-9b1e-2f6c8d0e4a57";
 
@@ -53,7 +53,7 @@ fn evidence_about_nothing_is_not_found() {
 fn the_key_is_printed_as_verifiers_take_it() {
     let logged = Logged::new();
     let site = Site::start(logged.folder());
-    let lines = format!("{}\n", crate::log_key());
+    let lines = format!("{}\n", crate::audit::log_key());
     site.answer("/v1/audit/key", 200, lines.clone());
     let said = ask(&site, &["audit", "key"]).ends(0);
     assert_eq!(said.stdout, lines);
@@ -89,8 +89,8 @@ fn forks_and_keys_are_asked_for_once_with_what_was_said() {
     ask(&site, &["audit", "keys", "add"]).ends(0);
     let body = json!({}).to_string();
     assert_eq!(last(&site), ("POST".to_owned(), "/v1/audit/keys".to_owned(), body));
-    ask(&site, &["audit", "keys", "retire", &crate::log_key()]).ends(0);
-    let body = json!({ "retire": crate::log_key() }).to_string();
+    ask(&site, &["audit", "keys", "retire", &crate::audit::log_key()]).ends(0);
+    let body = json!({ "retire": crate::audit::log_key() }).to_string();
     assert_eq!(last(&site), ("POST".to_owned(), "/v1/audit/keys".to_owned(), body));
     site.answer("/v1/audit/fork", 503, "");
     let before = site.asked().len();

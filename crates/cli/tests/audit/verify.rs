@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use crate::deployment::{self, Deployment};
-use crate::{Logged, common, verify, verify_source, verify_with_input};
+use crate::audit::deployment::{self, Deployment};
+use crate::audit::{Logged, verify, verify_source, verify_with_input};
+use crate::common;
 
 #[test]
 fn evidence_holds_and_the_report_says_what_was_checked() {
@@ -66,7 +67,7 @@ fn keys_come_from_files_and_old_ones_stay_good_beside_new_ones() {
     let logged = Logged::new();
     let file = logged.file("evidence.json", logged.evidence());
     let new = deployment::key(deployment::ORIGIN, 9).verifier();
-    let keys = logged.file("keys", format!("# the new one first\n{new}\n\n{}\n", crate::log_key()));
+    let keys = logged.file("keys", format!("# the new one first\n{new}\n\n{}\n", crate::audit::log_key()));
     let keys = format!("@{}", keys.display());
     common::run(&["verify", file.to_str().unwrap(), "--key", &keys]).ends(0);
     let bare = keys.trim_start_matches('@');
@@ -82,11 +83,11 @@ fn a_policy_asks_for_witnesses_that_have_not_seen_it() {
     let logged = Logged::new();
     let file = logged.file("evidence.json", logged.evidence());
     let witness = deployment::witness_key("witness.example/w1", 5).verifier();
-    let policy = format!("log {}\nwitness w1 {witness}\nquorum w1\n", crate::log_key());
+    let policy = format!("log {}\nwitness w1 {witness}\nquorum w1\n", crate::audit::log_key());
     let policy = logged.file("policy", policy);
     let args = ["verify", file.to_str().unwrap(), "--policy", policy.to_str().unwrap(), "-o", "json"];
     assert_eq!(common::run(&args).ends(1).json()["fault"], "witness");
-    let none = logged.file("none", format!("log {}\nquorum none\n", crate::log_key()));
+    let none = logged.file("none", format!("log {}\nquorum none\n", crate::audit::log_key()));
     common::run(&["verify", file.to_str().unwrap(), "--policy", none.to_str().unwrap()]).ends(0);
 }
 

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use crate::site::Site;
-use crate::{Logged, common, log_key, verify_source};
+use crate::audit::site::Site;
+use crate::audit::{Logged, log_key, verify_source};
+use crate::common;
 
 #[test]
 fn a_served_log_is_read_once_and_holds() {

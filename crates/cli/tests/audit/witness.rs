@@ -13,9 +13,9 @@ use audit::tree::{Memory, leaf_hash, prove_consistency};
 use audit::witness::{AddCheckpoint, Policy, Post, collect};
 use tempfile::TempDir;
 
+use crate::audit::deployment::{ORIGIN, key};
+use crate::audit::{Logged, log_key};
 use crate::common::{milepost, run};
-use crate::deployment::{ORIGIN, key};
-use crate::{Logged, log_key};
 
 /// A witness in a process of its own.
 struct Watching {

@@ -1,5 +1,4 @@
 //! The real binary: run to its end, or as a server.
-#![allow(dead_code, reason = "every test file uses another part")]
 
 pub(crate) mod python;
 pub(crate) mod sql;

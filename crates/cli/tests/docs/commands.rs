@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::page::Page;
-use crate::run::{repository, run};
+use crate::docs::page::Page;
+use crate::docs::run::{repository, run};
 
 /// The pages of the repository, by their names.
 fn pages() -> Vec<String> {
@@ -19,7 +19,7 @@ fn pages() -> Vec<String> {
 }
 
 fn page(name: &str) -> Page {
-    Page::read(&crate::read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    Page::read(&crate::docs::read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// All at once, each in a shell of its own: a page is mostly waiting. `DOCS_PAGE` names a part of those to run.
@@ -81,7 +81,7 @@ fn a_block_that_shows_a_refusal_must_be_refused_with_it() {
 #[test]
 fn commands_stand_in_blocks() {
     for name in pages() {
-        let text = crate::read(&name);
+        let text = crate::docs::read(&name);
         let mut fenced = false;
         for (index, line) in text.lines().enumerate() {
             fenced ^= line.starts_with("```");
@@ -103,7 +103,7 @@ fn options_that_pages_name_are_there() {
     let said = String::from_utf8(said.expect("the binary runs").stdout).expect("the program writes UTF-8");
     let known: BTreeSet<&str> = said.split_whitespace().map(|word| word.trim_matches('"')).collect();
     for name in pages() {
-        let text = crate::read(&name);
+        let text = crate::docs::read(&name);
         let mut fenced = false;
         for (index, line) in text.lines().enumerate() {
             fenced ^= line.starts_with("```");

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use crate::page::Page;
+use crate::docs::page::Page;
 
 /// The databases that pages name.
 const DATABASES: [&str; 2] =

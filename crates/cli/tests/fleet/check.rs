@@ -7,7 +7,7 @@ use model::event::Kind;
 use store::{Feed, Query, Recorded, Store};
 use store_postgres::{PostgresStore, Settings};
 
-use crate::load::{Book, LANES};
+use crate::fleet::load::{Book, LANES};
 
 /// Nothing acknowledged is lost, nothing happened twice, no lane was held by two, and no reader missed anything.
 pub(crate) fn check(url: &str, book: &Book) {

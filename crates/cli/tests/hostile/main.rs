@@ -5,6 +5,7 @@
 //! are the machine's as much as the server's.
 
 #[path = "../common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the rest of it")]
 mod common;
 
 mod bombs;

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::common::Server;
-use crate::deliveries::{PATIENCE, in_state, notified, patient_server, webhook};
-use crate::receiver::{Mood, Receiver};
+use crate::notifications::deliveries::{PATIENCE, in_state, notified, patient_server, webhook};
+use crate::notifications::receiver::{Mood, Receiver};
 
 const HOSTS: usize = 600;
 /// Addresses that one notification may have.

@@ -2,8 +2,10 @@ use model::Status;
 use serde_json::{Value, json};
 
 use crate::common::{milepost, run};
-use crate::deliveries::{MAIL_BODY, MAIL_SUBJECT, failed, in_state, notified, seen, server, server_in, tell};
-use crate::mail_server::MailServer;
+use crate::notifications::deliveries::{
+    MAIL_BODY, MAIL_SUBJECT, failed, in_state, notified, seen, server, server_in, tell,
+};
+use crate::notifications::mail_server::MailServer;
 
 fn mail(cause: &str, to: &str) -> Value {
     json!({ "cause": cause, "channel": "mail", "to": to })
@@ -83,7 +85,7 @@ async fn a_password_comes_from_a_file_and_a_wrong_one_is_a_failure_of_the_server
     drop(server);
 
     std::fs::write(file, "wrong").unwrap();
-    let server = crate::deliveries::server(&[], &args);
+    let server = crate::notifications::deliveries::server(&[], &args);
     let id = tell(&server.client(), mail("one", "ada@example.com")).await;
     let view = failed(&server.client(), id, "smtp-535").await;
     assert_eq!(view.status, Status::Open, "the recipient is not to blame");

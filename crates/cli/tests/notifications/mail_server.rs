@@ -45,7 +45,7 @@ impl MailServer {
     pub(crate) async fn until(&self, count: usize) -> Vec<Value> {
         let mut mails = self.mails.subscribe();
         let come = mails.wait_for(|mails| mails.len() >= count);
-        let come = tokio::time::timeout(crate::deliveries::PATIENCE, come).await;
+        let come = tokio::time::timeout(crate::notifications::deliveries::PATIENCE, come).await;
         come.expect("the mails come in time").expect("somebody listens").clone()
     }
 }

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 use model::Status;
 use serde_json::json;
 
-use crate::deliveries::{failed, in_state, notified, seen, server, tell, webhook};
-use crate::receiver::{Mood, Receiver, taken};
+use crate::notifications::deliveries::{failed, in_state, notified, seen, server, tell, webhook};
+use crate::notifications::receiver::{Mood, Receiver, taken};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_in_any_mood_loses_nothing_and_is_seen_for_what_it_is() {
@@ -38,7 +38,8 @@ async fn a_receiver_in_any_mood_loses_nothing_and_is_seen_for_what_it_is() {
             }
         }
     };
-    let (reason, view) = tokio::time::timeout(crate::deliveries::PATIENCE, waits).await.unwrap();
+    let (reason, view) =
+        tokio::time::timeout(crate::notifications::deliveries::PATIENCE, waits).await.unwrap();
     assert!(reason.details["until"].is_string() && reason.sentence.contains("connect"), "{reason:?}");
     assert!(view.attempt > 4, "{view:?}");
     receiver.turn(Mood::Answers(200));

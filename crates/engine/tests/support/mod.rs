@@ -1,5 +1,4 @@
 //! A small machine, a store whose time stands still, and shorthands.
-#![allow(dead_code, reason = "each test binary uses the part it needs")]
 
 pub(crate) mod bench;
 pub(crate) mod wrapped;

@@ -1,6 +1,6 @@
 //! Pipeline files for tests, with the files they name. The tests of drawings use them as well.
 
-#[allow(dead_code, reason = "every test file is a crate of its own, and not each breaks files")]
+#[allow(dead_code, reason = "the tests of drawings use a part of it")]
 pub(crate) mod mutated;
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use model::pipeline::{Source, attachments};
 
-#[allow(dead_code, reason = "every test file is a crate of its own, and not each goes through all files")]
+#[allow(dead_code, reason = "the tests of drawings use a part of it")]
 pub(crate) const FILES: [&str; 8] = [
     "delivery",
     "ingest-batch",

@@ -1,5 +1,5 @@
 //! One submission and everything that is done to it, with time in the test's hand.
-#![allow(dead_code, reason = "each test binary uses the part it needs")]
+#![allow(dead_code, reason = "the tests of other crates use a part of it")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,7 +1,5 @@
 //! A schema of its own for each test, on the server `cargo xtask test` starts.
 
-#![allow(dead_code, reason = "each test file uses what it needs")]
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use store_postgres::Settings;

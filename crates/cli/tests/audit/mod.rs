@@ -1,8 +1,5 @@
 //! Commands that third parties and operators type about the log: verify, witness, monitor, evidence, audit.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
-#[path = "../common/mod.rs"]
-mod common;
 #[path = "../../../audit/tests/common/mod.rs"]
 mod deployment;
 mod monitor;
@@ -14,7 +11,7 @@ mod witness;
 
 use std::path::{Path, PathBuf};
 
-use common::{Said, milepost, run};
+use crate::common::{Said, milepost, run};
 use deployment::Deployment;
 use deployment::story::Story;
 

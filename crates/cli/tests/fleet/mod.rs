@@ -1,11 +1,9 @@
 //! Several real servers over a real PostgreSQL, under load, while things go wrong. After each trouble the fleet gets on
 //! by itself; at the end nothing acknowledged is lost, nothing was done twice, and nobody has waited in a circle.
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
 
 mod check;
 mod cluster;
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod load;
 
 use std::process::Command;

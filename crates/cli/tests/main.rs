@@ -1,0 +1,31 @@
+//! Every test of this crate in one binary: linked once.
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by unwrapping it")]
+
+mod audit;
+mod backup;
+mod bench;
+mod bulk;
+mod clock;
+mod commands;
+mod common;
+mod config;
+mod crash;
+mod demo;
+mod docs;
+mod doctor;
+mod files;
+mod fleet;
+mod migrate_store;
+mod notifications;
+mod notify;
+mod openapi;
+mod operate;
+mod python;
+mod scenarios;
+mod secrets;
+mod serve;
+mod stores;
+mod tls;
+mod tokens;
+mod worker;
+mod worker_run;
