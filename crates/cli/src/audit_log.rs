@@ -12,7 +12,7 @@ use model::Millis;
 use tokio::runtime::Handle;
 
 use crate::exit::Stop;
-use crate::place::{Place, close_file};
+use crate::store_place::{Place, close_file};
 
 /// A witness that takes longer is asked again later.
 const WITNESS_WITHIN: Duration = Duration::from_secs(3);

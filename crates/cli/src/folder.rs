@@ -10,7 +10,7 @@ use model::{Code, Pipeline};
 use system::System;
 
 use crate::exit::Stop;
-use crate::node::{self, Node};
+use crate::local_server::{self, Node};
 use crate::settings::{ConfigFile, Fault, Params};
 use crate::source;
 use crate::systems;
@@ -51,7 +51,8 @@ impl Folder {
 
     fn load(&mut self, source: Source) -> anyhow::Result<()> {
         let loaded = model::pipeline::load(&source);
-        self.pipelines.push(Arc::new(loaded.map_err(|problems| node::problematic(&source, &problems))?));
+        self.pipelines
+            .push(Arc::new(loaded.map_err(|problems| local_server::problematic(&source, &problems))?));
         self.sources.push(source);
         Ok(())
     }
@@ -95,6 +96,6 @@ async fn start_with(node: &Node, source: &Source, apply: Apply) -> anyhow::Resul
             tracing::warn!(pipeline, version, file = source.file, "not applied: {}", refusal.message);
             Ok(())
         }
-        Err(refusal) => Err(node::refused(source, &refusal)),
+        Err(refusal) => Err(local_server::refused(source, &refusal)),
     }
 }

@@ -13,13 +13,12 @@ mod folder;
 mod limits;
 mod listen;
 mod listing;
+mod local_server;
 mod logging;
-mod node;
 mod open_files;
 #[cfg(feature = "otel")]
 mod otel;
 mod output;
-mod place;
 mod program;
 mod remote;
 mod report;
@@ -28,6 +27,7 @@ mod sending;
 mod settings;
 mod signals;
 mod source;
+mod store_place;
 mod systemd;
 mod systems;
 

@@ -8,7 +8,7 @@ use fetch::{Network, Policy};
 use wire::api::Secret;
 
 use crate::exit::Stop;
-use crate::node::Node;
+use crate::local_server::Node;
 
 const PASSWORD: &str = "MILEPOST_SMTP_PASSWORD";
 

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use worker::Worker;
 
-use crate::place::Place;
+use crate::store_place::Place;
 
 /// The tasks of one system that run at a time.
 pub(crate) const CONCURRENCY: usize = 8;
@@ -50,7 +50,8 @@ impl Systems {
         let with_names = systems.into_iter().map(|system| {
             let names = sources(&*system).map(|source| {
                 let loaded = model::pipeline::load(&source);
-                let loaded = loaded.map_err(|problems| crate::node::problematic(&source, &problems))?;
+                let loaded =
+                    loaded.map_err(|problems| crate::local_server::problematic(&source, &problems))?;
                 Ok(loaded.name.clone())
             });
             let names = names.collect::<anyhow::Result<Vec<Name>>>()?;

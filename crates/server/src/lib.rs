@@ -7,21 +7,21 @@ mod access;
 
 mod body;
 mod charged;
-mod conditions;
 mod connection;
-mod crowd;
 mod errors_doc;
-mod frame;
 mod inside;
+mod layers;
 mod media;
 mod metrics;
 mod mounts;
 mod openapi;
 mod options;
+mod preconditions;
 mod problem;
 mod query;
 mod rates;
 mod routes;
+mod tally;
 
 mod serve;
 mod shares;

@@ -15,8 +15,8 @@ use model::{Caller, Name, Role};
 use system::{Call, Misplaced, System};
 
 use crate::body;
-use crate::frame::{self, Door, Peer};
 use crate::inside::Inside;
+use crate::layers::{self, Door, Peer};
 use crate::problem::{Answer, Refused};
 use crate::rates::Rates;
 use crate::state::Server;
@@ -61,7 +61,7 @@ impl Mounts {
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
             };
-            let handler = on(method, answer).route_layer(middleware::from_fn_with_state(door, frame::enter));
+            let handler = on(method, answer).route_layer(middleware::from_fn_with_state(door, layers::enter));
             router = router.route(route.path, handler);
         }
         router

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
 use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 
-use crate::frame::{self, Door};
+use crate::layers::{self, Door};
 use crate::options::Options;
 use crate::problem::{Refused, quote};
 use crate::routes::{
@@ -182,7 +182,8 @@ fn own_routes(server: &Server) -> Router<Server> {
     for route in TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
         let door = Door { server: server.clone(), need: route.need, room: route.room, rate: None };
-        let handler = (route.handler)(method).route_layer(middleware::from_fn_with_state(door, frame::enter));
+        let handler =
+            (route.handler)(method).route_layer(middleware::from_fn_with_state(door, layers::enter));
         router = router.route(route.path, handler);
     }
     router
@@ -192,8 +193,8 @@ fn framed(router: Router<Server>, server: Server) -> Router<Server> {
     router
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(middleware::from_fn_with_state(server, frame::observe))
+        .layer(CatchPanicLayer::custom(layers::panicked))
+        .layer(middleware::from_fn_with_state(server, layers::observe))
 }
 
 async fn unknown_route(uri: Uri) -> Refused {

@@ -10,15 +10,15 @@ mod chance;
 mod check;
 mod faults;
 mod finding;
-mod home;
 mod pipelines;
 mod report;
 mod rest;
 mod run;
 mod servers;
+mod stores;
 mod world;
 
 pub use faults::Fault;
-pub use home::Kind;
 pub use report::Report;
 pub use run::{Failure, Options, attempt, run};
+pub use stores::Kind;

@@ -11,9 +11,9 @@ use crate::chance::Chance;
 use crate::check::Checked;
 use crate::faults::SERVERS;
 use crate::finding::{Finding, finding};
-use crate::home::Kind;
 use crate::report::Report;
 use crate::rest;
+use crate::stores::Kind;
 use crate::world::World;
 
 /// The options of a run.

@@ -13,9 +13,9 @@ use crate::chance::Chance;
 use crate::check::{Checked, Ledger, Seen, ensure};
 use crate::faults::{Commit, Fault, Faulty, SERVERS, Trouble};
 use crate::finding::{Finding, finding};
-use crate::home::{End, Home, Kind};
 use crate::report::Report;
 use crate::servers::{Process, Server};
+use crate::stores::{End, Home, Kind};
 
 #[derive(Debug)]
 pub(crate) struct World {

@@ -3,7 +3,7 @@
 use model::{Json, Time};
 
 use super::sample::json;
-use super::sight::request;
+use super::snapshot::request;
 use super::steps::{commit, take};
 use super::{Fixture, Promise, promise};
 use store::take::RequestKey;

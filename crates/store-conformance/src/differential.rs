@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::random::Random;
-use super::sight::{KINDS, assert_same, look};
+use super::snapshot::{KINDS, assert_same, look};
 use super::steps::{feed_all, find_all, late_all};
 use store::ManualClock;
 use store::{Changes, Committed, Error, LaneView, Store, Taken, registry_all};

@@ -80,7 +80,7 @@ fn where_wanted(fixture: &dyn Fixture) {
     insert(&*store, [Sample::row(1).state("READS").build(), Sample::row(2).key("k1").build()]);
     set(&*store, 1, "payload", "1");
     set(&*store, 2, "payload", "2");
-    let keys = vec![super::sight::open_key("alpha", "k1")];
+    let keys = vec![super::snapshot::open_key("alpha", "k1")];
     let wanted = Take { ids: vec![id(1)], keys, documents: &|row| &*row.state == "READS", ..Take::nothing() };
     let taken = take(&*store, &wanted);
     let first = taken.rows[&id(1)].documents.as_ref().expect("wanted");

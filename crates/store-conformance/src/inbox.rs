@@ -6,7 +6,7 @@ use model::decide::{Fate, Unborn, unborn};
 use model::{Caller, Code, Refusal, Role, Submission, SubmissionId, Time};
 
 use super::sample::{Sample, id, json};
-use super::sight::{lane_key, open_key};
+use super::snapshot::{lane_key, open_key};
 use super::steps::{assert_conflict, commit, feed_all, insert, take, try_commit};
 use super::{Fixture, Promise, promise};
 use store::{Arrival, Changes, DocumentChange, Feed, INBOX_BYTES_MAX, Received, Store, Take};

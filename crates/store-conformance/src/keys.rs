@@ -4,7 +4,7 @@ use model::submission::Wait;
 use model::{Status, SubmissionId};
 
 use super::sample::{Sample, id};
-use super::sight::open_key;
+use super::snapshot::open_key;
 use super::steps::{assert_conflict, change, commit, insert, read, take, try_commit, update};
 use super::{Fixture, Promise, promise};
 use store::{Changes, Store, Take};

@@ -4,7 +4,7 @@ use model::submission::{Seat, Stand};
 use model::{Status, Submission, SubmissionId};
 
 use super::sample::{Sample, at, id, labels};
-use super::sight::{lane_key, open_key};
+use super::snapshot::{lane_key, open_key};
 use super::steps::{assert_conflict, change, claim, commit, found, insert, read, take, try_commit, update};
 use super::{Fixture, Promise, promise};
 use store::{Changes, Clock, LaneView, Line, Query, RowChange, Store, Take, Taken};

@@ -3,7 +3,7 @@
 use model::{Status, SubmissionId, Time};
 
 use super::sample::{Sample, at, clocks, id};
-use super::sight::ever_late;
+use super::snapshot::ever_late;
 use super::steps::{insert, late_all, missed, update};
 use super::{Fixture, Promise, promise};
 use store::{Late, Store};

@@ -5,7 +5,7 @@ use model::{Documents, Status, Submission, evolve};
 
 use super::events::{positions, record, walk};
 use super::sample::{Sample, entry, id, json, labels, moved, submitted};
-use super::sight::{assert_same, everything, lane_key, limit_key, look, open_key};
+use super::snapshot::{assert_same, everything, lane_key, limit_key, look, open_key};
 use super::steps::{
     assert_conflict, change, commit, documents, events, feed, feed_all, found, insert, read, take,
     try_commit, update,

@@ -4,8 +4,8 @@
 
 mod answers;
 mod chance;
+mod concurrent;
 mod counts;
-mod crowd;
 mod differential;
 mod documents;
 mod events;
@@ -24,16 +24,16 @@ mod registry;
 mod restart;
 mod rows;
 pub mod sample;
-mod sight;
 mod sizes;
 mod slots;
+mod snapshot;
 mod steps;
 mod timers;
 mod waits;
 mod whole;
 
 pub use differential::{Differential, Seen, differential};
-pub use sight::assert_same_store;
+pub use snapshot::assert_same_store;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,7 +90,7 @@ pub fn promises() -> Vec<Promise> {
         find::PROMISES,
         sizes::PROMISES,
         restart::PROMISES,
-        crowd::PROMISES,
+        concurrent::PROMISES,
     ];
     themes.concat()
 }

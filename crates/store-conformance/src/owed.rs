@@ -1,7 +1,7 @@
 //! Effects on other submissions, waiting to be pulled.
 
 use super::sample::{Sample, id, json};
-use super::sight::{lane_key, open_key};
+use super::snapshot::{lane_key, open_key};
 use super::steps::{commit, insert, take, update};
 use super::{Fixture, Promise, promise};
 use store::{Changes, LaneView, Owed, OwedId, OwedTo, Store, Take, Taken};

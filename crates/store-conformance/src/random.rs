@@ -11,7 +11,7 @@ use super::inbox::received;
 use super::sample::{
     PIPELINES, Sample, TASKS, at, clocks, entry, id, json, labels, lease_with, moved, names, submitted,
 };
-use super::sight::{
+use super::snapshot::{
     HOLDS, KEYS, LANES, OWNERS, REQUESTS, lane_key, lane_keys, limit_key, open_key, open_keys, registry_keys,
     request,
 };

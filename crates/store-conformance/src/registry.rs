@@ -1,7 +1,7 @@
 //! Registries: small named things beside the submissions.
 
 use super::sample::json;
-use super::sight::registry_key as key;
+use super::snapshot::registry_key as key;
 use super::steps::{commit, take};
 use super::{Fixture, Promise, promise};
 use store::{Changes, LAST_NAME, RegistryChange, RegistryKey, Store, Take, registry_all, registry_entry};

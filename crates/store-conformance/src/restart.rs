@@ -3,7 +3,7 @@
 use model::Status;
 
 use super::sample::{Sample, entry, id, moved, submitted};
-use super::sight::{assert_same, look};
+use super::snapshot::{assert_same, look};
 use super::steps::{assert_conflict, change, commit, read, try_commit, update};
 use super::whole::furnish;
 use super::{Fixture, Promise, promise};

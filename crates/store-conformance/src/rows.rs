@@ -193,7 +193,7 @@ fn named_rows(fixture: &dyn Fixture) {
             Sample::row(5).build(),
         ],
     );
-    let taken = take(&*store, &Take { ids: vec![id(1)], ..super::sight::everything() });
+    let taken = take(&*store, &Take { ids: vec![id(1)], ..super::snapshot::everything() });
     let mut ids: Vec<_> = taken.rows.into_iter().map(|(id, stored)| (id, stored.row.id)).collect();
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3, 4].map(|n| (id(n), id(n))));

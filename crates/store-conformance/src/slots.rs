@@ -7,7 +7,7 @@ use model::submission::Wait;
 use model::{Status, Submission, SubmissionId};
 
 use super::sample::{Sample, entry, id, json, lease_with, moved};
-use super::sight::limit_key;
+use super::snapshot::limit_key;
 use super::steps::{assert_conflict, change, claim, commit, insert, read, take, try_commit, update};
 use super::{Fixture, Promise, promise};
 use store::{Changes, Clock, DocumentChange, LimitKey, RowChange, Store, Take};
@@ -248,7 +248,7 @@ fn ready_rows_alone(fixture: &dyn Fixture) {
     };
     let rest = Take {
         ids: vec![id(5), id(2)],
-        keys: vec![super::sight::open_key("alpha", "k1")],
+        keys: vec![super::snapshot::open_key("alpha", "k1")],
         due: 9,
         idle: 9,
         limits: &limits,

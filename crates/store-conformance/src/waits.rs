@@ -3,7 +3,7 @@
 use model::Status;
 
 use super::sample::{Sample, id};
-use super::sight::open_key;
+use super::snapshot::open_key;
 use super::steps::{change, claim, claimed, commit, found, insert, take, update};
 use super::{Fixture, Promise, promise};
 use store::{Changes, Clock, Owed, OwedId, OwedTo, Query, Store, Take, Taken};

@@ -8,7 +8,7 @@ use model::{Status, Submission, evolve};
 
 use super::inbox::received;
 use super::sample::{Sample, entry, id, json, lease_with, moved, submitted};
-use super::sight::{assert_same, lane_key, look, open_key, registry_key, request};
+use super::snapshot::{assert_same, lane_key, look, open_key, registry_key, request};
 use super::steps::{assert_conflict, change, commit, read, take, try_commit};
 use super::{Fixture, Promise, promise};
 use store::{

@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::codec;
 use crate::error::{Fault, Result};
+use crate::index_walk::{Index, Key, Walk};
 use crate::reading;
 use crate::rows::Rows;
 use crate::sql;
-use crate::walk::{Index, Key, Walk};
 
 /// An id, the newest first.
 type Newest = Reverse<u128>;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use crate::codec;
 use crate::error::Result;
+use crate::index_walk::{Index, Key, Walk};
 use crate::sql;
-use crate::walk::{Index, Key, Walk};
 
 /// A place in a queue: rank, then id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

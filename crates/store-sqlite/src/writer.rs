@@ -5,13 +5,13 @@ use store::{Changes, Clock, Committed, Error, Take, Taken};
 
 use crate::checkpoint::Checkpoint;
 use crate::connection;
+use crate::encode::Scribe;
 use crate::error::Fault;
 use crate::files::Files;
 use crate::folder::Folder;
 use crate::hot::Hot;
 use crate::reading;
 use crate::schema;
-use crate::scribe::Scribe;
 use crate::taking;
 use crate::writing::{self, Circumstances, Written};
 

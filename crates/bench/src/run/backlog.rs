@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::ground::{Ground, Room, Site};
 use super::home::{DRAIN, SINGLE};
+use super::measured_store::{Ground, Room, Site};
 use super::{Run, Workload};
 use crate::home::Home;
 use crate::pipelines::ONE;

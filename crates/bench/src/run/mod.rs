@@ -1,8 +1,8 @@
 //! One run: every workload that was asked for, each with its reference.
 
 mod backlog;
-mod ground;
 mod home;
+mod measured_store;
 mod references;
 mod turns;
 
@@ -16,7 +16,7 @@ use crate::home::Outside;
 use crate::machine::MachineFacts;
 use crate::report::{Figure, Report, Unit, millis};
 use crate::workload::Rate;
-use ground::Ground;
+use measured_store::Ground;
 use references::References;
 
 /// The turns in which compared runs alternate: what else the machine does meanwhile happens to both.

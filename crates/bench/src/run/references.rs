@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::home::{MANY, SINGLE};
-use super::{Run, Workload, ground};
+use super::{Run, Workload, measured_store};
 use crate::naive;
 use crate::pipelines::FIVE;
 use crate::raw::Sample;
@@ -32,11 +32,11 @@ impl Run<'_> {
 
     /// Returns what the engine writes for a submission, for the raw loop to write, too.
     pub(super) async fn sample(&self) -> Result<Sample> {
-        let room = ground::Ground::folder(self.plan).room().await?;
+        let room = measured_store::Ground::folder(self.plan).room().await?;
         crate::workload::fill(&room.engine, FIVE, 10).await?;
         crate::workload::work(&room.engine, FIVE, 30, MANY).await?;
         // From a copy: the engine's threads let go of the store in their own time.
-        let copy = ground::folder(self.plan)?;
+        let copy = measured_store::folder(self.plan)?;
         for entry in std::fs::read_dir(room.folder())? {
             let path = entry?.path();
             std::fs::copy(&path, copy.path().join(path.file_name().unwrap_or_default()))?;

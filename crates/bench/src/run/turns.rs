@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::home::{DRAIN, LANED, MANY, SINGLE, WALK, filled};
 use super::references::References;
-use super::{Run, TURNS, Workload, ground};
+use super::{Run, TURNS, Workload, measured_store};
 use crate::pipelines::{FIVE, LANES, ONE};
 use crate::raw::{RawLoop, Sample};
 use crate::workload::{self, Rate};
@@ -69,7 +69,7 @@ impl Run<'_> {
 
     fn raw_turn(&self, sample: &Sample, sums: &mut Sums) -> Result<()> {
         let open = || -> Result<(RawLoop, tempfile::TempDir)> {
-            let folder = ground::folder(self.plan)?;
+            let folder = measured_store::folder(self.plan)?;
             Ok((RawLoop::open(folder.path(), sample.clone())?, folder))
         };
         if self.wants(Workload::Submit) {
@@ -90,7 +90,7 @@ impl Run<'_> {
     }
 
     async fn turn(&self, sums: &mut Sums) -> Result<()> {
-        let ground = ground::Ground::folder(self.plan);
+        let ground = measured_store::Ground::folder(self.plan);
         if self.wants(Workload::Submit) {
             let room = ground.room().await?;
             sums.submits +=

@@ -2,12 +2,12 @@
 
 mod keys;
 mod progress;
+mod report;
 mod served;
-mod told;
 mod watcher;
 
 pub(crate) use keys::{KeyArgs, read_keys};
 pub(crate) use progress::Watched;
+pub(crate) use report::Told;
 pub(crate) use served::Served;
-pub(crate) use told::Told;
 pub(crate) use watcher::WitnessDoor;

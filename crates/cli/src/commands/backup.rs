@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::copying::{bar, private_copy, private_folder, sync};
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, say};
-use crate::place::Place;
+use crate::store_place::Place;
 
 /// Copy everything a server keeps, while it runs
 #[derive(Debug, Args)]

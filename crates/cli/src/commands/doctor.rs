@@ -6,8 +6,8 @@ use serde_json::json;
 use crate::doctor::{self, Verdict};
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};
-use crate::place::Place;
 use crate::remote::{ServerArgs, block_on};
+use crate::store_place::Place;
 
 /// Look at a server, its data and its surroundings, and say what to do about what is not fine
 #[derive(Debug, Args)]

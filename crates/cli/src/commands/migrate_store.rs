@@ -14,7 +14,7 @@ use store_sqlite::SqliteStore;
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, say};
-use crate::place::Place;
+use crate::store_place::Place;
 
 /// Records in a commit.
 const CHUNK: usize = 1_000;

@@ -12,15 +12,15 @@ use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
 use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
+use crate::local_server::Node;
 use crate::logging::{self, LogFormat};
-use crate::node::Node;
 use crate::open_files;
 use crate::output::say;
-use crate::place::Place;
 use crate::report;
 use crate::sending::Sending;
 use crate::settings::ConfigFile;
 use crate::signals::{self, Signals};
+use crate::store_place::Place;
 use crate::systemd::Notify;
 use crate::systems::Systems;
 

@@ -10,7 +10,7 @@ use store::Clock as _;
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, Table, say};
-use crate::place::Place;
+use crate::store_place::Place;
 
 /// Run the engine in a simulated world that goes wrong, and check everything after every step
 #[derive(Debug, Args)]

@@ -19,10 +19,10 @@ use tokio::task::JoinSet;
 use wire::api::PipelineList;
 
 use crate::exit::{Exit, Stop};
-use crate::node::Node;
+use crate::local_server::Node;
 use crate::output::{self, Format, say};
-use crate::place::Place;
 use crate::signals::Signals;
+use crate::store_place::Place;
 use crate::systems::Systems;
 use samples::Walked;
 

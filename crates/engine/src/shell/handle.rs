@@ -10,7 +10,7 @@ use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
 
-use super::aside::Aside;
+use super::background::Aside;
 use super::duties::Duties;
 use super::hints::Hints;
 use super::queue::{Job, QueueReport, Queues};

@@ -1,6 +1,6 @@
 //! The shell around the core: one thread that commits, queues before it, and those who wait after it.
 
-mod aside;
+mod background;
 mod children;
 mod claims;
 mod clock_watch;

@@ -1,8 +1,8 @@
 //! Acknowledge: somebody has looked into an end that asks for it.
 
 use super::act::check_revision;
-use super::step::Step;
-use super::walk::{Fact, Walk};
+use super::cause::Step;
+use super::moves::{Fact, Walk};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::check_reason;

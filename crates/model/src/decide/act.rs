@@ -1,9 +1,9 @@
 //! Act: a person makes a declared move, or has a task make it for them.
 
 use super::approve::Vote;
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Walk, line_up};
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Right;
@@ -156,7 +156,7 @@ fn check_reopening(
     }
     let needs_lane = !target.is_final() && target.lane != LaneRule::Free;
     if row.seat.is_some() && needs_lane && !context.lane_free {
-        return Err(super::walk::lane_taken(row));
+        return Err(super::moves::lane_taken(row));
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Walk, line_up};
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Walk, line_up};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{DOCUMENT_BYTES_MAX, Derived, derive, guard_refusal, schema_refusal};

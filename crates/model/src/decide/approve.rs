@@ -1,7 +1,7 @@
 //! Approve: an action that needs several people, or somebody else than the submitter.
 
-use super::step::Step;
-use super::walk::{Fact, Walk};
+use super::cause::Step;
+use super::moves::{Fact, Walk};
 use crate::Name;
 use crate::command::Act;
 use crate::event::Change;

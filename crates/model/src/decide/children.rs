@@ -1,9 +1,9 @@
 //! Children: submissions a task makes, and what their ends mean for the one that made them.
 
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Walk, only};
 use super::renew::leased;
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::admit::{Admission, guard_refusal};
 use crate::command::{Child, Spawn};

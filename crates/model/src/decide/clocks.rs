@@ -1,7 +1,7 @@
 //! Service levels: clocks that begin and end with moves. Missing one is an event, and changes nothing else.
 
-use super::step::Step;
-use super::walk::{Fact, Walk};
+use super::cause::Step;
+use super::moves::{Fact, Walk};
 use crate::Name;
 use crate::event::Change;
 use crate::json::Json;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::sight::Moment;
-use super::walk::Walk;
+use super::guard_view::Moment;
+use super::moves::Walk;
 use crate::admit::PRIORITY_MAX;
 use crate::event::Entry;
 use crate::expr::{Expr, GuardError, Out};

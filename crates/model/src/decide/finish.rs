@@ -2,12 +2,12 @@
 
 use wire::api::SEALED;
 
-use super::error::{attempt_failed, bad_output};
+use super::cause::Step;
+use super::fail::{attempt_failed, bad_output};
 use super::guard_error::guard_failure;
+use super::guard_view::Moment;
+use super::moves::{Walk, only};
 use super::settle::{Settlement, fenced};
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{DOCUMENT_BYTES_MAX, schema_refusal};
@@ -143,7 +143,7 @@ fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finis
             // What the worker did is done: its answer is kept even though the move could not be made.
             let mut step = Step::by(settlement.worker(), settlement.right());
             step.documents = documents(finish);
-            super::error::abandon(&mut walk, guard_failure(&error), step);
+            super::fail::abandon(&mut walk, guard_failure(&error), step);
         } else {
             walk.guard_failed(&error, None, Step::rule());
         }

@@ -1,10 +1,10 @@
 //! Give back: a worker stops, and somebody else does the task from the start. Neither a failure nor a crash, and no event:
 //! the submission stands where it stood in its queue.
 
-use super::error::attempt_failed;
+use super::cause::Step;
+use super::fail::attempt_failed;
+use super::moves::Walk;
 use super::settle::fenced;
-use super::step::Step;
-use super::walk::Walk;
 use super::{Answer, Current, Decision};
 use crate::command::GiveBack;
 use crate::context::Context;

@@ -1,8 +1,8 @@
 //! A guard that cannot be evaluated where nobody can be refused any more: along `on.guard_error`, else the dead letter.
 
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::Walk;
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::Walk;
 use crate::expr::GuardError;
 use crate::pipeline::{Choice, Edge};
 use crate::submission::{Failure, Kept};

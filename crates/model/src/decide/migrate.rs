@@ -3,9 +3,9 @@
 //! The names others know the submission by (its key, its lane) stay; labels and priority are derived again, times are
 //! counted again from when it came. It goes on waiting as it did where its new state waits for the same thing.
 
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Fact, Walk, lane_taken, line_up};
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Fact, Walk, lane_taken, line_up};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::Right;

@@ -4,37 +4,37 @@ mod acknowledge;
 mod act;
 mod amend;
 mod approve;
+mod cause;
 mod children;
 mod claim;
 mod clocks;
 mod entry;
-mod error;
+mod fail;
 mod finish;
 mod give_back;
 mod guard_error;
+pub(crate) mod guard_view;
 mod limits;
 mod message;
 mod migrate;
+mod moves;
 mod notify;
 mod park;
 mod redrive;
 mod renew;
 mod settle;
-pub(crate) mod sight;
 mod snooze;
-mod step;
 mod submit;
 mod unborn;
 mod wake;
-mod walk;
 
 pub use children::CHILDREN_MAX;
 pub(crate) use entry::clock_time;
-pub use error::{BAD_OUTPUT, CRASHES_MAX};
+pub use fail::{BAD_OUTPUT, CRASHES_MAX};
 pub use give_back::GIVEN_BACK_TIMEOUTS;
+pub use guard_view::NAMES;
 pub use message::BODY_BYTES_MAX;
 pub use notify::{ADDRESSES_MAX, DELIVERIES_MAX};
-pub use sight::NAMES;
 pub use snooze::SNOOZE_MAX;
 pub use unborn::{Fate, MERGED, REFUSED, Unborn, unborn};
 pub use wake::GRACE;
@@ -131,7 +131,7 @@ fn tell(
         Command::Claim(claim) => claim::decide(pipeline, current, claim, context),
         Command::Renew(renew) => renew::decide(current, renew, context),
         Command::Finish(finish) => finish::decide(pipeline, current, finish, context),
-        Command::Fail(fail) => error::decide(pipeline, current, fail, context),
+        Command::Fail(fail) => fail::decide(pipeline, current, fail, context),
         Command::Snooze(snooze) => snooze::decide(current, snooze, context),
         Command::GiveBack(give_back) => give_back::decide(pipeline, current, give_back, context),
         Command::Spawn(spawn) => children::spawn(pipeline, current, spawn, context),

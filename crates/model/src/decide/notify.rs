@@ -5,9 +5,9 @@
 
 use uuid::Uuid;
 
+use super::guard_view::Moment;
 use super::message::{self, Mail, Written};
-use super::sight::Moment;
-use super::walk::Walk;
+use super::moves::Walk;
 use crate::Name;
 use crate::digest::Digest;
 use crate::event::{Event, Notified};

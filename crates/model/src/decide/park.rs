@@ -1,8 +1,8 @@
 //! Queues a submission stands in beside its task's: a lane, a key, a hold. Joining and leaving them leaves no event;
 //! the moves that follow do.
 
-use super::step::Step;
-use super::walk::Walk;
+use super::cause::Step;
+use super::moves::Walk;
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::expr::GuardError;
@@ -67,7 +67,7 @@ pub(super) fn unpark(pipeline: &Pipeline, current: Current<'_>, context: &Contex
     let mut row = Submission { parked: None, ..current.row.clone() };
     row.timer = row.deadline();
     let mut decision = Decision::quiet(row, Answer::Done);
-    decision.owed = super::walk::line_up(pipeline, &decision.row);
+    decision.owed = super::moves::line_up(pipeline, &decision.row);
     decision
 }
 

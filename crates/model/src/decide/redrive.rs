@@ -1,8 +1,8 @@
 //! Redrive: a dead letter goes on where it stopped.
 
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Fact, Walk, only};
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Fact, Walk, only};
 use super::{Answer, Current, Decision};
 use crate::actor::Right;
 use crate::admit::{check_reason, guard_refusal};

@@ -1,8 +1,8 @@
 //! Submit: a new submission enters its pipeline, or an open one with its key stands for it.
 
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Fact, Walk, only};
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::{Fact, Walk, only};
 use super::{Answer, Current, Decision};
 use crate::actor::{ActorKind, Right};
 use crate::admit::{Admission, guard_refusal};

@@ -1,10 +1,10 @@
 //! Wake: time has passed. Does the one thing that is due, or arms the timer again.
 
-use super::error::{attempt_failed, crashed};
+use super::cause::Step;
+use super::fail::{attempt_failed, crashed};
+use super::guard_view::Moment;
+use super::moves::{Walk, only};
 use super::park::parked;
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::{Walk, only};
 use super::{Answer, Current, Decision};
 use crate::context::Context;
 use crate::event::{Change, Spent};

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Reason;
 use crate::decide::NAMES;
-use crate::decide::sight::Sight;
+use crate::decide::guard_view::Sight;
 use crate::expr::Expr;
 use crate::json;
 use crate::pipeline::{Kind, Pipeline};

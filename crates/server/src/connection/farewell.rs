@@ -8,7 +8,7 @@ use model::Refusal;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 use super::head::Wrong;
-use crate::frame::protect;
+use crate::layers::protect;
 use crate::problem::Refused;
 
 /// Bytes that are still taken from a caller, and for how long, so that it sees the answer rather than a broken

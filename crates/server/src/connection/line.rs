@@ -12,7 +12,7 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use model::{Code, Name, Refusal};
 
 use super::exchange::Exchange;
-use crate::crowd::{Crowd, Place};
+use crate::tally::{Crowd, Place};
 
 /// A connection, shared by its reader and writer, its handlers and its watch. Every request carries it.
 #[derive(Debug, Clone)]

@@ -34,9 +34,9 @@ use tokio::net::TcpStream;
 use tokio::sync::watch::Receiver;
 use tokio_rustls::TlsAcceptor;
 
-use crate::crowd::Crowd;
-use crate::frame::Peer;
+use crate::layers::Peer;
 use crate::options::Options;
+use crate::tally::Crowd;
 use crate::tls::Tls;
 use exchange::Times;
 use gate::Gate;

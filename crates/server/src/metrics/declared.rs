@@ -9,8 +9,8 @@ use model::pipeline::metric::clash;
 use model::pipeline::{Measure, Metric, MetricKind, Pipeline, Series};
 use model::{Name, Status};
 
-use super::sheet::{Kind, Labels, Sheet, Value};
-use super::stock::Stand;
+use super::scrape::{Kind, Labels, Sheet, Value};
+use super::store_queries::Stand;
 
 const HELP: &str = "Declared by a pipeline file";
 

@@ -8,7 +8,7 @@ use engine::metrics::{Counter, Leases, Place, Tasks};
 use engine::{Condition, Engine, clock};
 use model::Name;
 
-use super::sheet::{Kind, Sheet, Value, labels};
+use super::scrape::{Kind, Sheet, Value, labels};
 
 type Places = [((Name, Name), Arc<Place>)];
 

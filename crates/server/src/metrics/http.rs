@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use engine::metrics::{Counter, Histogram};
 
-use super::sheet::{Kind, Sheet, Value, labels};
+use super::scrape::{Kind, Sheet, Value, labels};
 use crate::table::TABLE;
 
 const SECONDS: &[f64] =

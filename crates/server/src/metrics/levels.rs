@@ -3,7 +3,7 @@
 use engine::levels::{LevelReport, Verdict, WindowReport};
 use model::Name;
 
-use super::sheet::{Kind, Labels, Sheet, labels};
+use super::scrape::{Kind, Labels, Sheet, labels};
 
 /// Levels that are told apart.
 const LEVELS_MAX: usize = 500;

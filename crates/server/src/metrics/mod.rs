@@ -4,15 +4,15 @@ mod declared;
 mod engine;
 mod http;
 mod levels;
-mod places;
 mod process;
-mod sheet;
-mod stock;
+mod scrape;
+mod store_figures;
+mod store_queries;
 
 pub(crate) use http::Http;
 
-use self::sheet::{Kind, Sheet, Value, labels};
-use self::stock::Stock;
+use self::scrape::{Kind, Sheet, Value, labels};
+use self::store_queries::Stock;
 use crate::state::Server;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Metrics {
             .add(labels!(version = env!("CARGO_PKG_VERSION")), Value::Info);
         engine::tell(&mut sheet, &server.engine);
         if let Some(stand) = &stand {
-            places::tell(&mut sheet, &server.engine, stand);
+            store_figures::tell(&mut sheet, &server.engine, stand);
             levels::tell(&mut sheet, &stand.levels);
         }
         declared::tell(&mut sheet, &server.engine, stand.as_deref());

@@ -4,7 +4,7 @@ use std::fs;
 
 use prometheus_client::registry::Unit;
 
-use super::sheet::{Kind, Sheet, Value};
+use super::scrape::{Kind, Sheet, Value};
 
 /// The unit of times in /proc: a hundredth of a second, on every architecture.
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -5,7 +5,7 @@ use axum::response::Response;
 
 use super::{Asking, At, id, shown};
 use crate::problem::Answer;
-use crate::{body, conditions, media};
+use crate::{body, media, preconditions};
 
 pub(crate) async fn act(
     asking: Asking,
@@ -29,7 +29,7 @@ pub(crate) async fn amend(asking: Asking, At(text): At<String>, request: Request
 }
 
 pub(crate) async fn redrive(asking: Asking, At(text): At<String>, request: Request) -> Answer<Response> {
-    conditions::never_once(request.headers())?;
+    preconditions::never_once(request.headers())?;
     let id = id(&text)?;
     let (_, given) = body::read_or_default(&request)?;
     shown(asking.redrive(id, given).await?)

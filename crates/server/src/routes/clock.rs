@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, Uri};
 use wire::api::ClockView;
 
 use super::Asking;
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -15,6 +15,6 @@ pub(crate) async fn show(asking: Asking, uri: Uri) -> Answer<Json<ClockView>> {
 }
 
 pub(crate) async fn confirm(asking: Asking, headers: HeaderMap) -> Answer<Json<ClockView>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     Ok(Json(asking.confirm_clock().await?))
 }

@@ -7,7 +7,7 @@ use wire::api::{CursorBody, CursorList, CursorView};
 
 use super::{Asking, At};
 use crate::body::Given;
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -30,7 +30,7 @@ pub(crate) async fn remove(
     uri: Uri,
     headers: HeaderMap,
 ) -> Answer<Json<CursorView>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let params = Params::read(&uri, &["subject"])?;
     Ok(Json(asking.drop_cursor(&name, params.name("subject")).await?))
 }

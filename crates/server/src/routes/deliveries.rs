@@ -9,7 +9,7 @@ use wire::api::{DeliveryPage, DeliveryView};
 use super::{Asking, At, id};
 use crate::problem::Answer;
 use crate::query::Params;
-use crate::{body, conditions};
+use crate::{body, preconditions};
 
 pub(crate) async fn list(asking: Asking, uri: Uri) -> Answer<Json<DeliveryPage>> {
     let params = Params::read(&uri, &["submission", "channel", "status", "limit", "after"])?;
@@ -28,7 +28,7 @@ pub(crate) async fn replay(
     At(text): At<String>,
     request: Request,
 ) -> Answer<Json<DeliveryView>> {
-    conditions::never_once(request.headers())?;
+    preconditions::never_once(request.headers())?;
     let id = id(&text)?;
     let (_, given) = body::read_or_default(&request)?;
     Ok(Json(asking.replay(id, given).await?))

@@ -10,7 +10,7 @@ use wire::api::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 
 use super::{Asking, At, created};
 use crate::body::{self, Given};
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -19,7 +19,7 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Given(body): Given<EndpointBody>,
 ) -> Answer<Response> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let given = asking.create_endpoint(body).await?;
     created(format!("/v1/endpoints/{}", given.about.id), given)
 }
@@ -61,7 +61,7 @@ pub(crate) async fn remove(
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Answer<Json<EndpointView>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     Ok(Json(asking.remove_endpoint(&id).await?))
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn remove(
 struct Nothing {}
 
 fn nothing_more(request: &Request) -> Result<(), Refusal> {
-    conditions::never_once(request.headers())?;
+    preconditions::never_once(request.headers())?;
     let (_, Nothing {}) = body::read_or_default(request)?;
     Ok(())
 }

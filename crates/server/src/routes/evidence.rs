@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::{Asking, At, id};
 use crate::charged::with_share;
-use crate::frame;
+use crate::layers;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 use crate::shares::Who;
@@ -26,7 +26,7 @@ pub(crate) async fn show(
     let known = params.parse("known")?;
     let id = id(&text)?;
     let may_reveal = asking.evidence_awaited(id).await?;
-    let set_aside = frame::page(&asking.server, &who).await?;
+    let set_aside = layers::page(&asking.server, &who).await?;
     let evidence = asking.evidence(id, wanted && may_reveal, known).await?;
     let answer = ([(header::CONTENT_TYPE, "application/json")], evidence.to_text()).into_response();
     Ok(with_share(answer, Some(set_aside)))

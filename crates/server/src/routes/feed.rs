@@ -9,7 +9,7 @@ use wire::api::FeedPage;
 
 use super::{Asking, stream};
 use crate::charged::with_share;
-use crate::frame;
+use crate::layers;
 use crate::media;
 use crate::problem::{Answer, invalid};
 use crate::query::Params;
@@ -76,7 +76,7 @@ impl Reader {
         tokio::pin!(over);
         loop {
             let before = self.follower.position();
-            let set_aside = frame::page(&self.server, &self.who).await?;
+            let set_aside = layers::page(&self.server, &self.who).await?;
             let page = self.follower.next().await?;
             if !page.events.is_empty() || wait.is_zero() || self.server.is_stopping() {
                 return Ok((page, Some(set_aside)));

@@ -7,7 +7,7 @@ use wire::api::{HoldBody, HoldList, HoldView};
 
 use super::{Asking, At, created};
 use crate::body::Given;
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -16,7 +16,7 @@ pub(crate) async fn place(
     headers: HeaderMap,
     Given(body): Given<HoldBody>,
 ) -> Answer<Response> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let view = asking.hold(body).await?;
     created(format!("/v1/holds/{}", view.id), view)
 }
@@ -31,6 +31,6 @@ pub(crate) async fn release(
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Answer<Json<HoldView>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     Ok(Json(asking.release(&id).await?))
 }

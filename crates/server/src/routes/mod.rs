@@ -34,7 +34,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::api::SubmissionView;
 
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::{Answer, Refused, invalid, quote};
 use crate::query::Params;
 use crate::state::Server;
@@ -71,7 +71,7 @@ impl Asking {
         Ok(Terms {
             proof: self.proof(request.uri())?,
             once: self.once_of(request.headers(), route, body)?,
-            if_match: conditions::if_match(request.headers())?,
+            if_match: preconditions::if_match(request.headers())?,
         })
     }
 
@@ -88,7 +88,7 @@ impl Asking {
     /// Returns the mark by which a repeat of a request is known, where it has an `Idempotency-Key`. `route` is method and
     /// path: the same key elsewhere is another.
     fn once_of(&self, headers: &HeaderMap, route: &str, body: &[u8]) -> Result<Option<Once>, Refusal> {
-        let key = conditions::idempotency_key(headers)?;
+        let key = preconditions::idempotency_key(headers)?;
         key.map(|key| self.once(route, key, body, self.server.options.answers_max)).transpose()
     }
 }

@@ -8,7 +8,7 @@ use wire::operation::Operation;
 
 use super::{Asking, At, created};
 use crate::body::Given;
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -20,7 +20,7 @@ pub(crate) async fn start(
     headers: HeaderMap,
     Given(body): Given<OperationBody, BODY_MAX>,
 ) -> Answer<Response> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let operation = asking.start_operation(body).await?;
     created(format!("/v1/operations/{}", operation.id), operation)
 }
@@ -31,7 +31,7 @@ pub(crate) async fn show(asking: Asking, At(id): At<String>, uri: Uri) -> Answer
 }
 
 pub(crate) async fn stop(asking: Asking, At(id): At<String>, headers: HeaderMap) -> Answer<Json<Operation>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     Ok(Json(asking.stop_operation(&id).await?))
 }
 

@@ -15,7 +15,7 @@ use super::{Asking, At};
 use crate::body::Given;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
-use crate::{body, conditions, media};
+use crate::{body, media, preconditions};
 
 const JSON: &str = "application/json";
 const TOML: &str = "application/toml";
@@ -96,6 +96,6 @@ pub(crate) async fn retire(
     headers: HeaderMap,
     Given(body): Given<RetireBody>,
 ) -> Answer<Json<RetireAnswer>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     Ok(Json(asking.retire(&name, body).await?))
 }

@@ -10,7 +10,7 @@ use super::Asking;
 use crate::access::no_token;
 use crate::body::{Given, MANY_MAX};
 use crate::charged;
-use crate::frame;
+use crate::layers;
 use crate::problem::Answer;
 use crate::shares::Who;
 
@@ -23,7 +23,7 @@ pub(crate) async fn claim(
     Given(body): Given<ClaimBody>,
 ) -> Answer<Response> {
     // Whoever has left what they claimed before unread is lent nothing more.
-    drop(frame::room(&asking.server, &who, ROOM_FOR_A_CLAIM).await?);
+    drop(layers::room(&asking.server, &who, ROOM_FOR_A_CLAIM).await?);
     let waits = body.wait.is_some_and(|wait| !wait.is_zero());
     let access = &asking.server.access;
     // Not cut off when the server stops, but ended by the engine.

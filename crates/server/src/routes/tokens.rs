@@ -8,7 +8,7 @@ use wire::api::{TokenBody, TokenGiven, TokenList, TokenView};
 
 use super::{Asking, At, created};
 use crate::body::{self, Given};
-use crate::conditions;
+use crate::preconditions;
 use crate::problem::Answer;
 use crate::query::Params;
 
@@ -17,7 +17,7 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Given(body): Given<TokenBody>,
 ) -> Answer<Response> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let made = asking.create_token(body).await;
     asking.server.access.changed().await;
     given(made?)
@@ -33,14 +33,14 @@ pub(crate) async fn revoke(
     At(id): At<String>,
     headers: HeaderMap,
 ) -> Answer<Json<TokenView>> {
-    conditions::never_once(&headers)?;
+    preconditions::never_once(&headers)?;
     let revoked = asking.revoke_token(&id).await;
     asking.server.access.changed().await;
     Ok(Json(revoked?))
 }
 
 pub(crate) async fn rotate(asking: Asking, At(id): At<String>, request: Request) -> Answer<Response> {
-    conditions::never_once(request.headers())?;
+    preconditions::never_once(request.headers())?;
     let (_, body) = body::read_or_default(&request)?;
     let rotated = asking.rotate_token(&id, body).await;
     asking.server.access.changed().await;

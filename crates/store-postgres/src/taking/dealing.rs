@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use model::{SubmissionId, Time};
 use store::{Entries, OwedTo, READY_BYTES_MAX, Ready, TimerEntry};
 
-use super::aside;
+use super::side_tables;
 use super::{LOOK_AGAIN_MS, Taker};
 use crate::codec::{self, Found, text};
 use crate::error::Result;
@@ -199,7 +199,7 @@ impl Taker<'_> {
     pub(super) async fn bring_ready(&mut self, lines: Vec<Line<'_>>) -> Result<()> {
         self.taken.ready = lines.into_iter().map(|line| line.hand).collect();
         let ids: Vec<_> = self.taken.ready.iter().flatten().copied().collect();
-        let (documents, bytes) = aside::documents_within(self.client, &ids, READY_BYTES_MAX).await?;
+        let (documents, bytes) = side_tables::documents_within(self.client, &ids, READY_BYTES_MAX).await?;
         self.taken.ready.iter_mut().for_each(|ids| ids.retain(|id| documents.contains_key(id)));
         (self.documents, self.bytes) = (documents, bytes);
         Ok(())

@@ -8,9 +8,9 @@
 //! Each statement sees what was committed when it began. An index entry that was read before its row was locked may be
 //! past by then: what was found under it is looked at again once it is locked.
 
-mod aside;
 mod dealing;
 mod inbox;
+mod side_tables;
 mod standing;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -24,8 +24,8 @@ use crate::codec::{self, Found, Tip};
 use crate::error::Result;
 use crate::query::{Client, rows};
 use crate::sql;
-pub(crate) use aside::{documents, entries};
 use dealing::{Line, Timers};
+pub(crate) use side_tables::{documents, entries};
 pub(crate) use standing::slots;
 
 /// The wait before another look at what another server has in hand: by then that server is done with it, or gone.
@@ -106,13 +106,13 @@ impl<'t> Taker<'t> {
             biased;
             client.batch_execute("BEGIN"),
             wait_for(client, &ids),
-            aside::owed(client, take.owed),
+            side_tables::owed(client, take.owed),
             inbox::first(client, take.inbox),
             Timers::read(client, false, take.due),
             Timers::read(client, true, take.idle),
             lines,
-            aside::answers(client, &take.requests),
-            aside::entries(client, &take.registry),
+            side_tables::answers(client, &take.requests),
+            side_tables::entries(client, &take.registry),
             self.now.ask(client),
         );
         begun?;
@@ -189,8 +189,8 @@ impl<'t> Taker<'t> {
         let absent = self.take.ids.iter().copied().chain(promised).filter(|id| !self.is_locked(*id));
         let (documents, gone, now) = tokio::join!(
             biased;
-            aside::documents_within(self.client, &wanted, self.take.room.saturating_sub(self.bytes)),
-            aside::gone(self.client, absent.collect()),
+            side_tables::documents_within(self.client, &wanted, self.take.room.saturating_sub(self.bytes)),
+            side_tables::gone(self.client, absent.collect()),
             self.now.ask(self.client),
         );
         let (documents, _) = documents?;

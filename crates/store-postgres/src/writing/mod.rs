@@ -7,13 +7,13 @@
 //! Within the first step waiting goes one way again: gates of the registry by number, then keys, lanes, slots, answers
 //! and counters, each in order.
 
-mod aside;
 mod checks;
 mod columns;
 mod entries;
 mod events;
 mod holdings;
 mod rows;
+mod side_tables;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -50,7 +50,7 @@ impl<'w> Writing<'w> {
         let mut steps: Vec<Step<'_>> = Vec::new();
         self.check(&mut steps);
         entries::write(self, &mut steps);
-        aside::write(self, &mut steps);
+        side_tables::write(self, &mut steps);
         entries::count(self, &mut steps);
         in_order(steps).await
     }

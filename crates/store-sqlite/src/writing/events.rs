@@ -6,9 +6,9 @@ use store::{Act, IdMap};
 
 use super::Tip;
 use crate::codec::{labels_text, signed};
+use crate::encode::Sheets;
 use crate::error::{Fault, Result};
 use crate::rows::Rows;
-use crate::scribe::Sheets;
 use crate::sql;
 
 /// A row of this commit, as it will be.

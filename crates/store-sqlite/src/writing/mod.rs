@@ -1,20 +1,20 @@
 //! Writing what was decided, all of it within the transaction that read.
 
-mod aside;
 mod entries;
 mod events;
 mod forgetting;
 mod holdings;
 mod lazy;
 mod rows;
+mod side_tables;
 
 use model::{Submission, SubmissionId, Time};
 use rusqlite::Connection;
 use store::{Changes, Committed, IdMap, RowChange};
 
+use crate::encode::Sheets;
 use crate::error::Result;
 use crate::hot::Warm;
-use crate::scribe::Sheets;
 
 /// The facts that writing needs beside the changes.
 pub(crate) struct Circumstances {
@@ -76,7 +76,7 @@ pub(crate) fn write(connection: &Connection, sheets: &Sheets, with: Circumstance
     let hot = rows::write(connection, sheets, &mut newest, &tips)?;
     rows::link(connection, &newest)?;
     entries::write(connection, changes)?;
-    aside::write(connection, changes, now)?;
+    side_tables::write(connection, changes, now)?;
     forgetting::erase_documents(connection, changes)?;
     if let Some(before) = changes.retired_before {
         forgetting::retire_events(connection, before)?;

@@ -5,10 +5,10 @@ use store::{IdMap, RowChange};
 
 use super::Tip;
 use crate::codec::{blob, signed};
+use crate::encode::Sheets;
 use crate::error::{Fault, Result};
 use crate::hot::{TEXT_MAX, Warm};
 use crate::rows::Rows;
-use crate::scribe::Sheets;
 use crate::sql;
 
 /// `newest` has the newest event of each submission that got one; those of the rows are taken out of it. `tips` has the

@@ -1,6 +1,6 @@
 //! The causes of moves.
 
-use super::sight::Moment;
+use super::guard_view::Moment;
 use crate::actor::{Actor, Right};
 use crate::admit::Sealed;
 use crate::event::{NewDocuments, Spent};

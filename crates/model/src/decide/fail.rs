@@ -1,9 +1,9 @@
 //! Fail: an attempt went wrong. Tried again while the rule allows, then `on.error`, then the dead letter.
 
+use super::cause::Step;
+use super::guard_view::Moment;
+use super::moves::Walk;
 use super::settle::fenced;
-use super::sight::Moment;
-use super::step::Step;
-use super::walk::Walk;
 use super::{Answer, Current, Decision};
 use crate::command::Fail;
 use crate::context::{Chance, Context};

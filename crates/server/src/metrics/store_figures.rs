@@ -7,8 +7,8 @@ use engine::{Engine, Standing};
 use model::{InvestigationStatus, Name, Status};
 use store::Count;
 
-use super::sheet::{Kind, Sheet, labels};
-use super::stock::Stand;
+use super::scrape::{Kind, Sheet, labels};
+use super::store_queries::Stand;
 
 /// States, and cursors, that are told apart.
 const PLACES_MAX: usize = 2_000;

@@ -1,7 +1,7 @@
 //! A walk: the moves one command causes, one after the other, each an event.
 
-use super::sight::{Moment, Sight};
-use super::step::Step;
+use super::cause::Step;
+use super::guard_view::{Moment, Sight};
 use super::{Answer, Current, Decision};
 use crate::Name;
 use crate::actor::{Actor, ActorKind};

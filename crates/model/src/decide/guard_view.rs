@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use super::cause::Step;
 use super::notify::plain;
-use super::step::Step;
 use crate::Name;
 use crate::event::Event;
 use crate::evolve::evolve_documents;

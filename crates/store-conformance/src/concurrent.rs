@@ -7,7 +7,7 @@ use std::thread;
 use model::{Submission, SubmissionId};
 
 use super::sample::{Sample, id, json, lease, submitted};
-use super::sight::registry_key;
+use super::snapshot::registry_key;
 use super::steps::{claim, commit, events, insert, read, take, try_commit};
 use super::{Fixture, Promise, promise};
 use store::{Changes, Error, RegistryChange, RegistryKey, RowChange, Store, Take, Taken};

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::exit::{Exit, Stop};
-use crate::place::Place;
+use crate::store_place::Place;
 use crate::systemd::Notify;
 use crate::systems::Systems;
 
