@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use audit::leaf::Act;
+use audit::leaf::Record;
 use model::{Name, Refusal};
 use wire::api::{ActActor, ActPage, ActView};
 
@@ -21,7 +21,7 @@ impl App {
     }
 }
 
-fn view(index: u64, act: Act, names: &BTreeMap<String, Name>) -> ActView {
+fn view(index: u64, act: Record, names: &BTreeMap<String, Name>) -> ActView {
     let plain = |kind: &str, of: String, at| ActView {
         index,
         kind: kind.to_owned(),
@@ -38,22 +38,22 @@ fn view(index: u64, act: Act, names: &BTreeMap<String, Name>) -> ActView {
         view
     };
     match act {
-        Act::Applied(applied) => {
+        Record::Applied(applied) => {
             let view = plain("applied", applied.pipeline.to_string(), applied.at);
             let version = ("version", applied.version.to_string());
             with(view, [version, ("definition", applied.definition.to_string())])
         }
-        Act::Pruned(pruned) => {
+        Record::Pruned(pruned) => {
             let view = plain("pruned", "log".to_owned(), pruned.at);
             with(view, [("minimum_index", pruned.minimum_index.to_string()), ("reason", pruned.reason)])
         }
-        Act::Forked(forked) => {
+        Record::Forked(forked) => {
             let view = plain("forked", forked.size.to_string(), forked.at);
             with(view, [("root", forked.root.to_string()), ("reason", forked.reason)])
         }
-        Act::KeyAdded(change) => plain("key_added", change.key, change.at),
-        Act::KeyRetired(change) => plain("key_retired", change.key, change.at),
-        Act::Administered(act) => {
+        Record::KeyAdded(change) => plain("key_added", change.key, change.at),
+        Record::KeyRetired(change) => plain("key_retired", change.key, change.at),
+        Record::Administered(act) => {
             let name_of = |id: &str| names.get(id).cloned();
             let id = act.actor.id;
             let actor = ActActor { kind: act.actor.kind, id, name: name_of(&id.to_string()) };

@@ -1,13 +1,13 @@
 //! The requests of workers: claim, finish, fail, snooze, give back, renew, spawn.
 
 use engine::Child;
-use engine::core::{ClaimMany, Granted, Outcome, Output};
+use engine::core::{ClaimMany, Granted, Output, Reply};
 use futures_util::future::join_all;
 use model::admit::{Admission, KEY_BYTES_MAX};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::owed::is_delivery_task;
 use model::submission::Failure;
-use model::{Code, Command, Millis, Name, Refusal, Token};
+use model::{Code, Command, LeaseToken, Millis, Name, Refusal};
 use wire::api::{
     ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
     SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
@@ -61,8 +61,8 @@ impl App {
         Ok(SettleAnswer { results: join_all(each).await })
     }
 
-    async fn settle_one<T: Settlement>(&self, mut task: T, proof: bool) -> Outcome {
-        let token: Token =
+    async fn settle_one<T: Settlement>(&self, mut task: T, proof: bool) -> Reply {
+        let token: LeaseToken =
             task.token().parse().map_err(|_| invalid("`token` is no lease token; send one a claim gave"))?;
         self.check_sees(token.submission).await?;
         let children = task.children().into_iter().map(child).collect::<Result<Vec<_>, _>>()?;
@@ -165,7 +165,7 @@ pub trait Settlement {
     }
 
     /// Returns what the engine is asked to do.
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal>;
+    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal>;
 }
 
 fn child(body: ChildBody) -> Result<Child, Refusal> {
@@ -178,7 +178,7 @@ fn child(body: ChildBody) -> Result<Child, Refusal> {
     }
 }
 
-fn result(token: String, outcome: Outcome) -> SettleResult {
+fn result(token: String, outcome: Reply) -> SettleResult {
     let blank = SettleResult {
         token,
         status: 200,
@@ -225,7 +225,7 @@ impl Settlement for FinishBody {
         std::mem::take(&mut self.children)
     }
 
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal> {
         let FinishBody { outcome, output, result, .. } = self;
         let outcome = outcome.into();
         Ok(Command::Finish(Finish { token, outcome, output, result, children, entries: Vec::new() }))
@@ -241,7 +241,7 @@ impl Settlement for SpawnBody {
         std::mem::take(&mut self.children)
     }
 
-    fn command(self, token: Token, children: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Spawn(Spawn { token, children }))
     }
 }
@@ -251,7 +251,7 @@ impl Settlement for FailBody {
         &self.token
     }
 
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
         let error = self.error;
         if !Failure::is_code(&error.code) {
             let message =
@@ -268,7 +268,7 @@ impl Settlement for SnoozeBody {
         &self.token
     }
 
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Snooze(Snooze { token, span: self.span }))
     }
 }
@@ -278,7 +278,7 @@ impl Settlement for GiveBackBody {
         &self.token
     }
 
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::GiveBack(GiveBack { token }))
     }
 }
@@ -288,7 +288,7 @@ impl Settlement for RenewBody {
         &self.token
     }
 
-    fn command(self, token: Token, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
         Ok(Command::Renew(Renew { token, progress: self.progress }))
     }
 }

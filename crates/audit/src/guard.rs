@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use model::Digest;
 
 use crate::durable;
-use crate::leaf::{Act, Forked};
+use crate::leaf::{Forked, Record};
 use crate::note::{Checkpoint, Note, SignError, Signer, sign_checkpoint};
 use crate::tree::{ProofError, leaf_hash, verify_consistency, verify_inclusion};
 
@@ -110,7 +110,7 @@ impl Guard {
                 return Err(GuardError::OtherFork { signed: last.size });
             }
         }
-        let leaf = leaf_hash(&Act::Forked(fork.clone()).bytes());
+        let leaf = leaf_hash(&Record::Forked(fork.clone()).bytes());
         verify_inclusion(index, next.tree(), leaf, proof).map_err(GuardError::NotLogged)?;
         self.keep_and_sign(next)
     }

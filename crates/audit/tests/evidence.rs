@@ -370,7 +370,7 @@ fn keys_rotate_with_overlap() {
     };
     let mut publisher = Publisher::open(&deployment.store, ORIGIN, guard()).unwrap();
     let added = audit::leaf::KeyChange { key: key(ORIGIN, 2).verifier().to_string(), at: story.now };
-    publisher.advance(&[audit::leaf::Act::KeyAdded(added).bytes()]).unwrap();
+    publisher.advance(&[audit::leaf::Record::KeyAdded(added).bytes()]).unwrap();
     let text = deployment.evidence(&story).to_text();
     for seed in [1, 2] {
         check_text(text.as_bytes(), &Trust::key(key(ORIGIN, seed).verifier())).unwrap();

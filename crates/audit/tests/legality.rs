@@ -7,7 +7,7 @@ use audit::verify::{EvidenceOptions, EvidenceReport, verify_evidence};
 use model::command::{Amend, Child, Claim, Redrive};
 use model::pipeline::Kind;
 use model::submission::Wait;
-use model::{Caller, Command, Json, Role, Status, Token};
+use model::{Caller, Command, Json, LeaseToken, Role, Status};
 use proptest::prelude::*;
 
 fn verify(deployment: &Deployment, story: &Story) -> EvidenceReport {
@@ -197,7 +197,7 @@ fn payloads(name: &str) -> Vec<Json> {
 
 struct Game {
     story: Story,
-    tokens: Vec<Token>,
+    tokens: Vec<LeaseToken>,
     payloads: Vec<Json>,
 }
 

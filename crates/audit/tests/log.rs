@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use audit::follow::{PublishError, Publisher, Swap, TileStore as _, prune};
 use audit::guard::{Guard, GuardError};
-use audit::leaf::{Act, Administered, Entry, Forked, Pruned};
+use audit::leaf::{Administered, Entry, Forked, Pruned, Record};
 use audit::note::{Checkpoint, Note};
 use audit::tiles::{CheckedTiles, TilePath};
 use audit::tree::prove_inclusion;
@@ -131,9 +131,9 @@ fn a_leaf_that_says_more_than_a_leaf_says_is_malformed() {
     assert_eq!(audit(&deployment).unwrap_err().fault, Fault::Malformed);
 }
 
-fn administered(no: u64) -> Act {
+fn administered(no: u64) -> Record {
     let actor = model::Actor::new(model::ActorKind::Admin, "ada");
-    Act::Administered(Administered {
+    Record::Administered(Administered {
         no,
         deed: "token-created".into(),
         of: "019a8c5e".into(),
@@ -164,7 +164,7 @@ fn what_was_administered_is_counted_and_missed_when_it_is_left_out() {
 #[test]
 fn an_administered_act_has_one_spelling() {
     let bytes = administered(7).bytes();
-    assert_eq!(Entry::read(&bytes).unwrap(), Entry::Act(administered(7)));
+    assert_eq!(Entry::read(&bytes).unwrap(), Entry::Record(administered(7)));
     let text = String::from_utf8(bytes).unwrap();
     let changed = [
         text.replace(",\"role\":\"admin\"", ",\"role\":\"owner\""),
@@ -199,7 +199,7 @@ fn pruned_entries_are_missed_only_where_no_policy_gave_them_up() {
     assert_eq!(audit(&deployment).unwrap_err().fault, Fault::Pruned);
     bundle.put(&[(removed, kept)]).unwrap();
 
-    deployment.publish(&[Act::Pruned(policy.clone()).bytes()]);
+    deployment.publish(&[Record::Pruned(policy.clone()).bytes()]);
     let gone =
         prune(&deployment.store, &policy, tree(&deployment).tree(), (801, &prove(&deployment, 801))).unwrap();
     assert_eq!(gone, 2);
@@ -239,7 +239,7 @@ fn a_store_that_was_set_back_signs_nothing_until_it_is_forked() {
     publisher.fork(&[], &act).unwrap();
     publisher.advance(&more[..1]).unwrap();
     let report = audit(&deployment).unwrap();
-    assert_eq!(report.acts, [(size as u64, Act::Forked(act))]);
+    assert_eq!(report.acts, [(size as u64, Record::Forked(act))]);
     assert_eq!(report.forks_kept, [0; 0], "what was given up is not there");
 }
 

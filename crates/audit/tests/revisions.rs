@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use audit::leaf::{Act, Applied};
+use audit::leaf::{Applied, Record};
 use audit::proof::{EvidenceRequest, LoggedDefinition, assemble};
 use audit::verify::{EvidenceOptions, Fault, Finding, LogOptions, verify_evidence, verify_log};
 use common::story::{Story, pipeline};
@@ -42,7 +42,7 @@ fn revised(pipeline: &Pipeline, bar: i64, revision: u32) -> Pipeline {
 }
 
 fn applied(pipeline: &Pipeline, at: Time) -> Vec<u8> {
-    Act::Applied(Applied {
+    Record::Applied(Applied {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
         revision: pipeline.revision,

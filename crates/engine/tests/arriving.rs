@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::core::{Ask, ClaimMany, Granted, Input, Outcome, Output};
+use engine::core::{Ask, ClaimMany, Granted, Input, Output, Reply};
 use engine::{Engine, Hold};
 use model::submission::Wait;
 use store::{Changes, MemoryStore, Store};
@@ -18,7 +18,7 @@ fn arriving(max: usize) -> Input {
     Ask::Claim(ClaimMany { arriving: true, ..support::claim(max) }).into()
 }
 
-fn tasks(outcome: &Outcome) -> &[Granted] {
+fn tasks(outcome: &Reply) -> &[Granted] {
     match outcome {
         Ok(Output::Tasks(tasks)) => tasks,
         other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use engine::duty::Operations;
 use model::admit::Admission;
 use model::command::{Fail, Finish, Snooze, Spawn};
 use model::submission::{Failure, Status, Wait};
-use model::{Command, Json, Millis, SubmissionId, Token};
+use model::{Command, Json, LeaseToken, Millis, SubmissionId};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 
 const PROMISES: Promises = &[
@@ -187,7 +187,7 @@ fn a_cancelled_child_counts_as_neither(bench: Open<'_>) {
 }
 
 /// A parent of 250 children, each where the first letters of its name say: open, leased, dead, bad or good.
-fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Token) {
+fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, LeaseToken) {
     let mut late = None;
     let parent = bench.machine.submit_to("parent", "{}");
     let token = bench.machine.claim_task("t.expand")[0].token;

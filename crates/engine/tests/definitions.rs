@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{Machine, memory};
-use audit::leaf::{Act, Entry};
+use audit::leaf::{Entry, Record};
 use engine::core::{Ask, Asker, Input, Output, applied_series};
 use engine::pipelines::{Apply, Brought, Intent};
 use engine::{Engine, Options};
@@ -171,7 +171,7 @@ async fn a_submission_is_decided_by_the_parameters_of_the_day() {
 
 fn act(leaf: &[u8]) -> (u32, u32) {
     match Entry::read(leaf) {
-        Ok(Entry::Act(Act::Applied(applied))) => (applied.version, applied.revision),
+        Ok(Entry::Record(Record::Applied(applied))) => (applied.version, applied.revision),
         other => panic!("{other:?}"),
     }
 }
@@ -180,7 +180,7 @@ fn act(leaf: &[u8]) -> (u32, u32) {
 fn deeds(store: &dyn Store) -> Vec<(String, String)> {
     let page = store.leaves(0, 1_000).unwrap();
     let deed = |leaf: &Vec<u8>| match Entry::read(leaf) {
-        Ok(Entry::Act(Act::Administered(act))) => Some((act.deed.to_string(), act.of.to_string())),
+        Ok(Entry::Record(Record::Administered(act))) => Some((act.deed.to_string(), act.of.to_string())),
         _ => None,
     };
     page.leaves.iter().filter_map(deed).collect()

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite, serve};
 use crate::support::wrapped::{Between, Wrapped};
 use crate::support::{Machine, application, id_of};
-use engine::core::{Ask, Input, Outcome, Output, SCHEDULES, Scheduled};
+use engine::core::{Ask, Input, Output, Reply, SCHEDULES, Scheduled};
 use engine::duty::Schedules;
 use model::admit::admit;
 use model::command::{Act, Amend};
@@ -66,7 +66,7 @@ fn act(id: SubmissionId, action: &str) -> Input {
 }
 
 /// The one that stands for it, or the code of the refusal and whom it names.
-fn answer(outcome: &Outcome) -> Result<SubmissionId, (Code, String)> {
+fn answer(outcome: &Reply) -> Result<SubmissionId, (Code, String)> {
     match outcome {
         Ok(Output::Submission(answered)) if answered.duplicate => Ok(answered.row.id),
         Err(refusal) => Err((refusal.code, refusal.details["submission"].as_str().unwrap().to_owned())),

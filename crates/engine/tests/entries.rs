@@ -2,10 +2,10 @@
 
 use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_postgres, over_sqlite};
 use crate::support::{WORK, submit};
-use engine::core::{Ask, Outcome, Output, system_entries, system_entry};
+use engine::core::{Ask, Output, Reply, system_entries, system_entry};
 use model::command::Finish;
 use model::entry::{ENTRIES_MAX, ENTRY_BYTES_MAX, EntryChange};
-use model::{Code, Command, Digest, Json, Token};
+use model::{Code, Command, Digest, Json, LeaseToken};
 
 const PROMISES: Promises = &[
     ("an entry is made once, replaced by who knows it, and removed", made_replaced_removed),
@@ -108,18 +108,18 @@ fn bounded(open: Open<'_>) {
     put(&mut bench, change("a", None, Some(&long(ENTRY_BYTES_MAX)))).unwrap();
 }
 
-fn leased(bench: &mut Bench, id: &str) -> Token {
+fn leased(bench: &mut Bench, id: &str) -> LeaseToken {
     bench.machine.one(submit(id)).unwrap();
     bench.machine.claimed(1)[0].token
 }
 
-fn finish(token: Token, entries: Vec<EntryChange>) -> Ask {
+fn finish(token: LeaseToken, entries: Vec<EntryChange>) -> Ask {
     let finish =
         Finish { token, outcome: "done".into(), output: None, result: None, children: Vec::new(), entries };
     Ask::Tell(token.submission, Command::Finish(finish))
 }
 
-fn finished(bench: &mut Bench, token: Token, entries: &[EntryChange]) -> Outcome {
+fn finished(bench: &mut Bench, token: LeaseToken, entries: &[EntryChange]) -> Reply {
     bench.machine.one(finish(token, entries.to_vec()))
 }
 
@@ -200,7 +200,7 @@ fn bounded_answers(open: Open<'_>) {
     let many = |count: usize| -> Vec<_> {
         (0..count).map(|no| change(&format!("n{no}"), None, Some("1"))).collect()
     };
-    let code = |outcome: Outcome| outcome.map(drop).map_err(|refusal| refusal.code);
+    let code = |outcome: Reply| outcome.map(drop).map_err(|refusal| refusal.code);
     let tried = finished(&mut bench, token, &many(ENTRIES_MAX + 1));
     assert_eq!(code(tried), Err(Code::TooLarge));
     let twice = [change("a", None, Some("1")), change("a", None, Some("2"))];

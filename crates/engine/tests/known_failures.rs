@@ -4,7 +4,7 @@ use crate::support::bench::{Bench, Open, Promises, check, over_memory, over_sqli
 use engine::core::Ask;
 use model::decide::{Current, Decision};
 use model::submission::{Failure, Status, Wait};
-use model::{Code, Command, Context, Pipeline, Refusal, SubmissionId, Token};
+use model::{Code, Command, Context, LeaseToken, Pipeline, Refusal, SubmissionId};
 
 const PROMISES: Promises = &[
     ("an answer after a rescue changes nothing", late_answer),
@@ -41,11 +41,11 @@ on.done = "DONE"
 final = "success"
 "#;
 
-fn token(bench: &mut Bench) -> Token {
+fn token(bench: &mut Bench) -> LeaseToken {
     bench.machine.claim_task("t.work")[0].token
 }
 
-fn fail(bench: &mut Bench, token: Token) {
+fn fail(bench: &mut Bench, token: LeaseToken) {
     let failure = Failure { code: "broken".into(), message: "broken".to_owned() };
     let fail = model::command::Fail { token, failure, retryable: true };
     bench.machine.one(Ask::Tell(token.submission, Command::Fail(fail))).unwrap();
@@ -175,7 +175,7 @@ fn mass_expiry(open: Open<'_>) {
     for _ in 0..20 {
         bench.machine.submit_to("work", "{}");
     }
-    let tokens: Vec<Token> = bench.machine.claim_task("t.work").iter().map(|task| task.token).collect();
+    let tokens: Vec<LeaseToken> = bench.machine.claim_task("t.work").iter().map(|task| task.token).collect();
     bench.clock.advance(3_600_000);
     // As after an outage: the engine is new and its leases are all long over.
     bench.machine.core = bench.machine.rebuilt(bench.store.clone());

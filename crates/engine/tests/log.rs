@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use audit::follow::TileStore as _;
-use audit::leaf::Act;
+use audit::leaf::Record;
 use audit::note::{Algorithm, SigningKey, Trust};
 use audit::verify::{EvidenceOptions, LogOptions as Verify, LogReport, verify_evidence, verify_log};
 use audit::witness::{MemoryState, Policy, Post, Witness};
@@ -158,7 +158,7 @@ async fn a_store_that_was_set_back_is_not_signed_until_it_is_forked() {
     engine.proven(id, SOON).await.unwrap();
     let report = place.verified(&*store);
     assert_eq!(report.events, 30 + 1 + 60 + 1);
-    let [(_, Act::Forked(fork))] = &report.acts[..] else { panic!("{:?}", report.acts) };
+    let [(_, Record::Forked(fork))] = &report.acts[..] else { panic!("{:?}", report.acts) };
     assert_eq!((fork.size, fork.reason.as_str()), (71, "restored last night's backup"));
     let refusal = engine.fork("again".to_owned()).await.unwrap_err();
     assert_eq!(refusal.code, Code::LogRunning);

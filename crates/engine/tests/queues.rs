@@ -348,7 +348,7 @@ fn holds_stack_and_expire(bench: Open<'_>) {
 fn administered(bench: &support::bench::Bench, no: u64) -> Option<String> {
     let (_, leaf) = bench.store.act(engine::core::administered_series(), no).unwrap()?;
     match audit::leaf::Entry::read(&leaf).unwrap() {
-        audit::leaf::Entry::Act(audit::leaf::Act::Administered(act)) => Some(act.deed.to_string()),
+        audit::leaf::Entry::Record(audit::leaf::Record::Administered(act)) => Some(act.deed.to_string()),
         other => panic!("{other:?}"),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::support::{Machine, application, memory, operation};
-use audit::leaf::{Act, Entry};
-use engine::core::{Ask, Asker, Deed, Input, Outcome, Output};
+use audit::leaf::{Entry, Record};
+use engine::core::{Ask, Asker, Deed, Input, Output, Reply};
 use engine::pipelines::{Apply, Intent};
 use engine::{ApplyError, Engine, Options};
 use model::admit::{Application, admit};
@@ -178,7 +178,7 @@ fn what_came_meanwhile_is_decided_by_the_version_it_follows() {
 }
 
 /// By the first version.
-fn is_closed(outcome: &Outcome) -> bool {
+fn is_closed(outcome: &Reply) -> bool {
     matches!(outcome, Ok(Output::Submission(answered)) if &*answered.row.state == "CLOSED_1")
 }
 
@@ -232,7 +232,7 @@ fn admitted(machine: &Machine, id: &str) -> Ask {
 fn deeds(store: &dyn Store) -> Vec<(String, String)> {
     let page = store.leaves(0, 1_000).unwrap();
     let deed = |leaf: &Vec<u8>| match Entry::read(leaf) {
-        Ok(Entry::Act(Act::Administered(act))) => Some((act.deed.to_string(), act.of.to_string())),
+        Ok(Entry::Record(Record::Administered(act))) => Some((act.deed.to_string(), act.of.to_string())),
         _ => None,
     };
     page.leaves.iter().filter_map(deed).filter(|(deed, _)| deed == "pipeline-retired").collect()

@@ -3,10 +3,10 @@
 use crate::support;
 
 use engine::Hold;
-use engine::core::{Ask, ClaimMany, Outcome, Output};
+use engine::core::{Ask, ClaimMany, Output, Reply};
 use model::command::{Act, Amend, Finish, Renew};
 use model::submission::Wait;
-use model::{Caller, Command, Json, Role, SubmissionId, Token};
+use model::{Caller, Command, Json, LeaseToken, Role, SubmissionId};
 use support::bench::{Bench, Open, Promises, check, over_memory, over_sqlite};
 
 const PROMISES: Promises = &[
@@ -57,7 +57,7 @@ fn arrive(bench: &mut Bench, ship: &str, quay: &str) -> SubmissionId {
 }
 
 /// Finishes in a step of its own: what follows for others is written, and nobody has looked at it yet.
-fn leave(bench: &mut Bench, token: Token) {
+fn leave(bench: &mut Bench, token: LeaseToken) {
     let finish = Finish {
         token,
         outcome: "done".into(),
@@ -74,7 +74,7 @@ fn unloading(bench: &mut Bench) -> Vec<SubmissionId> {
     bench.machine.claim_task("port.unload").iter().map(|task| task.row.id).collect()
 }
 
-fn amend(bench: &mut Bench, id: SubmissionId) -> Outcome {
+fn amend(bench: &mut Bench, id: SubmissionId) -> Reply {
     let (caller, patch) = (Caller::new("bob", Role::Submitter), Json::parse(r#"{"load":2}"#).unwrap());
     bench.machine.one(Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None })))
 }

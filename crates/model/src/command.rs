@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::pipeline::Pipeline;
 use crate::submission::{Failure, Progress, Status};
 use crate::time::Millis;
-use crate::token::Token;
+use crate::token::LeaseToken;
 
 #[derive(Debug, Clone)]
 pub enum Command {
@@ -50,13 +50,13 @@ pub struct Claim {
 
 #[derive(Debug, Clone)]
 pub struct Renew {
-    pub token: Token,
+    pub token: LeaseToken,
     pub progress: Option<Progress>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Finish {
-    pub token: Token,
+    pub token: LeaseToken,
     pub outcome: Name,
     pub output: Option<Json>,
     pub result: Option<Json>,
@@ -69,7 +69,7 @@ pub struct Finish {
 /// Make children before the task is done. The lease stays.
 #[derive(Debug, Clone)]
 pub struct Spawn {
-    pub token: Token,
+    pub token: LeaseToken,
     pub children: Vec<Admission>,
 }
 
@@ -82,7 +82,7 @@ pub struct Child {
 
 #[derive(Debug, Clone)]
 pub struct Fail {
-    pub token: Token,
+    pub token: LeaseToken,
     pub failure: Failure,
     pub retryable: bool,
 }
@@ -90,14 +90,14 @@ pub struct Fail {
 /// "Not yet": come back later; costs no attempt.
 #[derive(Debug, Clone)]
 pub struct Snooze {
-    pub token: Token,
+    pub token: LeaseToken,
     pub span: Millis,
 }
 
 /// "Somebody else": the worker stops. The task is ready at once; costs no attempt.
 #[derive(Debug, Clone)]
 pub struct GiveBack {
-    pub token: Token,
+    pub token: LeaseToken,
 }
 
 #[derive(Debug, Clone)]

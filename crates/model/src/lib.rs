@@ -29,12 +29,12 @@ pub use context::Context;
 pub use decide::decide;
 pub use event::Event;
 pub use evolve::evolve;
-pub use owed::{Debtor, Delivery, Effect, Owed};
+pub use owed::{Delivery, Effect, Owed, Recipient};
 pub use pipeline::Pipeline;
 pub use submission::{Documents, Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 pub use time::{Millis, Time};
 
 // Every rule and every store is written in these words, so they have the paths of the rules as well.
 pub use wire::{
-    Code, Digest, Json, Name, Refusal, Role, Token, Trace, digest, json, refusal, role, token, trace,
+    Code, Digest, Json, LeaseToken, Name, Refusal, Role, Trace, digest, json, refusal, role, token, trace,
 };

@@ -15,14 +15,14 @@ use crate::{Digest, Json, Name, Time};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owed {
-    pub to: Debtor,
+    pub to: Recipient,
     pub effect: Effect,
 }
 
 /// The submissions that an effect is owed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Debtor {
+pub enum Recipient {
     Submission(SubmissionId),
     /// Whoever waits longest for a key of a pipeline.
     Key {

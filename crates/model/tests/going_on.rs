@@ -5,7 +5,7 @@ use crate::support;
 
 use model::admit::admit;
 use model::command::{Redrive, Renew};
-use model::owed::{Debtor, Effect};
+use model::owed::{Effect, Recipient};
 use model::schema::Fuel;
 use model::submission::Wait;
 use model::{Code, Command, Status, SubmissionId};
@@ -125,8 +125,8 @@ fn a_task_for_an_ended_submission_outlasts_its_time_to_live() {
 #[test]
 fn an_end_owes_the_key_to_those_in_line_and_the_lane_to_the_next() {
     let story = arrived();
-    let keys = story.owed.iter().filter(|owed| matches!(owed.to, Debtor::Key { .. })).count();
-    let lanes = story.owed.iter().filter(|owed| matches!(owed.to, Debtor::Lane { .. })).count();
+    let keys = story.owed.iter().filter(|owed| matches!(owed.to, Recipient::Key { .. })).count();
+    let lanes = story.owed.iter().filter(|owed| matches!(owed.to, Recipient::Lane { .. })).count();
     assert_eq!((keys, lanes), (1, 1));
 }
 

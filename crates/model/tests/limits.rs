@@ -3,7 +3,7 @@
 use crate::support::{Story, fail, migrate, pipeline};
 use model::decide::Answer;
 use model::submission::{Slot, Status, Wait};
-use model::{Code, Command, Debtor};
+use model::{Code, Command, Recipient};
 
 const WORK: &str = r#"
 name = "work"
@@ -99,7 +99,7 @@ fn a_claim_that_did_not_look_at_the_limit_gets_nothing() {
 
 #[test]
 fn every_end_of_a_lease_lets_the_next_one_in() {
-    type End = fn(&mut Story, model::Token);
+    type End = fn(&mut Story, model::LeaseToken);
     let ends: [(&str, End); 8] = [
         ("finish", |story, token| drop(story.finish(token, "done", "{}").unwrap())),
         ("a retry", |story, token| drop(story.fail(token, "broken").unwrap())),
@@ -329,7 +329,7 @@ fn a_label_without_a_limit_owes_nobody_anything() {
     let mut story = Story::submitted(pipeline(&free), ADAS);
     let token = story.claim_any();
     story.finish(token, "done", "{}").unwrap();
-    assert!(!story.owed.iter().any(|owed| matches!(owed.to, Debtor::FirstParked(_))));
+    assert!(!story.owed.iter().any(|owed| matches!(owed.to, Recipient::FirstParked(_))));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support;
 
 use model::submission::{Seat, Wait};
-use model::{Code, Command, Debtor, Pipeline};
+use model::{Code, Command, Pipeline, Recipient};
 use support::{Story, migrate, pipeline};
 
 /// Versions whose submissions share a lane.
@@ -49,7 +49,7 @@ fn one_in_line_stays_in_line_and_is_looked_at_when_a_hold_kept_it_out() {
     (story.hold, story.lane_free, story.owed) = (None, false, Vec::new());
     story.tell(&migrate(&laned(3, ""), &[])).unwrap();
     assert_eq!((story.row().wait.as_str(), &story.row().parked), ("line", &None));
-    assert!(story.owed.iter().any(|owed| matches!(owed.to, Debtor::Lane { .. })), "somebody has to look");
+    assert!(story.owed.iter().any(|owed| matches!(owed.to, Recipient::Lane { .. })), "somebody has to look");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn who_has_no_use_for_the_lane_any_more_gives_it_on() {
     assert!(seat(&story).holds());
     story.tell(&migrate(&laned(2, "lane = \"free\""), &[])).unwrap();
     assert!(seat(&story).is_away());
-    assert!(story.owed.iter().any(|owed| matches!(owed.to, Debtor::Lane { .. })));
+    assert!(story.owed.iter().any(|owed| matches!(owed.to, Recipient::Lane { .. })));
 }
 
 #[test]

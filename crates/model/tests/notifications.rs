@@ -116,7 +116,7 @@ fn a_move_tells_those_its_edge_and_its_state_name_each_once() {
     for (delivery, owed) in told.iter().zip(&story.owed) {
         assert_eq!((delivery.cause, delivery.submission), (event.id(), story.row().id));
         assert_eq!((&*delivery.pipeline, delivery.channel), ("loans", Channel::Mail));
-        assert_eq!(owed.to, model::Debtor::Submission(delivery.id(story.now)));
+        assert_eq!(owed.to, model::Recipient::Submission(delivery.id(story.now)));
     }
     let ids: Vec<_> = notified(&story, moved).iter().flat_map(|told| &told.deliveries).copied().collect();
     assert_eq!(ids, told.iter().map(|delivery| delivery.id(story.now)).collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use crate::support::{Story, act, all_shipped, comparable, fail, finish, json, pi
 use model::command::Migrate;
 use model::pipeline::Kind;
 use model::submission::{Slot, Wait};
-use model::{Caller, Command, Debtor, Digest, Event, Pipeline, Role, Token};
+use model::{Caller, Command, Digest, Event, LeaseToken, Pipeline, Recipient, Role};
 use proptest::prelude::*;
 
 /// One thing to try, in numbers: which one, and two choices within it.
@@ -114,7 +114,7 @@ actions.resume = {{ to = ["WORK", "REVIEW"] }}
 
 struct Game {
     story: Story,
-    tokens: Vec<Token>,
+    tokens: Vec<LeaseToken>,
     /// The versions it may be migrated between.
     versions: Vec<Arc<Pipeline>>,
     /// Every version it has followed, by its digest: events name theirs.
@@ -255,7 +255,7 @@ impl Game {
             self.story
                 .owed
                 .iter()
-                .any(|owed| matches!(&owed.to, Debtor::FirstParked(name) if name.contains(&part)))
+                .any(|owed| matches!(&owed.to, Recipient::FirstParked(name) if name.contains(&part)))
         };
         let granted =
             row.lease().filter(|lease| lease.granted_at == self.story.now && before.lease().is_none());

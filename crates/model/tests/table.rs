@@ -9,7 +9,7 @@ use model::command::{Acknowledge, Amend, Child, Migrate, Redrive};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
 use model::submission::{Children, SlaClock, Status, Wait};
-use model::{Caller, Command, Investigation, Pipeline, Refusal, Role, Token};
+use model::{Caller, Command, Investigation, LeaseToken, Pipeline, Refusal, Role};
 
 /// The values that a pipeline is given in its table.
 struct Samples {
@@ -183,7 +183,8 @@ impl Table {
 }
 
 fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
-    let stale: Token = Token { submission: story.row().id, lease_no: 99, bits: model::token::Bits([0; 16]) };
+    let stale: LeaseToken =
+        LeaseToken { submission: story.row().id, lease_no: 99, bits: model::token::Bits([0; 16]) };
     let Wait::Worker { task, .. } = story.row().wait.clone() else {
         table.row("finish with a token of its own making", story, &finish(stale, "done", "{}"));
         let claim = model::command::Claim { worker: "w".into(), tasks: vec!["any.task".into()] };

@@ -7,7 +7,7 @@ use super::events::{positions, record};
 use super::sample::{Sample, entry, id, labels, moved, submitted};
 use super::steps::{commit, feed, feed_all, insert, read};
 use super::{Fixture, Promise, promise};
-use store::{Act, Changes, FEED_SCAN_MAX, Feed, RowChange, Store, newest};
+use store::{Changes, FEED_SCAN_MAX, Feed, Record, RowChange, Store, newest};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("a feed is filtered by pipeline, state and labels, all together", filtered),
@@ -132,7 +132,7 @@ fn newest_position(fixture: &dyn Fixture) {
     assert_eq!(newest(&*store), Ok(0), "a fresh store");
     record(&*store, [1, 2, 3].map(submitted).to_vec());
     assert_eq!(newest(&*store), Ok(3));
-    let act = Act { series: id(9), revision: 1, leaf: b"{}".to_vec() };
+    let act = Record { series: id(9), revision: 1, leaf: b"{}".to_vec() };
     commit(&*store, Changes { acts: vec![act], ..Changes::default() });
     assert_eq!(newest(&*store), Ok(4), "an act has a position, too");
     for feed in [any(), Feed { after: 2, limit: 1, ..any() }, Feed { state: Some("NEVER".into()), ..any() }] {

@@ -7,7 +7,7 @@ use super::events::{positions, record, walk};
 use super::sample::{Sample, id, submitted};
 use super::steps::{commit, events, feed, read};
 use super::{Fixture, Promise, promise};
-use store::{Act, Changes, Committed, Feed, LeafPage, Store, Tile};
+use store::{Changes, Committed, Feed, LeafPage, Record, Store, Tile};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("acts take positions before the events of their commit", acts_come_first),
@@ -21,9 +21,9 @@ pub(super) const PROMISES: &[Promise] = &[
 ];
 
 /// The n-th act of a series.
-pub(super) fn act(series: u64, n: u64) -> Act {
+pub(super) fn act(series: u64, n: u64) -> Record {
     let series = id(1_000_000 + series);
-    Act { series, revision: n, leaf: format!("{{\"act\":{n},\"of\":\"{series}\"}}").into_bytes() }
+    Record { series, revision: n, leaf: format!("{{\"act\":{n},\"of\":\"{series}\"}}").into_bytes() }
 }
 
 fn leaves(store: &dyn Store, after: u64, limit: usize) -> LeafPage {

@@ -16,7 +16,7 @@ use engine::{Holds, Pipelines, SystemClock};
 use model::admit::{Application, admit};
 use model::command::Finish;
 use model::pipeline::{Source, load};
-use model::{Caller, Command, Json, Name, Pipeline, Role, Token};
+use model::{Caller, Command, Json, LeaseToken, Name, Pipeline, Role};
 use store::{Clock, Store};
 use store_postgres::{PostgresStore, Settings};
 use tokio::runtime::Runtime;
@@ -99,7 +99,7 @@ impl Watch {
 struct Ring {
     core: Core,
     pipeline: Arc<Pipeline>,
-    tokens: Vec<Token>,
+    tokens: Vec<LeaseToken>,
     drawn: u64,
     batch: usize,
 }

@@ -5,7 +5,7 @@
 use model::Submission;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql, TransactionBehavior, params_from_iter};
-use store::transfer::{Cell, Part, Record, Transfer};
+use store::transfer::{Cell, Part, Row, Transfer};
 use store::{Changes, Error, RowChange};
 use uuid::Uuid;
 
@@ -76,7 +76,7 @@ fn size(cell: &Cell) -> usize {
     }
 }
 
-fn page(connection: &Connection, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Record>> {
+fn page(connection: &Connection, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Row>> {
     let columns = columns(part);
     let key = columns[..part.key_len()].join(", ");
     let marks = vec!["?"; part.key_len()].join(", ");
@@ -90,7 +90,7 @@ fn page(connection: &Connection, part: Part, after: &[Cell], limit: usize) -> Re
     let (mut records, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next()?.filter(|_| bytes < BYTES_MAX) {
         let cells = columns.iter().enumerate().map(|(no, column)| cell(column, row.get_ref(no)?));
-        let record = cells.collect::<Result<Record>>()?;
+        let record = cells.collect::<Result<Row>>()?;
         bytes += record.iter().map(size).sum::<usize>();
         records.push(record);
     }
@@ -114,7 +114,7 @@ fn count(connection: &Connection, part: Part) -> Result<u64> {
     Ok(connection.query_row(&count, [], |row| crate::codec::unsigned(row, 0))?)
 }
 
-fn insert(connection: &Connection, part: Part, records: &[Record]) -> Result<()> {
+fn insert(connection: &Connection, part: Part, records: &[Row]) -> Result<()> {
     let columns = columns(part);
     let marks = vec!["?"; columns.len()].join(", ");
     let query = format!("INSERT INTO {} ({}) VALUES ({marks})", part.as_str(), columns.join(", "));
@@ -129,7 +129,7 @@ fn insert(connection: &Connection, part: Part, records: &[Record]) -> Result<()>
     Ok(())
 }
 
-fn row(record: &Record) -> Result<RowChange> {
+fn row(record: &Row) -> Result<RowChange> {
     let unreadable = |error: &dyn std::fmt::Display| Fault::corrupt(format!("a row cannot be read: {error}"));
     let text = record[3].text().map_err(|error| unreadable(&error))?;
     let after: Submission = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
@@ -186,7 +186,7 @@ impl Transfer for SqliteStore {
         self.look(|connection| Ok(reading::bounds(connection)?.retired))
     }
 
-    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Record>, Error> {
+    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Row>, Error> {
         self.look(|connection| page(connection, part, after, limit))
     }
 
@@ -198,7 +198,7 @@ impl Transfer for SqliteStore {
         self.change(|connection| begin(connection, from, retired))
     }
 
-    fn import(&self, part: Part, records: &[Record]) -> Result<(), Error> {
+    fn import(&self, part: Part, records: &[Row]) -> Result<(), Error> {
         self.change(|connection| insert(connection, part, records))
     }
 

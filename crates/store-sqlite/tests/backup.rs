@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::Json;
 use store::ManualClock;
-use store::{Act, Changes, RegistryChange, RegistryKey, Store as _, Take};
+use store::{Changes, Record, RegistryChange, RegistryKey, Store as _, Take};
 use store_sqlite::{SqliteStore, backup};
 
 /// One commit with these.
@@ -14,7 +14,7 @@ fn write(store: &SqliteStore, numbers: std::ops::RangeInclusive<u64>) {
         let key = RegistryKey { kind: "k".to_owned(), name: format!("{n:08}") };
         let body = Json::from(serde_json::json!("x".repeat(4_000)));
         let series = model::SubmissionId::of_series("k");
-        changes.acts.push(Act { series, revision: n, leaf: n.to_string().into_bytes() });
+        changes.acts.push(Record { series, revision: n, leaf: n.to_string().into_bytes() });
         changes.registry.push(RegistryChange { key, body: Some(body) });
     }
     let mut changes = Some(changes);

@@ -15,7 +15,7 @@ pub struct Changes {
     /// may pass from row to row in a commit.
     pub rows: Vec<RowChange>,
     /// Get the next positions of the sequence, before the events of the commit.
-    pub acts: Vec<Act>,
+    pub acts: Vec<Record>,
     /// In the order they happened; they get the next positions of the sequence in this order.
     pub events: Vec<Event>,
     pub documents: Vec<DocumentChange>,
@@ -94,7 +94,7 @@ impl RowChange {
 /// An entry of the sequence that is no submission's event: what was done to the rules or to the log. No feed and no
 /// history shows it; it is read by [`crate::Store::leaves`] and [`crate::Store::act`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Act {
+pub struct Record {
     /// The series that the act belongs to: never the id of a submission.
     pub series: SubmissionId,
     /// Goes up within the series.

@@ -16,8 +16,8 @@ pub mod take;
 pub mod transfer;
 
 pub use changes::{
-    Act, AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, RegistryChange,
-    RowChange, Tile,
+    AnswerChange, Changes, Committed, DocumentChange, Owed, OwedId, OwedTo, RETIRED_MAX, Record,
+    RegistryChange, RowChange, Tile,
 };
 pub use clock::{Clock, ManualClock};
 pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};

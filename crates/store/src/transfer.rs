@@ -130,7 +130,7 @@ impl Cell {
     }
 }
 
-pub type Record = Vec<Cell>;
+pub type Row = Vec<Cell>;
 
 /// A store that can be moved. Nobody else is at work on either side while it is.
 pub trait Transfer {
@@ -141,7 +141,7 @@ pub trait Transfer {
 
     /// At most so many records after a key, in the order of keys, at least one if there is one. Fewer where they are
     /// large.
-    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Record>, Error>;
+    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Row>, Error>;
 
     /// The key of the last record there is.
     fn last(&self, part: Part) -> Result<Option<Vec<Cell>>, Error>;
@@ -151,7 +151,7 @@ pub trait Transfer {
     fn begin_import(&self, from: u64, retired: u64) -> Result<(), Error>;
 
     /// Takes records, which follow those that are there. One commit.
-    fn import(&self, part: Part, records: &[Record]) -> Result<(), Error>;
+    fn import(&self, part: Part, records: &[Row]) -> Result<(), Error>;
 
     /// All is there: the store can be opened.
     fn end_import(&self) -> Result<(), Error>;
@@ -221,7 +221,7 @@ impl Move<'_> {
         part: Part,
         after: &[Cell],
         retired: u64,
-    ) -> Result<Vec<Record>, Error> {
+    ) -> Result<Vec<Row>, Error> {
         let mut records = store.export(part, after, self.chunk)?;
         if let Some(cell) = part.position() {
             for record in &mut records {

@@ -27,7 +27,7 @@ pub use refusal::{Code, Refusal};
 pub use role::Role;
 pub use submission::{Failure, Investigation, InvestigationStatus, Status, SubmissionId};
 pub use time::{Millis, Time};
-pub use token::Token;
+pub use token::LeaseToken;
 pub use trace::Trace;
 
 /// A short shared string: names of pipelines, states, tasks, triggers.

@@ -37,13 +37,13 @@ impl<'de> Deserialize<'de> for Bits {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token {
+pub struct LeaseToken {
     pub submission: SubmissionId,
     pub lease_no: u64,
     pub bits: Bits,
 }
 
-impl Token {
+impl LeaseToken {
     /// Returns the bytes that the text spells.
     #[must_use]
     pub fn bytes(&self) -> [u8; 40] {
@@ -55,13 +55,13 @@ impl Token {
     }
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for LeaseToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&URL_SAFE_NO_PAD.encode(self.bytes()))
     }
 }
 
-impl FromStr for Token {
+impl FromStr for LeaseToken {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -69,7 +69,7 @@ impl FromStr for Token {
         let bytes: [u8; 40] = bytes.try_into().map_err(|_| "not a lease token")?;
         let (id, rest) = bytes.split_at(16);
         let (no, bits) = rest.split_at(8);
-        Ok(Token {
+        Ok(LeaseToken {
             submission: SubmissionId(Uuid::from_slice(id).map_err(|_| "not a lease token")?),
             lease_no: u64::from_be_bytes(no.try_into().map_err(|_| "not a lease token")?),
             bits: Bits(bits.try_into().map_err(|_| "not a lease token")?),
@@ -84,14 +84,14 @@ mod tests {
 
     #[test]
     fn a_token_reads_back_as_it_was_written() {
-        let token = Token {
+        let token = LeaseToken {
             submission: SubmissionId::new(Time::from_millis(1), [7; 10]),
             lease_no: u64::MAX,
             bits: Bits([9; 16]),
         };
         assert_eq!(token.to_string().parse(), Ok(token));
-        assert!("".parse::<Token>().is_err());
-        assert!(format!("{token}A").parse::<Token>().is_err());
+        assert!("".parse::<LeaseToken>().is_err());
+        assert!(format!("{token}A").parse::<LeaseToken>().is_err());
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn prune(
     (size, root): (u64, &model::Digest),
     (index, proof): (u64, &[model::Digest]),
 ) -> Result<u64, PruneError> {
-    let leaf = crate::leaf::Act::Pruned(policy.clone()).bytes();
+    let leaf = crate::leaf::Record::Pruned(policy.clone()).bytes();
     verify_inclusion(index, (size, root), leaf_hash(&leaf), proof)?;
     let bundles = policy.minimum_index.min(size) / u64::from(TILE_WIDTH);
     let paths: Vec<TilePath> = (0..bundles).map(|index| TilePath::full(Shelf::Entries, index)).collect();

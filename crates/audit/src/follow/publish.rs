@@ -3,7 +3,7 @@
 use super::log::{Log, OpenError};
 use super::store::{Swap, TileStore, TileStoreError};
 use crate::guard::{Guard, GuardError};
-use crate::leaf::{Act, Forked};
+use crate::leaf::{Forked, Record};
 use crate::note::{Checkpoint, MalformedCheckpoint, MalformedNote, Note};
 use crate::tiles::{CheckedTiles, LeafTooLong, TileError, TilePath};
 use crate::tree::{prove_consistency, prove_inclusion};
@@ -101,7 +101,7 @@ impl<'a> Publisher<'a> {
     /// Goes on although the guard remembers more: `fork` becomes a leaf after `leaves`, and says so.
     pub fn fork(&mut self, leaves: &[Vec<u8>], fork: &Forked) -> Result<Published, PublishError> {
         let mut leaves = leaves.to_vec();
-        leaves.push(Act::Forked(fork.clone()).bytes());
+        leaves.push(Record::Forked(fork.clone()).bytes());
         self.publish(&leaves, |guard, next, tiles| {
             let index = next.size - 1;
             let proof = prove_inclusion(tiles, index, next.size)?;

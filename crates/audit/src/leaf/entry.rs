@@ -2,7 +2,7 @@
 
 use model::Time;
 
-use super::{Act, EventLeaf};
+use super::{EventLeaf, Record};
 
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
@@ -11,7 +11,7 @@ use super::{Act, EventLeaf};
 )]
 pub enum Entry<'a> {
     Event(EventLeaf<'a>),
-    Act(Act),
+    Record(Record),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ impl<'a> Entry<'a> {
     /// Reads a leaf. Only the one spelling that is written is read: what was added, repeated or rearranged is malformed.
     pub fn read(bytes: &'a [u8]) -> Result<Self, MalformedLeaf> {
         let event = EventLeaf::read(bytes).map(Entry::Event);
-        event.or_else(|| Act::read(bytes).map(Entry::Act)).ok_or(MalformedLeaf)
+        event.or_else(|| Record::read(bytes).map(Entry::Record)).ok_or(MalformedLeaf)
     }
 
     /// Returns when it was recorded.
@@ -30,7 +30,7 @@ impl<'a> Entry<'a> {
     pub fn at(&self) -> Time {
         match self {
             Entry::Event(event) => event.at,
-            Entry::Act(act) => act.at(),
+            Entry::Record(act) => act.at(),
         }
     }
 }

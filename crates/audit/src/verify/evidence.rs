@@ -11,7 +11,7 @@ use super::finding::{Fault, Finding, Place};
 use super::guards::{Shown, Sight};
 use super::rules::Rules;
 use super::unborn;
-use crate::leaf::{Act, Applied, Entry, EventLeaf};
+use crate::leaf::{Applied, Entry, EventLeaf, Record};
 use crate::note::{Distrust, Opened, Trust, hash_from_base64};
 use crate::proof::{Consistency, Document, Evidence, EvidenceError, EvidenceEvent, TlogProof};
 use crate::tree::{leaf_hash, verify_consistency, verify_inclusion};
@@ -186,7 +186,7 @@ impl<'a> Verifier<'a> {
         let definition = &self.evidence.definitions[number];
         let (index, _) = self.included(&definition.leaf, &definition.proof)?;
         let place = Place::index(index);
-        let Ok(Entry::Act(Act::Applied(applied))) = Entry::read(definition.leaf.as_bytes()) else {
+        let Ok(Entry::Record(Record::Applied(applied))) = Entry::read(definition.leaf.as_bytes()) else {
             return Err(Finding::new(Fault::Malformed, "the leaf applies no definition").at(place));
         };
         let rules = load(definition.definition.as_bytes(), &applied).map_err(|finding| finding.at(place))?;

@@ -9,7 +9,7 @@ use super::evidence::{load, open};
 use super::finding::{Fault, Finding, Place};
 use super::rules::Rules;
 use super::unborn;
-use crate::leaf::{Act, Applied, Entry, EventLeaf};
+use crate::leaf::{Applied, Entry, EventLeaf, Record};
 use crate::note::{Opened, Trust};
 use crate::tiles::{
     CheckedTiles, Entries, SourceError, TILE_WIDTH, TileError, TilePath, TileSource, hash_of, read_bundle,
@@ -39,7 +39,7 @@ pub struct LogReport {
     /// Entries below this index are gone, as the log says they may be.
     pub pruned_below: u64,
     /// Acts that a reader of the report should know of: forks and keys, with their index.
-    pub acts: Vec<(u64, Act)>,
+    pub acts: Vec<(u64, Record)>,
     /// The indexes of those forks that gave up nothing the log had named: it still begins with the leaves of that checkpoint.
     pub forks_kept: Vec<u64>,
     /// The number of deeds of those who look after the server; they are no events of submissions.
@@ -91,7 +91,7 @@ pub fn verify_log<S: TileSource + Definitions>(
     }
     let mut report = audit.report(opened.clone(), options);
     for (index, act) in &report.acts {
-        if let Act::Forked(fork) = act
+        if let Record::Forked(fork) = act
             && fork.size <= size
             && subtree_hash(&tiles, 0..fork.size).map_err(|error| tile_fault(&error))? == fork.root
         {
@@ -140,7 +140,7 @@ struct Audit<'a> {
     gone: u64,
     pruned_below: u64,
     events: u64,
-    acts: Vec<(u64, Act)>,
+    acts: Vec<(u64, Record)>,
     /// The count of administered deeds, and the number of the last.
     administered: (u64, Option<u64>),
 }
@@ -185,7 +185,7 @@ impl<'a> Audit<'a> {
                 let (submission, revision) = (Some(leaf.submission), Some(leaf.revision));
                 finding.at(Place { index: Some(index), submission, revision })
             }),
-            Ok(Entry::Act(act)) => self.act(index, act).map_err(|finding| finding.at(Place::index(index))),
+            Ok(Entry::Record(act)) => self.act(index, act).map_err(|finding| finding.at(Place::index(index))),
             Err(error) => Err(Finding::new(Fault::Malformed, error.to_string()).at(Place::index(index))),
         }
     }
@@ -244,17 +244,17 @@ impl<'a> Audit<'a> {
         bytes.ok_or_else(|| fault(format!("the bytes of definition {digest} are not there")))
     }
 
-    fn act(&mut self, index: u64, act: Act) -> Result<(), Finding> {
+    fn act(&mut self, index: u64, act: Record) -> Result<(), Finding> {
         match act {
-            Act::Applied(applied) => self.applied(&applied),
-            Act::Pruned(pruned) if pruned.minimum_index > index => {
+            Record::Applied(applied) => self.applied(&applied),
+            Record::Pruned(pruned) if pruned.minimum_index > index => {
                 Err(Finding::new(Fault::Pruned, "a policy cannot give up what comes after it"))
             }
-            Act::Pruned(pruned) => {
+            Record::Pruned(pruned) => {
                 self.pruned_below = self.pruned_below.max(pruned.minimum_index);
                 Ok(())
             }
-            Act::Administered(act) => self.administered(act.no),
+            Record::Administered(act) => self.administered(act.no),
             other => {
                 self.acts.push((index, other));
                 Ok(())

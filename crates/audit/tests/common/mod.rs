@@ -6,7 +6,7 @@ pub(crate) mod story;
 
 use audit::follow::{FolderStore, Publisher, TileStore as _};
 use audit::guard::Guard;
-use audit::leaf::{Act, Applied};
+use audit::leaf::{Applied, Record};
 use audit::note::{Algorithm, SigningKey, Trust};
 use audit::proof::{Document, Documents, Evidence, EvidenceRequest, LoggedDefinition, LoggedEvent, assemble};
 use model::{Event, Pipeline, Time};
@@ -151,7 +151,7 @@ pub(crate) fn applied(pipeline: &Pipeline) -> Vec<u8> {
         definition: pipeline.digest,
         at: Time::from_millis(1_000_000_000_000),
     };
-    Act::Applied(applied).bytes()
+    Record::Applied(applied).bytes()
 }
 
 pub(crate) fn leaves(events: &[Event]) -> Vec<Vec<u8>> {

@@ -10,7 +10,7 @@ use engine::{ApplyError, Engine, Options};
 use futures_util::future::join_all;
 use model::admit::Application;
 use model::command::Finish;
-use model::{Caller as Person, Command, Json, Name, Refusal, Role, Token};
+use model::{Caller as Person, Command, Json, LeaseToken, Name, Refusal, Role};
 use store::Store;
 
 use super::{Caller, Home, Submitter, Task};
@@ -73,9 +73,9 @@ impl Submitter for Inside {
 }
 
 impl Caller for Inside {
-    type Token = Token;
+    type Token = LeaseToken;
 
-    async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<Token>>> {
+    async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<LeaseToken>>> {
         let tasks = machine.tasks.iter().copied().map(Name::from).collect();
         let (pipelines, labels) = (Vec::new(), [].into());
         let claim =
@@ -87,7 +87,7 @@ impl Caller for Inside {
         granted.into_iter().map(task).collect()
     }
 
-    async fn finish(&mut self, tasks: Vec<Task<Token>>) -> Result<()> {
+    async fn finish(&mut self, tasks: Vec<Task<LeaseToken>>) -> Result<()> {
         let each = tasks.into_iter().map(|task| self.finish_one(task.token));
         join_all(each).await.into_iter().collect()
     }
@@ -107,7 +107,7 @@ impl Inside {
         self.engine.submit(machine.name, application, None).await.map(drop).map_err(refused)
     }
 
-    async fn finish_one(&self, token: Token) -> Result<()> {
+    async fn finish_one(&self, token: LeaseToken) -> Result<()> {
         let finish = Finish {
             token,
             outcome: "done".into(),

@@ -1,6 +1,6 @@
 //! The results of a verification, for people and for programs.
 
-use audit::leaf::{Act, Forked};
+use audit::leaf::{Forked, Record};
 use audit::note::Opened;
 use audit::verify::{EvidenceReport, Fault, Finding, LogReport};
 use model::{SubmissionId, Time};
@@ -215,26 +215,26 @@ fn guards(checked: u64, unknown: u64) -> String {
 }
 
 /// `is_kept`: of a fork that gave up nothing it names.
-fn told_act(index: u64, act: &Act, is_kept: bool) -> String {
+fn told_act(index: u64, act: &Record, is_kept: bool) -> String {
     match act {
-        Act::Forked(Forked { size, at, reason, .. }) if is_kept => format!(
+        Record::Forked(Forked { size, at, reason, .. }) if is_kept => format!(
             "{at}: the log went on from a state that others may have seen more of; the last checkpoint it knew had \
              {size} leaves, which it still has: {reason}"
         ),
-        Act::Forked(Forked { size, at, reason, .. }) => {
+        Record::Forked(Forked { size, at, reason, .. }) => {
             format!(
                 "{at}: the log gave up a signed state of {size} leaves and went on from {index}: {reason}"
             )
         }
-        Act::KeyAdded(change) => format!("{}: a key was added: {}", change.at, change.key),
-        Act::KeyRetired(change) => format!("{}: a key was retired: {}", change.at, change.key),
-        Act::Pruned(pruned) => {
+        Record::KeyAdded(change) => format!("{}: a key was added: {}", change.at, change.key),
+        Record::KeyRetired(change) => format!("{}: a key was retired: {}", change.at, change.key),
+        Record::Pruned(pruned) => {
             format!("{}: entries below {} may go: {}", pruned.at, pruned.minimum_index, pruned.reason)
         }
-        Act::Applied(applied) => {
+        Record::Applied(applied) => {
             format!("{}: {} version {} was applied", applied.at, applied.pipeline, applied.version)
         }
-        Act::Administered(act) => format!("{}: {} of {}", act.at, act.deed, act.of),
+        Record::Administered(act) => format!("{}: {} of {}", act.at, act.deed, act.of),
     }
 }
 

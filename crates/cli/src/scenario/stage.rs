@@ -6,7 +6,7 @@ use std::fmt;
 use engine::core::{Ask, Output};
 use model::admit::{Application, admit_any};
 use model::command::{self, Command};
-use model::{Actor, ActorKind, Name, Pipeline, Refusal, Submission, SubmissionId, Token};
+use model::{Actor, ActorKind, LeaseToken, Name, Pipeline, Refusal, Submission, SubmissionId};
 use store::{Recorded, Store as _};
 
 use super::file::Suite;
@@ -21,7 +21,7 @@ pub(super) struct Stage<'a> {
     pub(super) named: BTreeMap<String, SubmissionId>,
     /// The submission steps are about unless they say otherwise.
     pub(super) current: Option<SubmissionId>,
-    pub(super) leases: BTreeMap<String, Token>,
+    pub(super) leases: BTreeMap<String, LeaseToken>,
     holds: BTreeMap<String, Name>,
     last_hold: Option<Name>,
     pub(super) heard: Heard,

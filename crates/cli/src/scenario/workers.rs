@@ -5,7 +5,7 @@ use model::admit::{Admission, Application, admit};
 use model::command::{self, Command};
 use model::pipeline::Kind;
 use model::submission::{Failure, Wait};
-use model::{Caller, Millis, Role, Submission, SubmissionId, Token};
+use model::{Caller, LeaseToken, Millis, Role, Submission, SubmissionId};
 
 use super::stage::{Done, Stage, impossible};
 use super::verbs::{self, Child};
@@ -38,7 +38,7 @@ impl Stage<'_> {
     }
 
     /// The lease a step names, else the one in force, else a new one.
-    pub(super) fn lease(&mut self, name: Option<&str>) -> Done<Token> {
+    pub(super) fn lease(&mut self, name: Option<&str>) -> Done<LeaseToken> {
         if let Some(name) = name {
             let token = self.leases.get(name).copied();
             return token.map_or_else(|| impossible(format!("no step claimed a lease called `{name}`")), Ok);
@@ -176,7 +176,7 @@ impl Stage<'_> {
     }
 }
 
-fn token(row: &Submission) -> Option<Token> {
+fn token(row: &Submission) -> Option<LeaseToken> {
     let lease = row.lease()?;
-    Some(Token { submission: row.id, lease_no: lease.no, bits: lease.bits })
+    Some(LeaseToken { submission: row.id, lease_no: lease.no, bits: lease.bits })
 }

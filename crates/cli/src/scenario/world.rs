@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::core::{Ask, Core, DUE_MAX, Input, Outcome, Step};
+use engine::core::{Ask, Core, DUE_MAX, Input, Reply, Step};
 use engine::duty::{Duty as _, Look, Operations};
 use engine::{Holds, Pipelines};
 use model::owed::DELIVERY;
@@ -45,7 +45,7 @@ impl World {
     }
 
     /// Asks one thing, then lets everything that follows from it happen.
-    pub(super) fn ask(&mut self, ask: Ask) -> Outcome {
+    pub(super) fn ask(&mut self, ask: Ask) -> Reply {
         let step = self.step(&[Input::from(ask)]);
         let outcome = step.outcomes.into_iter().next();
         self.settle();

@@ -9,7 +9,7 @@ use engine::{Holds, Pipelines, SystemClock, clock};
 use model::admit::{Application, admit};
 use model::command::Finish;
 use model::pipeline::{Source, load};
-use model::{Caller, Command, Json, Role, Token};
+use model::{Caller, Command, Json, LeaseToken, Role};
 use store::Clock as _;
 use store_sqlite::SqliteStore;
 
@@ -87,7 +87,7 @@ impl Queues {
         (outcome.expect("nothing here is refused"), took)
     }
 
-    pub(crate) fn claim(&mut self, claims: &Claims<'_>) -> (Vec<Token>, Duration) {
+    pub(crate) fn claim(&mut self, claims: &Claims<'_>) -> (Vec<LeaseToken>, Duration) {
         let labels: BTreeMap<_, _> =
             claims.zone.map(|zone| ("zone".into(), zone.into())).into_iter().collect();
         let (tasks, pipelines) = (vec![claims.task.into()], Vec::new());

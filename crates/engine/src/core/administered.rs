@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use audit::leaf::{Act, Administered};
+use audit::leaf::{Administered, Record};
 use model::event::Pseudonym;
 use model::{Actor, Name, SubmissionId};
 use store::Store;
 
-use super::batch::Batch;
+use super::commit::Commit;
 use super::log::LOG;
 use super::tokens::{TokenDeed, TokenEntry};
 use super::{Ask, Input, Operation};
@@ -109,7 +109,7 @@ fn list<'a>(names: impl Iterator<Item = &'a Name>) -> String {
     names.map(|name| &**name).collect::<Vec<_>>().join(", ")
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     pub(super) fn of_token(&mut self, entry: &TokenEntry) -> Vec<(&'static str, String)> {
         let subject = self.pseudonym(&Actor::new(entry.role.into(), entry.subject.clone()));
         let mut detail = vec![("role", entry.role.to_string()), ("subject", subject.id.to_string())];
@@ -125,7 +125,7 @@ impl Batch<'_> {
         let by = self.by.as_ref().map(|asker| asker.caller.clone());
         let actor = self.pseudonym(&by.as_ref().map_or_else(Actor::system, model::Caller::actor));
         let words = detail.iter().map(|(name, word)| (Name::from(*name), short(word)));
-        let act = Act::Administered(Administered {
+        let act = Record::Administered(Administered {
             no,
             deed: deed.into(),
             of: short(of),

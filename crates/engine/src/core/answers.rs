@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use model::{Code, Json, Millis, Name, Refusal, Time};
 use store::changes::AnswerChange;
 
-use super::batch::Batch;
+use super::commit::Commit;
 use super::input::Receipt;
-use super::{Answered, Once, Outcome};
+use super::{Answered, Once, Reply};
 
 /// The time for which a repeat of a request is recognised.
 const ONCE_FOR: Millis = Millis::from_secs(24 * 3600);
@@ -61,9 +61,9 @@ fn lasts(hour: i64, now: Time) -> bool {
     end(hour) > now
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Returns the answer that was given to this very request before.
-    pub(super) fn repeated(&self, once: &Once) -> Option<Outcome> {
+    pub(super) fn repeated(&self, once: &Once) -> Option<Reply> {
         let kept = self.taken.answers.get(&once.key)?;
         Some(match serde_json::from_str::<Receipt>(kept.as_str()) {
             Ok(receipt) => receipt.answer(once),

@@ -8,10 +8,10 @@ use model::submission::Wait;
 use model::{Command, Name, Submission, SubmissionId};
 use store::take::is_wanted;
 
-use super::batch::Batch;
-use super::{Ask, ClaimMany, Granted, Input, Outcome, Output};
+use super::commit::Commit;
+use super::{Ask, ClaimMany, Granted, Input, Output, Reply};
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// The first of the queue its group has looked at.
     pub(super) fn claim(&mut self, claim: &ClaimMany, group: Option<usize>) -> Vec<Granted> {
         let mut granted = Vec::new();
@@ -46,7 +46,7 @@ impl Batch<'_> {
 
     /// Claims that came away with less than they asked for get what has become ready in this very batch: it starts one
     /// commit earlier, and is never written into a queue. What cannot be handed out here is in the queue for the next look.
-    pub(super) fn lend(&mut self, inputs: &[Input], outcomes: &mut [Outcome]) {
+    pub(super) fn lend(&mut self, inputs: &[Input], outcomes: &mut [Reply]) {
         let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
             (Ask::Claim(claim), Ok(Output::Tasks(tasks))) if tasks.len() < claim.max => Some((claim, tasks)),
             _ => None,

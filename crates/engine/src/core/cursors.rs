@@ -7,8 +7,8 @@ use model::{Code, Name, Refusal, Time, person};
 use serde::{Deserialize, Serialize};
 use store::RegistryKey;
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::bounds;
 use crate::registry::{Entry, EntryKey};
 
@@ -96,9 +96,9 @@ fn count_of_all() -> EntryKey<Counts> {
     EntryKey::new("all")
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Forwards, unless the reader says that it means to go back: a late answer must not undo a newer one.
-    pub(super) fn move_cursor(&mut self, wanted: &MoveCursor) -> Outcome {
+    pub(super) fn move_cursor(&mut self, wanted: &MoveCursor) -> Reply {
         let MoveCursor { cursor, position, rewind } = wanted;
         let own = self.readable(&cursor.key());
         let is_new = own.is_none();
@@ -118,7 +118,7 @@ impl Batch<'_> {
         Ok(Output::Cursor(moved))
     }
 
-    pub(super) fn drop_cursor(&mut self, cursor: &CursorName) -> Outcome {
+    pub(super) fn drop_cursor(&mut self, cursor: &CursorName) -> Reply {
         let key = cursor.key();
         let Some(dropped) = self.readable(&key) else {
             return Err(Refusal::new(Code::UnknownCursor, format!("no cursor `{}`", cursor.name)));

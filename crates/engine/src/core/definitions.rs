@@ -2,16 +2,16 @@
 
 use model::{Code, Command, Name, Pipeline, Refusal};
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::pipelines::{Apply, Brought, RetiredVersion, Versions, definition_key, past_key, retired_key};
 
-impl<'a> Batch<'a> {
+impl<'a> Commit<'a> {
     pub(super) fn in_force(&self, name: &str) -> Option<&'a Pipeline> {
         self.versions().in_force(name).map(|pipeline| &**pipeline)
     }
 
-    pub(super) fn apply(&mut self, apply: &Apply) -> Outcome {
+    pub(super) fn apply(&mut self, apply: &Apply) -> Reply {
         let brought = self.definitions().bring(apply)?;
         if brought.changed {
             self.bring(&brought)?;
@@ -43,7 +43,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Lets go of a version. That nothing follows it was looked at before; what began to meanwhile still finds it.
-    pub(super) fn retire_version(&mut self, name: &Name, version: u32) -> Outcome {
+    pub(super) fn retire_version(&mut self, name: &Name, version: u32) -> Reply {
         let Some(pipeline) = self.definitions().retirable(name, version)?.cloned() else {
             return Ok(Output::Gone);
         };

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use store::RegistryKey;
 use wire::api::Secret;
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::registry::{Entry, EntryKey};
 
 pub const ENDPOINTS: &str = "endpoint";
@@ -127,8 +127,8 @@ fn key(name: &str) -> EntryKey<Endpoints> {
     EntryKey::new(name)
 }
 
-impl Batch<'_> {
-    pub(super) fn endpoints(&mut self, deed: &EndpointDeed) -> Outcome {
+impl Commit<'_> {
+    pub(super) fn endpoints(&mut self, deed: &EndpointDeed) -> Reply {
         let outcome = self.change_endpoint(deed)?;
         if let (Some(word), Output::Endpoint(entry)) = (deed.word(), &outcome) {
             self.administered(word, &entry.id, &[]);
@@ -136,7 +136,7 @@ impl Batch<'_> {
         Ok(outcome)
     }
 
-    fn change_endpoint(&mut self, deed: &EndpointDeed) -> Outcome {
+    fn change_endpoint(&mut self, deed: &EndpointDeed) -> Reply {
         match deed {
             EndpointDeed::Create { name, entry } => match self.endpoint(name) {
                 // One that was only noted when it asked to be left alone has no secret of its own: it gets one now.
@@ -186,7 +186,7 @@ impl Batch<'_> {
         }
     }
 
-    fn rotate_endpoint(&mut self, name: &str, secret: &Secret) -> Outcome {
+    fn rotate_endpoint(&mut self, name: &str, secret: &Secret) -> Reply {
         let mut entry = self.endpoint(name)?;
         if entry.secrets.is_empty() {
             // Whoever checks with the default's secret must be able to go on until they know the new one.

@@ -1,9 +1,9 @@
 //! Entries of registries as a batch sees and changes them.
 
-use super::batch::Batch;
+use super::commit::Commit;
 use crate::registry::{Entry, EntryKey, Unreadable};
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Reads an entry that the plan of this batch named. What was changed earlier in the batch is seen.
     pub(super) fn get<E: Entry>(&self, key: &EntryKey<E>) -> Result<Option<E::Body>, Unreadable> {
         key.of(&self.taken)

@@ -6,7 +6,7 @@
 use store::Taken;
 
 use super::Core;
-use super::batch::Batch;
+use super::commit::Commit;
 use crate::holds::InForce;
 use crate::registry::{Entry, EntryKey, OneEntry};
 
@@ -47,7 +47,7 @@ impl Core {
     }
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Makes this batch rely on the epoch: its commit holds only while nobody changes what it was decided by.
     pub(super) fn rely_on_epoch(&mut self) {
         if self.changes.relies_on.is_empty() {

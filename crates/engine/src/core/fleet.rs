@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use store::Store;
 
 use super::Output;
-use super::batch::Batch;
+use super::commit::Commit;
 use crate::registry::{self, Entry, EntryKey};
 
 pub(super) enum Servers {}
@@ -67,7 +67,7 @@ pub fn shifts(store: &dyn Store) -> Result<Vec<(Name, Shift)>, store::Error> {
     Ok(kept.map(|(name, shift)| (name.into(), shift)).collect())
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// A server says that it is there, and which of the others have not said so for long.
     pub(super) fn present(&mut self, server: &Server, gone: &[Name]) -> Output {
         let key = server_key(&server.id);

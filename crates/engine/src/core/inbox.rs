@@ -11,7 +11,7 @@ use model::schema::{Fuel, Tank};
 use model::{Caller, Code, Json, Name, Refusal, Role, Submission, SubmissionId};
 use store::{Arrival, LaneKey, OpenKey, Received};
 
-use super::batch::Batch;
+use super::commit::Commit;
 use super::owed::NOTIFIER;
 use super::{Output, compared_key, has_key_of, lane_key, open_key};
 use crate::pipelines::Versions;
@@ -130,7 +130,7 @@ fn sender(received: &Received) -> Caller {
     Caller::new(received.submitter.clone(), Role::Submitter)
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Decides what was received, each once: the commit that does takes it out of the inbox.
     pub(super) fn receive(&mut self, door: &Door<'_>) {
         for received in std::mem::take(&mut self.taken.inbox) {

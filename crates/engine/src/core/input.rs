@@ -8,8 +8,8 @@ use model::entry::EntryChange;
 use model::submission::Wait;
 use model::token::Bits;
 use model::{
-    Caller, Code, Command, Digest, Documents, Name, Pipeline, Refusal, Status, Submission, SubmissionId,
-    Time, Token,
+    Caller, Code, Command, Digest, Documents, LeaseToken, Name, Pipeline, Refusal, Status, Submission,
+    SubmissionId, Time,
 };
 use serde::{Deserialize, Serialize};
 use store::RequestKey;
@@ -137,7 +137,7 @@ pub enum Ask {
     /// Lets go of events before a position, and keeps these entries about what goes.
     Retire {
         before: u64,
-        kept: Vec<(EntryKey<KeptActs>, LoggedAct)>,
+        kept: Vec<(EntryKey<KeptActs>, LoggedRecord)>,
     },
     /// Adds what a server measured of service levels to what is registered.
     Measured(Box<News>),
@@ -163,7 +163,7 @@ impl Ask {
 
 /// An act that is kept though its place in the sequence of events is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoggedAct {
+pub struct LoggedRecord {
     /// The act's index in the log.
     pub index: u64,
     /// The act's exact bytes.
@@ -219,7 +219,7 @@ pub enum Output {
     Gone,
 }
 
-pub type Outcome = Result<Output, Refusal>;
+pub type Reply = Result<Output, Refusal>;
 
 /// The submission as the command left it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -232,7 +232,7 @@ pub struct Answered {
 /// A lease and everything its worker needs.
 #[derive(Debug, Clone)]
 pub struct Granted {
-    pub token: Token,
+    pub token: LeaseToken,
     pub row: Arc<Submission>,
     pub documents: Documents,
     pub pipeline: Arc<Pipeline>,
@@ -259,7 +259,7 @@ impl Receipt {
     }
 
     /// The first answer, if this is the first request again.
-    pub(super) fn answer(self, once: &Once) -> Outcome {
+    pub(super) fn answer(self, once: &Once) -> Reply {
         if self.digest != once.digest {
             return Err(Refusal::new(
                 Code::IdempotencyMismatch,

@@ -1,10 +1,10 @@
 //! Adds new measurements of service levels to those that are registered.
 
 use super::Output;
-use super::batch::Batch;
+use super::commit::Commit;
 use crate::levels::News;
 
-impl Batch<'_> {
+impl Commit<'_> {
     pub(super) fn measured(&mut self, news: &News) -> Output {
         for (level, measured) in news {
             let key = level.registered();

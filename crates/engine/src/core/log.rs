@@ -1,15 +1,15 @@
 //! Log entries besides events: definitions that come into force, and what is done to the log itself. Each is an act of
 //! a series, committed with what it tells of.
 
-use audit::leaf::{Act, Applied, Entry as Logged, Forked, KeyChange, Pruned};
+use audit::leaf::{Applied, Entry as Logged, Forked, KeyChange, Pruned, Record};
 use audit::tiles::{LEAF_BYTES_MAX, check_leaf};
 use model::event::Leaf;
 use model::{Code, Digest, Pipeline, Refusal, SubmissionId};
 use serde::{Deserialize, Serialize};
 use store::Store;
 
-use super::batch::Batch;
-use super::{LoggedAct, Outcome, Output};
+use super::commit::Commit;
+use super::{LoggedRecord, Output, Reply};
 use crate::pipelines::{AppliedVersion, history_key};
 use crate::registry::{self, Entry, EntryKey, OneEntry};
 
@@ -37,7 +37,7 @@ pub enum KeptActs {}
 
 impl Entry for KeptActs {
     const KIND: &'static str = "applied-act";
-    type Body = LoggedAct;
+    type Body = LoggedRecord;
 }
 
 /// Something done to the log.
@@ -97,8 +97,8 @@ pub fn kept_key(applied: &Applied) -> EntryKey<KeptActs> {
 }
 
 /// The act that is kept of a definition.
-pub fn kept_act(store: &dyn Store, definition: &Digest) -> Result<Option<LoggedAct>, store::Error> {
-    let is_of = |act: &LoggedAct| matches!(Logged::read(act.leaf.as_bytes()), Ok(Logged::Act(Act::Applied(applied))) if applied.definition == *definition);
+pub fn kept_act(store: &dyn Store, definition: &Digest) -> Result<Option<LoggedRecord>, store::Error> {
+    let is_of = |act: &LoggedRecord| matches!(Logged::read(act.leaf.as_bytes()), Ok(Logged::Record(Record::Applied(applied))) if applied.definition == *definition);
     Ok(registry::readable::<KeptActs>(store)?.into_iter().map(|(_, act)| act).find(is_of))
 }
 
@@ -119,13 +119,13 @@ fn fits(leaf: &[u8]) -> Result<(), Refusal> {
     check_leaf(leaf).map_err(|error| Refusal::new(Code::TooLarge, error.to_string()))
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Logs that a definition is in force from here on.
     pub(super) fn log_applied(&mut self, pipeline: &Pipeline) -> Result<(), Refusal> {
         let key = history_key(&pipeline.name);
         let mut history = self.readable(&key).unwrap_or_default();
         history.push(AppliedVersion::from(pipeline));
-        let act = Act::Applied(Applied {
+        let act = Record::Applied(Applied {
             pipeline: pipeline.name.clone(),
             version: pipeline.version,
             revision: pipeline.revision,
@@ -137,7 +137,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    pub(super) fn log(&mut self, deed: &Deed) -> Outcome {
+    pub(super) fn log(&mut self, deed: &Deed) -> Reply {
         let key = EntryKey::<LogActs>::one();
         let mut acts = self.readable(&key).unwrap_or_default();
         let revision = acts.revision + 1;
@@ -156,11 +156,11 @@ impl Batch<'_> {
             Deed::RetireKey(key) if !acts.keys.contains(key) => return Ok(Output::Gone),
             Deed::AddKey(key) => {
                 acts.keys.push(key.clone());
-                Act::KeyAdded(change(key))
+                Record::KeyAdded(change(key))
             }
             Deed::RetireKey(key) => {
                 acts.keys.retain(|known| known != key);
-                Act::KeyRetired(change(key))
+                Record::KeyRetired(change(key))
             }
             Deed::Prune { minimum_index, .. }
                 if acts.pruned.is_some_and(|pruned| pruned.minimum_index >= *minimum_index) =>
@@ -169,11 +169,11 @@ impl Batch<'_> {
             }
             Deed::Prune { minimum_index, reason } => {
                 acts.pruned = Some(LoggedPrune { minimum_index: *minimum_index, revision });
-                Act::Pruned(Pruned { minimum_index: *minimum_index, at, reason: reason.clone() })
+                Record::Pruned(Pruned { minimum_index: *minimum_index, at, reason: reason.clone() })
             }
             Deed::Fork { size, root, forgiven, reason } => {
                 acts.forgiven = acts.forgiven.max(*forgiven);
-                Act::Forked(Forked { size: *size, root: *root, at, reason: reason.clone() })
+                Record::Forked(Forked { size: *size, root: *root, at, reason: reason.clone() })
             }
         };
         acts.revision = revision;
@@ -192,10 +192,15 @@ impl Batch<'_> {
         Ok(Output::Gone)
     }
 
-    pub(super) fn push_act(&mut self, series: SubmissionId, revision: u64, act: &Act) -> Result<(), Refusal> {
+    pub(super) fn push_act(
+        &mut self,
+        series: SubmissionId,
+        revision: u64,
+        act: &Record,
+    ) -> Result<(), Refusal> {
         let leaf = act.bytes();
         fits(&leaf)?;
-        self.changes.acts.push(store::Act { series, revision, leaf });
+        self.changes.acts.push(store::Record { series, revision, leaf });
         Ok(())
     }
 }

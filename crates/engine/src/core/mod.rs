@@ -2,8 +2,8 @@
 
 mod administered;
 mod answers;
-mod batch;
 mod claims;
+mod commit;
 mod cursors;
 mod definitions;
 mod endpoints;
@@ -31,7 +31,7 @@ pub use endpoints::{
 };
 pub use fleet::{Server, Shift, servers, shifts};
 pub use inbox::Tally;
-pub use input::{Answered, Ask, Asker, ClaimMany, Granted, Input, LoggedAct, Once, Outcome, Output};
+pub use input::{Answered, Ask, Asker, ClaimMany, Granted, Input, LoggedRecord, Once, Output, Reply};
 pub use log::{
     ACTS, Acts, Deed as LogDeed, KeptActs, LOG, LogActs, LoggedPrune, applied_series, kept_act, kept_key,
     log_series,
@@ -57,7 +57,7 @@ use crate::holds::Holds;
 use crate::metrics::Notes;
 use crate::pipelines::Pipelines;
 use answers::KeptAnswers;
-use batch::{Batch, News, Rules};
+use commit::{Commit, News, Rules};
 use plan::Plan;
 
 /// The function that decides a command. The model's `decide`, unless a test wants to see one fail.
@@ -107,7 +107,7 @@ pub struct Core {
 #[derive(Debug, Default)]
 pub struct Step {
     /// One for each input, in order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<Reply>,
     /// The number of submissions that joined each task's queue.
     pub ready: BTreeMap<Name, usize>,
     /// The position of the last event, if there was one.
@@ -300,7 +300,7 @@ impl Core {
                 return store::Changes::default();
             }
             let expected = inputs.len() + taken.due.len() + taken.owed.len();
-            let mut batch = Batch::new(taken, rules, chance, expected);
+            let mut batch = Commit::new(taken, rules, chance, expected);
             batch.reachable_since = self.reachable_since.unwrap_or(batch.now);
             batch.contested = contested(plan.lanes().iter().chain(door.lanes().iter()));
             batch.arrivals = self.arrivals.filter(|(at, _)| *at == batch.now).map_or(0, |(_, count)| count);
@@ -391,7 +391,7 @@ enum Committed {
 )]
 enum Decided {
     Done {
-        outcomes: Vec<Outcome>,
+        outcomes: Vec<Reply>,
         news: News,
         last_seq: u64,
     },
@@ -406,7 +406,7 @@ enum Decided {
 }
 
 impl Step {
-    fn add(&mut self, outcomes: Vec<Outcome>, news: News, last_seq: u64) {
+    fn add(&mut self, outcomes: Vec<Reply>, news: News, last_seq: u64) {
         self.outcomes.extend(outcomes);
         for (task, count) in news.ready {
             *self.ready.entry(task).or_default() += count;
@@ -436,7 +436,7 @@ fn contested<'a>(lanes: impl Iterator<Item = &'a LaneKey>) -> HashSet<LaneKey> {
 }
 
 /// Tells whether claims came away with less than they asked for, if there were any.
-fn scarcity(inputs: &[Input], outcomes: &[Outcome]) -> Option<bool> {
+fn scarcity(inputs: &[Input], outcomes: &[Reply]) -> Option<bool> {
     let short = inputs.iter().zip(outcomes).filter_map(|(input, outcome)| match (&input.ask, outcome) {
         (Ask::Claim(claim), Ok(Output::Tasks(tasks))) => Some(tasks.len() < claim.max),
         _ => None,

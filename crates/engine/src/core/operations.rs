@@ -9,8 +9,8 @@ use model::{Caller, Code, Command, Digest, Json, Name, Refusal, Role, Submission
 pub use wire::operation::{Deed, Filter, Operation, OperationResult, OperationStatus};
 
 use super::administered;
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::bounds;
 use crate::registry::{Entry, EntryKey, OneEntry, kind_within};
 
@@ -98,8 +98,8 @@ pub(super) fn started_key() -> EntryKey<StartedOperations> {
     EntryKey::one()
 }
 
-impl Batch<'_> {
-    pub(super) fn start_operation(&mut self, operation: &Operation) -> Outcome {
+impl Commit<'_> {
+    pub(super) fn start_operation(&mut self, operation: &Operation) -> Reply {
         if let Deed::Migrate { version, .. } = operation.deed
             && self.definitions().kept(&operation.filter.pipeline, version).is_none()
         {
@@ -144,7 +144,7 @@ impl Batch<'_> {
         });
     }
 
-    pub(super) fn stop_operation(&mut self, id: &Name) -> Outcome {
+    pub(super) fn stop_operation(&mut self, id: &Name) -> Reply {
         let mut operation = self.operation(id)?;
         if operation.status != OperationStatus::Running {
             return Err(Refusal::new(Code::OperationOver, format!("operation {id} has ended")));
@@ -155,7 +155,7 @@ impl Batch<'_> {
     }
 
     /// Does a chunk, unless somebody stopped the operation or did the chunk already.
-    pub(super) fn operate(&mut self, chunk: &Chunk) -> Outcome {
+    pub(super) fn operate(&mut self, chunk: &Chunk) -> Reply {
         let mut operation = self.operation(&chunk.operation)?;
         if operation.status != OperationStatus::Running || operation.after != chunk.after {
             return Ok(Output::Operation(Box::new(operation)));
@@ -187,7 +187,7 @@ impl Batch<'_> {
     }
 
     /// Removes results; without any, the operation itself.
-    pub(super) fn drop_operation(&mut self, id: &Name, results: &[String]) -> Outcome {
+    pub(super) fn drop_operation(&mut self, id: &Name, results: &[String]) -> Reply {
         let operation = self.operation(id)?;
         if operation.status == OperationStatus::Running {
             return Err(Refusal::new(

@@ -1,13 +1,13 @@
 //! Owed effects and holds: what one commit writes and a later one applies.
 
 use model::command::Child;
-use model::owed::{DELIVERY, Debtor, Delivery, Effect};
+use model::owed::{DELIVERY, Delivery, Effect, Recipient};
 use model::{Code, Command, Json, Name, Owed, Pipeline, Refusal, Submission, SubmissionId};
 use store::{LaneView, OpenKey, OwedId, OwedTo, Received};
 
 use super::administered;
-use super::batch::Batch;
-use super::{LaneKey, Outcome, Output};
+use super::commit::Commit;
+use super::{LaneKey, Output, Reply};
 use crate::bounds;
 use crate::holds::{Hold, KeptHolds};
 use crate::registry::EntryKey;
@@ -16,7 +16,7 @@ use crate::registry::EntryKey;
 /// `sql:`.
 pub(super) const NOTIFIER: &str = "notify";
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Writes down what a decision means for others.
     ///
     /// `cause` has the version that this commit gives it: turns in queues have no revision of their own, and debts of the
@@ -27,7 +27,7 @@ impl Batch<'_> {
                 self.send(delivery);
                 continue;
             }
-            if let Debtor::Children { of, pipeline } = &owed.to {
+            if let Recipient::Children { of, pipeline } = &owed.to {
                 self.cancel_children(*of, pipeline, cause.revision);
                 continue;
             }
@@ -36,12 +36,12 @@ impl Batch<'_> {
             let count = written.filter(|owed| same(&owed.id)).count() as u64;
             let id = OwedId::of_row(cause.id, cause.revision, cause.row_version, count);
             let to = match owed.to {
-                Debtor::Submission(id) => OwedTo::Submission(id),
-                Debtor::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
-                Debtor::Lane { pipeline, lane } => OwedTo::Lane(LaneKey { pipeline, lane }),
-                Debtor::Parked(hold) => OwedTo::Parked(hold),
-                Debtor::FirstParked(limit) => OwedTo::FirstParked(limit),
-                Debtor::Children { .. } => unreachable!("an operation tells them"),
+                Recipient::Submission(id) => OwedTo::Submission(id),
+                Recipient::Key { pipeline, key } => OwedTo::Key(OpenKey { pipeline, key }),
+                Recipient::Lane { pipeline, lane } => OwedTo::Lane(LaneKey { pipeline, lane }),
+                Recipient::Parked(hold) => OwedTo::Parked(hold),
+                Recipient::FirstParked(limit) => OwedTo::FirstParked(limit),
+                Recipient::Children { .. } => unreachable!("an operation tells them"),
             };
             let owed = store::Owed { id, to, body: effect(&owed.effect) };
             match &owed.to {
@@ -204,7 +204,7 @@ impl Batch<'_> {
         }
     }
 
-    pub(super) fn place(&mut self, hold: &Hold) -> Outcome {
+    pub(super) fn place(&mut self, hold: &Hold) -> Reply {
         if hold.expires_at.is_some_and(|at| at <= self.now) {
             let message = "`expires_at` is over already: such a hold would stop nothing";
             return Err(Refusal::new(Code::InvalidRequest, message));
@@ -222,7 +222,7 @@ impl Batch<'_> {
         Ok(Output::Hold(Box::new(hold)))
     }
 
-    pub(super) fn release(&mut self, id: &Name) -> Outcome {
+    pub(super) fn release(&mut self, id: &Name) -> Reply {
         match self.end_hold(id) {
             Some(hold) => {
                 self.administered("hold-released", id, &[]);

@@ -7,9 +7,9 @@ use model::submission::Wait;
 use model::{Command, Submission, SubmissionId};
 use store::{LaneKey, OpenKey, Ready, RegistryKey, Take};
 
-use super::batch::Batch;
+use super::commit::Commit;
 use super::{
-    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, LogActs, MoveCursor, OWED_MAX, Outcome, PARKED_MAX,
+    Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, LogActs, MoveCursor, OWED_MAX, PARKED_MAX, Reply,
     administered, compared_key, epoch, fleet, has_key_of, lane_key, open_key, operations, system_entries,
 };
 use crate::pipelines::{definition_key, history_key};
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn run(&self, inputs: &[Input], batch: &mut Batch<'_>) -> Vec<Outcome> {
+    pub(super) fn run(&self, inputs: &[Input], batch: &mut Commit<'_>) -> Vec<Reply> {
         inputs.iter().zip(&self.group_of).map(|(input, group)| batch.answer(input, *group)).collect()
     }
 }

@@ -8,7 +8,7 @@ use model::{Name, SubmissionId, Time};
 use serde::{Deserialize, Serialize};
 
 use super::Output;
-use super::batch::Batch;
+use super::commit::Commit;
 use crate::registry::{Entry, EntryKey};
 
 /// The registry kind of the state of schedules.
@@ -73,7 +73,7 @@ impl Tick {
     }
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     pub(super) fn tick(&mut self, tick: &Tick, seed: [u8; 32]) -> Output {
         let key = tick.key();
         let served = self.readable(&key);

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::owed::{Debtor, Effect};
+use model::owed::{Effect, Recipient};
 use model::pipeline::OnDuplicate;
 use model::{Command, Context, Name, Owed, Pipeline, Submission, SubmissionId};
 use store::{Entries, LaneKey, OpenKey};
 
-use super::batch::Batch;
+use super::commit::Commit;
 
-impl Batch<'_> {
+impl Commit<'_> {
     pub(super) fn context(&self, row: Option<SubmissionId>, command: &Command, seed: [u8; 32]) -> Context {
         let mut context = self.bare_context(seed);
         if let Command::Submit(admission) = command {
@@ -70,7 +70,7 @@ impl Batch<'_> {
         let own = self.pipeline_of(new).is_some_and(|pipeline| queues(pipeline));
         let others = || self.versions().queue_for_keys(&new.pipeline);
         let OpenKey { pipeline, key } = left.filter(|_| free && !own && others())?;
-        Some(Owed { to: Debtor::Key { pipeline, key }, effect: Effect::Freed })
+        Some(Owed { to: Recipient::Key { pipeline, key }, effect: Effect::Freed })
     }
 
     /// Keeps track of slots as leases take them and give them back.
@@ -140,7 +140,7 @@ impl Batch<'_> {
         }
         let has_holder = self.taken.lanes.get(&lane).is_some_and(|view| view.holder.is_some());
         let joins = waits && !has_holder;
-        let to = Debtor::Lane { pipeline: lane.pipeline, lane: lane.lane };
+        let to = Recipient::Lane { pipeline: lane.pipeline, lane: lane.lane };
         joins.then_some(Owed { to, effect: Effect::Freed })
     }
 }

@@ -4,8 +4,8 @@ use model::entry::EntryChange;
 use model::{Json, Refusal};
 use store::Store;
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::registry::{self, Entry, EntryKey};
 
 /// The entries of systems, each system's in a part of its own, as the exact texts that their digests are of.
@@ -45,8 +45,8 @@ pub fn system_entries(
     Ok(found.into_iter().filter_map(|(name, body)| Some((name, body.ok()?))).collect())
 }
 
-impl Batch<'_> {
-    pub(super) fn put_entry(&mut self, change: &EntryChange) -> Outcome {
+impl Commit<'_> {
+    pub(super) fn put_entry(&mut self, change: &EntryChange) -> Reply {
         change.check()?;
         self.check_entries(std::slice::from_ref(change))?;
         self.put_entries(std::slice::from_ref(change));

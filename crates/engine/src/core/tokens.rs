@@ -9,8 +9,8 @@ use model::{Code, Digest, Name, Refusal, Role, Time};
 use serde::{Deserialize, Serialize};
 use store::RegistryKey;
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The registry kind of tokens, under the name [`token_name`] gives.
@@ -138,8 +138,8 @@ fn unknown() -> Refusal {
     Refusal::new(Code::UnknownToken, "no such token; it may have been revoked meanwhile")
 }
 
-impl Batch<'_> {
-    pub(super) fn tokens(&mut self, deed: &TokenDeed) -> Outcome {
+impl Commit<'_> {
+    pub(super) fn tokens(&mut self, deed: &TokenDeed) -> Reply {
         match deed {
             TokenDeed::Create { name, entry } => self.create_token(name, entry),
             TokenDeed::Revoke { name } => self.revoke_token(name),
@@ -174,7 +174,7 @@ impl Batch<'_> {
         }
     }
 
-    fn create_token(&mut self, name: &str, entry: &TokenEntry) -> Outcome {
+    fn create_token(&mut self, name: &str, entry: &TokenEntry) -> Reply {
         if self.admins().is_empty() && !entry.keeps_the_door() {
             return Err(Refusal::new(
                 Code::AdminFirst,
@@ -188,7 +188,7 @@ impl Batch<'_> {
         Ok(Output::Token(Box::new(entry)))
     }
 
-    fn revoke_token(&mut self, name: &str) -> Outcome {
+    fn revoke_token(&mut self, name: &str) -> Reply {
         let entry = self.token(name)?;
         let admins = self.admins();
         if admins.iter().all(|admin| admin == name) && !admins.is_empty() {

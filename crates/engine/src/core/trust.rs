@@ -13,8 +13,8 @@ use model::{Millis, Time};
 use serde::{Deserialize, Serialize};
 use store::{Changes, Store};
 
-use super::batch::Batch;
-use super::{Outcome, Output};
+use super::commit::Commit;
+use super::{Output, Reply};
 use crate::registry::{Entry, EntryKey, OneEntry};
 
 /// The clock may come back so far ahead of what is known: a server that was off over a holiday needs nobody. What a clock
@@ -227,7 +227,7 @@ fn newest_at(store: &dyn Store) -> Result<Option<Time>, store::Error> {
     Ok(newest.and_then(|leaf| Logged::read(&leaf).ok().map(|entry| entry.at())))
 }
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Looks at the clock, before anything is decided by it.
     pub(super) fn watch_clock(&mut self, trust: &Trust) {
         self.trust = trust.clone();
@@ -244,7 +244,7 @@ impl Batch<'_> {
     }
 
     /// Believes the clock as it is from now on, on every server. Nothing to do where nobody doubts it.
-    pub(super) fn confirm_clock(&mut self) -> Outcome {
+    pub(super) fn confirm_clock(&mut self) -> Reply {
         if let Some(doubt) = self.trust.doubt() {
             let known = match doubt {
                 Doubt::Ahead { known, .. } | Doubt::Behind { known, .. } => ("known", known),

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use model::{Command, Millis, Submission, SubmissionId};
 
-use super::batch::Batch;
+use super::commit::Commit;
 
 /// The time for which a row that cannot be woken is left alone.
 const POSTPONED: Millis = Millis::from_secs(60);
 
-impl Batch<'_> {
+impl Commit<'_> {
     /// Does what is due in the rows that were taken for it.
     pub(super) fn wake_due(&mut self) {
         for id in std::mem::take(&mut self.taken.due) {

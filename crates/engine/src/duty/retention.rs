@@ -1,13 +1,13 @@
 //! Letting go of old events under the audit log: first an act says from where on they are kept, then, once a signed
 //! checkpoint covers the act, they go. Whole bundles of entries only, so that what is left can be read as the log has it.
 
-use audit::leaf::{Act, Entry};
+use audit::leaf::{Entry, Record};
 use audit::tiles::TILE_WIDTH;
 use model::Millis;
 use store::{Feed, RETIRED_MAX};
 
 use super::{Look, Pass};
-use crate::core::{Ask, LogDeed, LoggedAct, kept_act, kept_key, log_series};
+use crate::core::{Ask, LogDeed, LoggedRecord, kept_act, kept_key, log_series};
 use crate::log::{acts, checkpoint, size_of};
 
 pub(super) fn old_entries(look: Look<'_>, keep: Millis, pass: &mut Pass) -> Result<(), store::Error> {
@@ -56,7 +56,7 @@ fn retire(look: Look<'_>, oldest: u64, minimum_index: u64, pass: &mut Pass) -> R
     let page = look.store.leaves(oldest - 1, usize::try_from(count).unwrap_or(usize::MAX))?;
     let mut kept = Vec::new();
     for (seq, leaf) in (page.first..).zip(&page.leaves) {
-        if let Ok(Entry::Act(Act::Applied(applied))) = Entry::read(leaf) {
+        if let Ok(Entry::Record(Record::Applied(applied))) = Entry::read(leaf) {
             // Going back to a definition logs it again: everything under it comes after the first time.
             let key = kept_key(&applied);
             if kept.iter().any(|(known, _)| *known == key)
@@ -64,7 +64,10 @@ fn retire(look: Look<'_>, oldest: u64, minimum_index: u64, pass: &mut Pass) -> R
             {
                 continue;
             }
-            kept.push((key, LoggedAct { index: seq - 1, leaf: String::from_utf8_lossy(leaf).into_owned() }));
+            kept.push((
+                key,
+                LoggedRecord { index: seq - 1, leaf: String::from_utf8_lossy(leaf).into_owned() },
+            ));
         }
     }
     pass.again |= oldest + count <= minimum_index;

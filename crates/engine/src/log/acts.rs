@@ -1,6 +1,6 @@
 //! The acts of the log, newest first: what was applied, done to the log, and administered.
 
-use audit::leaf::{Act, Entry};
+use audit::leaf::{Entry, Record};
 use model::SubmissionId;
 use store::{Error, Store};
 
@@ -16,7 +16,11 @@ struct Line {
 }
 
 /// At most so many acts with an index below `before`, with their index. Those that were retired are gone.
-pub(crate) fn newest(store: &dyn Store, before: Option<u64>, limit: usize) -> Result<Vec<(u64, Act)>, Error> {
+pub(crate) fn newest(
+    store: &dyn Store,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<Vec<(u64, Record)>, Error> {
     let mut lines = Vec::new();
     for (series, count) in series(store)? {
         let revision = last_before(store, series, count, before.unwrap_or(u64::MAX))?;
@@ -30,7 +34,7 @@ pub(crate) fn newest(store: &dyn Store, before: Option<u64>, limit: usize) -> Re
         let next = store.act(line.series, line.revision)?;
         let Some((seq, leaf)) = std::mem::replace(&mut line.head, next) else { break };
         match Entry::read(&leaf) {
-            Ok(Entry::Act(act)) => found.push((seq - 1, act)),
+            Ok(Entry::Record(act)) => found.push((seq - 1, act)),
             _ => return Err(Error::corrupt(format!("the act at position {seq} cannot be read"))),
         }
     }

@@ -1,6 +1,6 @@
 //! Evidence of what happened to one submission, for somebody who believes only the log's key.
 
-use audit::leaf::{Act, Entry};
+use audit::leaf::{Entry, Record};
 use audit::proof::{
     Document, Documents, Evidence, EvidenceRequest, LoggedDefinition, LoggedEvent, ProveError, assemble,
 };
@@ -11,7 +11,7 @@ use store::{Recorded, Store};
 use thiserror::Error;
 
 use super::tiles::{StoreTiles, checkpoint, size_of};
-use crate::core::{LoggedAct, applied_series, kept_act};
+use crate::core::{LoggedRecord, applied_series, kept_act};
 use crate::pipelines::{Versions, histories, pipeline_of};
 
 #[derive(Debug, Error)]
@@ -168,14 +168,18 @@ fn definition(
 }
 
 /// The act that applied a definition for the first time, among those that are still there.
-fn first_act(store: &dyn Store, pipeline: &str, digest: &Digest) -> Result<Option<LoggedAct>, store::Error> {
+fn first_act(
+    store: &dyn Store,
+    pipeline: &str,
+    digest: &Digest,
+) -> Result<Option<LoggedRecord>, store::Error> {
     let count = histories(store)?.get(pipeline).map_or(0, Vec::len) as u64;
     for revision in 1..=count {
         let Some((seq, leaf)) = store.act(applied_series(pipeline), revision)? else { continue };
-        if let Ok(Entry::Act(Act::Applied(applied))) = Entry::read(&leaf)
+        if let Ok(Entry::Record(Record::Applied(applied))) = Entry::read(&leaf)
             && applied.definition == *digest
         {
-            return Ok(Some(LoggedAct { index: seq - 1, leaf: text(leaf) }));
+            return Ok(Some(LoggedRecord { index: seq - 1, leaf: text(leaf) }));
         }
     }
     Ok(None)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use audit::follow::{PublishError, Publisher};
 use audit::guard::{Guard, GuardError};
-use audit::leaf::{Act, Entry, Forked};
+use audit::leaf::{Entry, Forked, Record};
 use model::Time;
 use store::Store;
 
@@ -158,7 +158,9 @@ fn forked(leaves: &[Vec<u8>], last: Option<(u64, model::Digest)>) -> Option<(usi
     const BEGINS: &[u8] = b"{\"format\":1,\"kind\":\"forked\"";
     leaves.iter().enumerate().filter(|(_, leaf)| leaf.starts_with(BEGINS)).find_map(|(place, leaf)| {
         match Entry::read(leaf) {
-            Ok(Entry::Act(Act::Forked(fork))) if last.is_none_or(|last| last == (fork.size, fork.root)) => {
+            Ok(Entry::Record(Record::Forked(fork)))
+                if last.is_none_or(|last| last == (fork.size, fork.root)) =>
+            {
                 Some((place, fork))
             }
             _ => None,

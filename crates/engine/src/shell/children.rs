@@ -9,7 +9,8 @@ use model::pipeline::{Kind, OnDuplicate};
 use model::schema::Fuel;
 use model::token::Bits;
 use model::{
-    Caller, Code, Digest, Json, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time, Token, Trace,
+    Caller, Code, Digest, Json, LeaseToken, Name, Pipeline, Refusal, Role, Submission, SubmissionId, Time,
+    Trace,
 };
 
 use super::Engine;
@@ -43,7 +44,7 @@ impl Engine {
     /// refuses them all, and is named.
     pub async fn admit_children(
         &self,
-        token: Token,
+        token: LeaseToken,
         children: Vec<Child>,
     ) -> Result<Vec<Admission>, Refusal> {
         if children.is_empty() {

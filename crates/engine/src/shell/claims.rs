@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 use super::handle::{Engine, heard, unexpected};
 use super::hints::WorkerReport;
-use super::queue::{Job, Stays};
-use crate::core::{Ask, ClaimMany, Granted, Outcome, Output};
+use super::queue::{Request, Stays};
+use crate::core::{Ask, ClaimMany, Granted, Output, Reply};
 
 impl Engine {
     /// Takes up to `max` tasks, waiting for the first if there is none.
@@ -49,7 +49,7 @@ impl Engine {
             let (looked, has_looked) = oneshot::channel();
             let input = Ask::Claim(claim.clone()).into();
             let refused = |refusal: &Refusal| self.metrics.refused(refusal.code);
-            self.queues.push(Job { input, reply, stays: Stays::Looks(looked) }).inspect_err(refused)?;
+            self.queues.push(Request { input, reply, stays: Stays::Looks(looked) }).inspect_err(refused)?;
             // However short the time, it looks once.
             tokio::select! {
                 outcome = &mut answer => return tasks(heard(outcome).inspect_err(refused)),
@@ -117,7 +117,7 @@ impl Engine {
     }
 }
 
-fn tasks(outcome: Outcome) -> Result<Vec<Granted>, Refusal> {
+fn tasks(outcome: Reply) -> Result<Vec<Granted>, Refusal> {
     match outcome? {
         Output::Tasks(tasks) => Ok(tasks),
         _ => Err(unexpected()),

@@ -6,7 +6,7 @@ use model::{Millis, Name, Refusal, Time};
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::queue::Job;
+use super::queue::Request;
 use crate::clock;
 use crate::core::{self, Ask, Server};
 
@@ -93,7 +93,7 @@ impl Engine {
         if !news.is_empty() {
             // Decided before the queues are over; nobody waits for the answer.
             let (reply, _) = oneshot::channel();
-            let _ = self.queues.push(Job::new(Ask::Measured(Box::new(news)).into(), reply));
+            let _ = self.queues.push(Request::new(Ask::Measured(Box::new(news)).into(), reply));
         }
         if !self.store.is_shared() {
             return self.queues.close();
@@ -101,7 +101,7 @@ impl Engine {
         let (reply, told) = oneshot::channel();
         let ask = Ask::Leave { server: self.id.clone(), duties: self.duties.names() };
         // Refused where it has left already.
-        let _ = self.queues.push(Job::new(ask.into(), reply));
+        let _ = self.queues.push(Request::new(ask.into(), reply));
         self.queues.close();
         let _ = tokio::time::timeout(FAREWELL, told).await;
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::command::{Acknowledge, Act, Amend, Redrive};
 use model::entry::EntryChange;
-use model::{Caller, Code, Command, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Token, Trace};
+use model::{Caller, Code, Command, LeaseToken, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace};
 use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
@@ -13,12 +13,12 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use super::background::Aside;
 use super::duties::Duties;
 use super::hints::Hints;
-use super::queue::{Job, QueueReport, Queues};
+use super::queue::{QueueReport, Queues, Request};
 use super::thread::{Condition, Thread};
 use crate::bounds::Part;
 use crate::clock;
 use crate::core::{
-    Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Outcome, Output, Tally, Trust,
+    Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Output, Reply, Tally, Trust,
 };
 use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
@@ -315,7 +315,7 @@ impl Engine {
     }
 
     /// Settles or renews a lease.
-    pub async fn settle(&self, token: Token, command: Command) -> Outcome {
+    pub async fn settle(&self, token: LeaseToken, command: Command) -> Reply {
         self.ask(Ask::Tell(token.submission, command).into()).await
     }
 
@@ -360,10 +360,10 @@ impl Engine {
         Input { by: self.by.as_ref().map(asker), ..input }
     }
 
-    pub(super) async fn ask(&self, input: Input) -> Outcome {
+    pub(super) async fn ask(&self, input: Input) -> Reply {
         let input = self.in_name(input);
         let (reply, answer) = oneshot::channel();
-        let outcome = match self.queues.push(Job::new(input, reply)) {
+        let outcome = match self.queues.push(Request::new(input, reply)) {
             Ok(()) => heard(answer.await),
             Err(refusal) => Err(refusal),
         };
@@ -376,7 +376,7 @@ impl Engine {
 }
 
 /// Returns the outcome of something asked, if the engine lived to tell.
-pub(super) fn heard(answer: Result<Outcome, oneshot::error::RecvError>) -> Outcome {
+pub(super) fn heard(answer: Result<Reply, oneshot::error::RecvError>) -> Reply {
     answer.unwrap_or_else(|_| {
         Err(Refusal::new(
             Code::OutcomeUnknown,

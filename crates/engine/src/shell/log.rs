@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::guard::Guard;
-use audit::leaf::Act as AuditAct;
+use audit::leaf::Record;
 use audit::note::{Checkpoint, Note};
 use audit::proof::Evidence;
 use audit::tiles::{TilePath, TileSource as _};
@@ -158,7 +158,7 @@ impl Engine {
     }
 
     /// The acts of the log with an index below `before`, newest first, each with its index.
-    pub async fn acts(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, AuditAct)>, Refusal> {
+    pub async fn acts(&self, before: Option<u64>, limit: usize) -> Result<Vec<(u64, Record)>, Refusal> {
         self.read(move |store| newest_acts(store, before, limit)).await
     }
 

@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use crate::core::{Ask, ClaimMany, Input, Outcome};
+use crate::core::{Ask, ClaimMany, Input, Reply};
 use model::{Code, Command, Name, Refusal};
 
 /// An input and whoever waits for its answer.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct Request {
     pub(super) input: Input,
-    pub(super) reply: oneshot::Sender<Outcome>,
+    pub(super) reply: oneshot::Sender<Reply>,
     pub(super) stays: Stays,
 }
 
-impl Job {
-    pub(super) fn new(input: Input, reply: oneshot::Sender<Outcome>) -> Job {
-        Job { input, reply, stays: Stays::No }
+impl Request {
+    pub(super) fn new(input: Input, reply: oneshot::Sender<Reply>) -> Request {
+        Request { input, reply, stays: Stays::No }
     }
 
     fn claim(&self) -> Option<&ClaimMany> {
@@ -56,7 +56,7 @@ pub(super) enum Stays {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lane {
+enum QueueClass {
     /// Finish, fail, snooze, give back, renew: refusing these would lose work that is done.
     Settlements,
     /// Actions, claims, definitions, and whatever is asked rarely.
@@ -65,12 +65,12 @@ enum Lane {
     Submits,
 }
 
-impl Lane {
-    const ALL: [Lane; 3] = [Lane::Settlements, Lane::Actions, Lane::Submits];
+impl QueueClass {
+    const ALL: [QueueClass; 3] = [QueueClass::Settlements, QueueClass::Actions, QueueClass::Submits];
 
-    fn of(ask: &Ask) -> Lane {
+    fn of(ask: &Ask) -> QueueClass {
         match ask {
-            Ask::Submit(_) => Lane::Submits,
+            Ask::Submit(_) => QueueClass::Submits,
             Ask::Tell(
                 _,
                 Command::Act(_)
@@ -78,34 +78,34 @@ impl Lane {
                 | Command::Redrive(_)
                 | Command::Acknowledge(_)
                 | Command::Migrate(_),
-            ) => Lane::Actions,
-            Ask::Tell(..) => Lane::Settlements,
-            _ => Lane::Actions,
+            ) => QueueClass::Actions,
+            Ask::Tell(..) => QueueClass::Settlements,
+            _ => QueueClass::Actions,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Lane::Settlements => "settlements",
-            Lane::Actions => "actions",
-            Lane::Submits => "submits",
+            QueueClass::Settlements => "settlements",
+            QueueClass::Actions => "actions",
+            QueueClass::Submits => "submits",
         }
     }
 
     /// Returns the part of a batch of `size` that is this lane's even when the others want more.
     fn share(self, size: usize) -> usize {
         match self {
-            Lane::Settlements => size / 2,
-            Lane::Actions | Lane::Submits => size / 4,
+            QueueClass::Settlements => size / 2,
+            QueueClass::Actions | QueueClass::Submits => size / 4,
         }
     }
 
     /// Returns the number of requests that may wait.
     fn capacity(self) -> usize {
         match self {
-            Lane::Settlements => 32_768,
-            Lane::Actions => 8_192,
-            Lane::Submits => 8_192,
+            QueueClass::Settlements => 32_768,
+            QueueClass::Actions => 8_192,
+            QueueClass::Submits => 8_192,
         }
     }
 }
@@ -128,9 +128,9 @@ pub struct QueueReport {
 
 #[derive(Debug, Default)]
 struct Inner {
-    lanes: [VecDeque<Job>; 3],
+    classes: [VecDeque<Request>; 3],
     /// Claims that found nothing. They come along with every batch for what it brings, and go back if that is nothing.
-    waiting: Vec<Job>,
+    waiting: Vec<Request>,
     shed: [u64; 3],
     /// No more is taken in; what waits is still done.
     closed: bool,
@@ -147,17 +147,17 @@ pub(super) struct More {
 }
 
 /// The requests that the thread got to do.
-pub(super) struct Batch {
-    pub(super) jobs: Vec<Job>,
-    pub(super) waiting: Vec<Job>,
+pub(super) struct Drawn {
+    pub(super) requests: Vec<Request>,
+    pub(super) waiting: Vec<Request>,
     /// Closed and empty: time to go.
     pub(super) over: bool,
 }
 
 impl Queues {
-    pub(super) fn push(&self, job: Job) -> Result<(), Refusal> {
+    pub(super) fn push(&self, request: Request) -> Result<(), Refusal> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.push(job)?;
+        inner.push(request)?;
         let enough = inner.len() >= inner.wanted;
         drop(inner);
         if enough {
@@ -167,9 +167,9 @@ impl Queues {
     }
 
     /// All of them at once, one after the other; those there is no room for are refused. They are of one kind.
-    pub(super) fn push_all(&self, jobs: Vec<Job>) -> Vec<Result<(), Refusal>> {
+    pub(super) fn push_all(&self, requests: Vec<Request>) -> Vec<Result<(), Refusal>> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let pushed = jobs.into_iter().map(|job| inner.push(job)).collect();
+        let pushed = requests.into_iter().map(|request| inner.push(request)).collect();
         let enough = inner.len() >= inner.wanted;
         drop(inner);
         if enough {
@@ -180,13 +180,13 @@ impl Queues {
 
     pub(super) fn report(&self) -> Vec<QueueReport> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = |lane: Lane| QueueReport {
+        let report = |lane: QueueClass| QueueReport {
             name: lane.name(),
-            waiting: inner.lanes[lane as usize].len(),
+            waiting: inner.classes[lane as usize].len(),
             capacity: lane.capacity(),
             shed: inner.shed[lane as usize],
         };
-        Lane::ALL.map(report).into()
+        QueueClass::ALL.map(report).into()
     }
 
     pub(super) fn close(&self) {
@@ -198,15 +198,15 @@ impl Queues {
     ///
     /// Once there is some it waits a little for more: those who were answered a moment ago are about to come back, and a
     /// batch of all of them costs one sync instead of two.
-    pub(super) fn next(&self, size: usize, patience: Duration, more: More) -> Batch {
+    pub(super) fn next(&self, size: usize, patience: Duration, more: More) -> Drawn {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let inner = self.wait(inner, 1, patience);
         let some = !inner.closed && inner.len() > 0;
         let mut inner = if some { self.wait(inner, more.expected.min(size), more.linger) } else { inner };
-        let mut jobs = inner.draw(size);
-        jobs.retain(|job| !job.is_idle());
+        let mut requests = inner.draw(size);
+        requests.retain(|request| !request.is_idle());
         let waiting = std::mem::take(&mut inner.waiting);
-        Batch { over: inner.closed && jobs.is_empty() && inner.len() == 0, jobs, waiting }
+        Drawn { over: inner.closed && requests.is_empty() && inner.len() == 0, requests, waiting }
     }
 
     /// Blocks until `wanted` requests are queued, `patience` has passed, or the queue is closed.
@@ -232,13 +232,13 @@ impl Queues {
         }
         let mut left = ready.clone();
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let called: Vec<_> = inner.waiting.extract_if(.., |job| is_called(job, &mut left)).collect();
+        let called: Vec<_> = inner.waiting.extract_if(.., |request| is_called(request, &mut left)).collect();
         if called.is_empty() {
             return;
         }
-        for mut job in called {
-            job.look(true);
-            inner.lanes[Lane::Actions as usize].push_back(job);
+        for mut request in called {
+            request.look(true);
+            inner.classes[QueueClass::Actions as usize].push_back(request);
         }
         let enough = inner.len() >= inner.wanted;
         drop(inner);
@@ -253,18 +253,18 @@ impl Queues {
     }
 
     /// Puts claims back among those that wait, at the front: they have waited longer.
-    pub(super) fn go_on_waiting(&self, mut jobs: Vec<Job>) {
-        jobs.retain(|job| !job.reply.is_closed());
-        jobs.iter_mut().for_each(|job| job.look(false));
+    pub(super) fn go_on_waiting(&self, mut requests: Vec<Request>) {
+        requests.retain(|request| !request.reply.is_closed());
+        requests.iter_mut().for_each(|request| request.look(false));
         let waiting = &mut self.inner.lock().unwrap_or_else(PoisonError::into_inner).waiting;
-        jobs.append(waiting);
-        *waiting = jobs;
+        requests.append(waiting);
+        *waiting = requests;
     }
 }
 
 /// Takes what the claim would take off what is left.
-fn is_called(job: &Job, left: &mut BTreeMap<Name, usize>) -> bool {
-    let Some(claim) = job.claim() else { return false };
+fn is_called(request: &Request, left: &mut BTreeMap<Name, usize>) -> bool {
+    let Some(claim) = request.claim() else { return false };
     if !claim.pipelines.is_empty() || !claim.labels.is_empty() {
         return claim.tasks.iter().any(|task| left.contains_key(task));
     }
@@ -274,38 +274,38 @@ fn is_called(job: &Job, left: &mut BTreeMap<Name, usize>) -> bool {
 }
 
 impl Inner {
-    fn push(&mut self, job: Job) -> Result<(), Refusal> {
-        let lane = Lane::of(&job.input.ask);
+    fn push(&mut self, request: Request) -> Result<(), Refusal> {
+        let lane = QueueClass::of(&request.input.ask);
         if self.closed {
             return Err(Refusal::new(Code::Draining, "the server is stopping; try again in a moment"));
         }
-        let queue = &mut self.lanes[lane as usize];
+        let queue = &mut self.classes[lane as usize];
         if queue.len() >= lane.capacity() {
             self.shed[lane as usize] += 1;
             return Err(Refusal::new(Code::Overloaded, "too much is waiting; try again in a second"));
         }
-        queue.push_back(job);
+        queue.push_back(request);
         Ok(())
     }
 
     fn len(&self) -> usize {
-        self.lanes.iter().map(VecDeque::len).sum()
+        self.classes.iter().map(VecDeque::len).sum()
     }
 
     /// Each lane its share, then the rest in order of importance. Settlements come first in the batch.
-    fn draw(&mut self, size: usize) -> Vec<Job> {
-        let mut counts = Lane::ALL.map(|lane| self.lanes[lane as usize].len().min(lane.share(size)));
+    fn draw(&mut self, size: usize) -> Vec<Request> {
+        let mut counts = QueueClass::ALL.map(|lane| self.classes[lane as usize].len().min(lane.share(size)));
         let mut left = size - counts.iter().sum::<usize>();
-        for lane in Lane::ALL {
-            let more = (self.lanes[lane as usize].len() - counts[lane as usize]).min(left);
+        for lane in QueueClass::ALL {
+            let more = (self.classes[lane as usize].len() - counts[lane as usize]).min(left);
             counts[lane as usize] += more;
             left -= more;
         }
-        let mut jobs = Vec::with_capacity(counts.iter().sum());
-        for lane in Lane::ALL {
-            jobs.extend(self.lanes[lane as usize].drain(..counts[lane as usize]));
+        let mut requests = Vec::with_capacity(counts.iter().sum());
+        for lane in QueueClass::ALL {
+            requests.extend(self.classes[lane as usize].drain(..counts[lane as usize]));
         }
-        jobs
+        requests
     }
 }
 
@@ -314,11 +314,11 @@ mod tests {
     use super::*;
     use model::command::{Renew, Snooze};
     use model::token::Bits;
-    use model::{Millis, SubmissionId, Time, Token};
+    use model::{LeaseToken, Millis, SubmissionId, Time};
 
     fn settlement() -> Ask {
         let submission = SubmissionId::new(Time::from_millis(0), [0; 10]);
-        let token = Token { submission, lease_no: 1, bits: Bits([0; 16]) };
+        let token = LeaseToken { submission, lease_no: 1, bits: Bits([0; 16]) };
         Ask::Tell(submission, Command::Snooze(Snooze { token, span: Millis::ZERO }))
     }
 
@@ -336,14 +336,14 @@ mod tests {
     }
 
     /// Somebody asks this and waits for the answer.
-    fn ask(queues: &Queues, ask: Ask) -> oneshot::Receiver<Outcome> {
+    fn ask(queues: &Queues, ask: Ask) -> oneshot::Receiver<Reply> {
         let (reply, answer) = oneshot::channel();
-        queues.push(Job::new(ask.into(), reply)).unwrap();
+        queues.push(Request::new(ask.into(), reply)).unwrap();
         answer
     }
 
     fn refused(queues: &Queues, ask: Ask) -> Code {
-        queues.push(Job::new(ask.into(), oneshot::channel().0)).unwrap_err().code
+        queues.push(Request::new(ask.into(), oneshot::channel().0)).unwrap_err().code
     }
 
     #[test]
@@ -352,8 +352,12 @@ mod tests {
         let _claims: Vec<_> = (0..100).map(|_| ask(&queues, claim())).collect();
         let _settlements: Vec<_> = (0..10).map(|_| ask(&queues, settlement())).collect();
         let batch = queues.next(20, Duration::ZERO, More::default());
-        assert_eq!(batch.jobs.len(), 20);
-        let settled = batch.jobs.iter().filter(|job| Lane::of(&job.input.ask) == Lane::Settlements).count();
+        assert_eq!(batch.requests.len(), 20);
+        let settled = batch
+            .requests
+            .iter()
+            .filter(|request| QueueClass::of(&request.input.ask) == QueueClass::Settlements)
+            .count();
         assert_eq!(settled, 10);
     }
 
@@ -361,17 +365,17 @@ mod tests {
     fn an_unused_share_goes_to_who_wants_it() {
         let queues = Queues::default();
         let _claims: Vec<_> = (0..100).map(|_| ask(&queues, claim())).collect();
-        assert_eq!(queues.next(20, Duration::ZERO, More::default()).jobs.len(), 20);
+        assert_eq!(queues.next(20, Duration::ZERO, More::default()).requests.len(), 20);
     }
 
     #[test]
     fn a_full_queue_refuses_and_the_others_do_not() {
         let queues = Queues::default();
-        let _claims: Vec<_> = (0..Lane::Actions.capacity()).map(|_| ask(&queues, claim())).collect();
+        let _claims: Vec<_> = (0..QueueClass::Actions.capacity()).map(|_| ask(&queues, claim())).collect();
         assert_eq!(refused(&queues, claim()), Code::Overloaded);
         let _settlement = ask(&queues, settlement());
         let told: Vec<_> = queues.report().iter().map(|queue| (queue.waiting, queue.shed)).collect();
-        assert_eq!(told, [(1, 0), (Lane::Actions.capacity(), 1), (0, 0)]);
+        assert_eq!(told, [(1, 0), (QueueClass::Actions.capacity(), 1), (0, 0)]);
     }
 
     #[test]
@@ -381,7 +385,7 @@ mod tests {
         queues.close();
         assert_eq!(refused(&queues, settlement()), Code::Draining);
         let batch = queues.next(10, Duration::from_secs(60), More::default());
-        assert_eq!((batch.jobs.len(), batch.over), (1, false));
+        assert_eq!((batch.requests.len(), batch.over), (1, false));
         assert!(queues.next(10, Duration::from_secs(60), More::default()).over);
     }
 
@@ -393,25 +397,25 @@ mod tests {
         std::thread::scope(|scope| {
             let batch = scope.spawn(|| queues.next(10, Duration::from_secs(60), more));
             (0..2).for_each(|_| drop(ask(&queues, settlement())));
-            assert_eq!(batch.join().unwrap().jobs.len(), 3);
+            assert_eq!(batch.join().unwrap().requests.len(), 3);
         });
         drop(ask(&queues, settlement()));
         let nobody = More { expected: 3, linger: Duration::from_millis(1) };
-        assert_eq!(queues.next(10, Duration::from_secs(60), nobody).jobs.len(), 1, "and not for ever");
+        assert_eq!(queues.next(10, Duration::from_secs(60), nobody).requests.len(), 1, "and not for ever");
     }
 
     fn waiting(
         queues: &Queues,
         claims: impl IntoIterator<Item = ClaimMany>,
-    ) -> Vec<oneshot::Receiver<Outcome>> {
-        let (jobs, answers) = claims
+    ) -> Vec<oneshot::Receiver<Reply>> {
+        let (requests, answers) = claims
             .into_iter()
             .map(|claim| {
                 let (reply, answer) = oneshot::channel();
-                (Job { stays: Stays::Waits, ..Job::new(Ask::Claim(claim).into(), reply) }, answer)
+                (Request { stays: Stays::Waits, ..Request::new(Ask::Claim(claim).into(), reply) }, answer)
             })
             .unzip();
-        queues.go_on_waiting(jobs);
+        queues.go_on_waiting(requests);
         answers
     }
 
@@ -423,7 +427,7 @@ mod tests {
     /// Returns whether each claim of the next batch looks at its queue, and what the claim asks for.
     fn next_claims(queues: &Queues) -> Vec<(bool, Name, usize)> {
         let batch = queues.next(20, Duration::ZERO, More::default());
-        let claims = batch.jobs.iter().chain(&batch.waiting).filter_map(Job::claim);
+        let claims = batch.requests.iter().chain(&batch.waiting).filter_map(Request::claim);
         claims.map(|claim| (!claim.arriving, claim.tasks[0].clone(), claim.max)).collect()
     }
 
@@ -460,8 +464,8 @@ mod tests {
     #[test]
     fn a_renewal_is_a_settlement() {
         let submission = SubmissionId::new(Time::from_millis(0), [0; 10]);
-        let token = Token { submission, lease_no: 1, bits: Bits([0; 16]) };
+        let token = LeaseToken { submission, lease_no: 1, bits: Bits([0; 16]) };
         let ask = Ask::Tell(submission, Command::Renew(Renew { token, progress: None }));
-        assert_eq!(Lane::of(&ask), Lane::Settlements);
+        assert_eq!(QueueClass::of(&ask), QueueClass::Settlements);
     }
 }

@@ -12,9 +12,9 @@ use model::{Code, Name, Pipeline, Refusal};
 use tokio::sync::oneshot;
 
 use super::handle::{Engine, Within, heard, submission};
-use super::queue::Job;
+use super::queue::Request;
 use crate::clock;
-use crate::core::{Answered, Ask, Input, Once, Outcome};
+use crate::core::{Answered, Ask, Input, Once, Reply};
 
 /// A call's payloads up to here are checked by the thread that answers it: larger ones take longer than a hop to
 /// another thread.
@@ -96,15 +96,15 @@ impl Engine {
     }
 
     /// Puts all of them into the queue at once, and waits for the answers.
-    async fn ask_together(&self, admitted: Vec<(usize, Admission, Option<Once>)>) -> Vec<(usize, Outcome)> {
-        let (mut jobs, mut waiting) = (Vec::new(), Vec::new());
+    async fn ask_together(&self, admitted: Vec<(usize, Admission, Option<Once>)>) -> Vec<(usize, Reply)> {
+        let (mut requests, mut waiting) = (Vec::new(), Vec::new());
         for (index, admission, once) in admitted {
             let (reply, answer) = oneshot::channel();
             let input = self.in_name(Input::from(Ask::Submit(admission.into())).once(once));
-            jobs.push(Job::new(input, reply));
+            requests.push(Request::new(input, reply));
             waiting.push((index, answer));
         }
-        let pushed = self.queues.push_all(jobs);
+        let pushed = self.queues.push_all(requests);
         let mut outcomes = Vec::with_capacity(waiting.len());
         for ((index, answer), pushed) in waiting.into_iter().zip(pushed) {
             let outcome = match pushed {

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::command::GiveBack;
-use model::{Code, Command, Refusal, Time, Token};
+use model::{Code, Command, LeaseToken, Refusal, Time};
 use store::{Hint, Store};
 use tokio::sync::watch;
 use tracing::{Span, debug_span};
 
 use super::hints::Hints;
-use super::queue::{Job, More, Queues, Stays};
+use super::queue::{More, Queues, Request, Stays};
 use crate::clock;
-use crate::core::{Ask, Core, DUE_MAX, Input, Outcome, Output, Tally};
+use crate::core::{Ask, Core, DUE_MAX, Input, Output, Reply, Tally};
 use crate::metrics::{Recorder, Stepped};
 
 /// Inputs of one transaction. Larger gains little: the cost of a write is flat from here on.
@@ -67,10 +67,10 @@ impl Thread {
                 return;
             }
             // Claims that only wait along are none of what was asked now.
-            let commands = batch.jobs.len();
-            let jobs = batch.jobs.into_iter().chain(batch.waiting);
+            let commands = batch.requests.len();
+            let requests = batch.requests.into_iter().chain(batch.waiting);
             let (mut inputs, askers): (Vec<Input>, Vec<_>) =
-                jobs.map(|job| (job.input, (job.reply, job.stays))).unzip();
+                requests.map(|request| (request.input, (request.reply, request.stays))).unzip();
             inputs.append(&mut returned);
             let began = clock::instant();
             // Looking at the clock is no batch.
@@ -97,7 +97,7 @@ impl Thread {
             let mut still_waiting = Vec::new();
             for (((reply, stays), outcome), input) in askers.into_iter().zip(step.outcomes).zip(inputs) {
                 if goes_on_waiting(stays, &outcome) {
-                    still_waiting.push(Job { input, reply, stays: Stays::Waits });
+                    still_waiting.push(Request { input, reply, stays: Stays::Waits });
                     continue;
                 }
                 // A caller that went away does not change what was decided, but what it was lent comes back.
@@ -151,10 +151,10 @@ impl Thread {
             if batch.over {
                 return;
             }
-            for job in batch.jobs {
+            for request in batch.requests {
                 let stopping =
                     Refusal::new(Code::Draining, "the store cannot be used and the server is stopping");
-                let _ = job.reply.send(Err(stopping));
+                let _ = request.reply.send(Err(stopping));
             }
         }
     }
@@ -162,7 +162,7 @@ impl Thread {
 
 /// Tells whether a claim that came away with nothing keeps waiting. A waiting claim survives store errors; a first look
 /// reports them.
-fn goes_on_waiting(stays: Stays, outcome: &Outcome) -> bool {
+fn goes_on_waiting(stays: Stays, outcome: &Reply) -> bool {
     let nothing = !matches!(outcome, Ok(Output::Tasks(tasks)) if !tasks.is_empty());
     match stays {
         Stays::No => false,
@@ -178,6 +178,6 @@ fn goes_on_waiting(stays: Stays, outcome: &Outcome) -> bool {
 }
 
 /// Lets go of a lease nobody has: the next worker gets the task at once, and it counts as no crash.
-fn give_back(token: Token) -> Input {
+fn give_back(token: LeaseToken) -> Input {
     Ask::Tell(token.submission, Command::GiveBack(GiveBack { token })).into()
 }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::core::{
-    Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Operation, OperationStatus, Outcome, Output, Step,
+    Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Operation, OperationStatus, Output, Reply, Step,
 };
 use engine::{Hold, Holds, Pipelines};
 use model::admit::{Admission, Application, admit};
 use model::command::{Act, Finish};
 use model::pipeline::{Source, load};
-use model::{Actor, Caller, Command, Json, Pipeline, Role, SubmissionId, Time, Token};
+use model::{Actor, Caller, Command, Json, LeaseToken, Pipeline, Role, SubmissionId, Time};
 use store::ManualClock;
 use store::{MemoryStore, Store};
 
@@ -78,7 +78,7 @@ pub(crate) fn claim(max: usize) -> ClaimMany {
     }
 }
 
-pub(crate) fn done(token: Token) -> Command {
+pub(crate) fn done(token: LeaseToken) -> Command {
     Command::Finish(Finish {
         token,
         outcome: "done".into(),
@@ -143,7 +143,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn finish(&mut self, token: Token, outcome: &str) -> Outcome {
+    pub(crate) fn finish(&mut self, token: LeaseToken, outcome: &str) -> Reply {
         let finish = Finish {
             token,
             outcome: outcome.into(),
@@ -157,7 +157,7 @@ impl Machine {
         outcome
     }
 
-    pub(crate) fn act(&mut self, id: SubmissionId, action: &str) -> Outcome {
+    pub(crate) fn act(&mut self, id: SubmissionId, action: &str) -> Reply {
         let act = Act {
             caller: Caller::new("ada", Role::Admin),
             action: action.into(),
@@ -182,7 +182,7 @@ impl Machine {
         self.core.step(inputs, engine::core::DUE_MAX, &mut seed)
     }
 
-    pub(crate) fn one(&mut self, input: impl Into<Input>) -> Outcome {
+    pub(crate) fn one(&mut self, input: impl Into<Input>) -> Reply {
         let mut step = self.step(&[input.into()]);
         assert_eq!(step.outcomes.len(), 1);
         step.outcomes.remove(0)
@@ -234,7 +234,7 @@ pub(crate) fn operation(now: Time, pipeline: &str, deed: Deed) -> Operation {
     }
 }
 
-pub(crate) fn id_of(outcome: &Outcome) -> SubmissionId {
+pub(crate) fn id_of(outcome: &Reply) -> SubmissionId {
     match outcome {
         Ok(Output::Submission(answered)) => answered.row.id,
         other => panic!("{other:?}"),

@@ -7,7 +7,7 @@ use crate::context::{Chance, Context};
 use crate::pipeline::Pipeline;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Lease, Submission, TimeToLive, Wait};
-use crate::token::Token;
+use crate::token::LeaseToken;
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -49,7 +49,7 @@ pub(super) fn decide(
         slots,
         progress: None,
     };
-    let token = Token { submission: row.id, lease_no: lease.no, bits: lease.bits };
+    let token = LeaseToken { submission: row.id, lease_no: lease.no, bits: lease.bits };
     row.wait = Wait::Lease(lease);
     row.timer = row.deadline();
     Ok(Decision::quiet(row, Answer::Granted { token }))

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Name;
 use crate::context::Context;
-use crate::owed::{Debtor, Effect, Owed};
+use crate::owed::{Effect, Owed, Recipient};
 use crate::pipeline::Pipeline;
 use crate::submission::{Slot, Submission, Wait};
 
@@ -76,7 +76,7 @@ pub(super) fn freed(pipeline: &Pipeline, before: &Submission, after: &Submission
     let names = free
         .iter()
         .flat_map(|(label, value)| tasks.iter().map(move |task| aside(pipeline, (label, value), task)));
-    names.map(|name| Owed { to: Debtor::FirstParked(name), effect: Effect::Freed }).collect()
+    names.map(|name| Owed { to: Recipient::FirstParked(name), effect: Effect::Freed }).collect()
 }
 
 /// The queue a submission stands in: that of its task, for its limits.

@@ -50,7 +50,7 @@ use crate::pipeline::Pipeline;
 use crate::refusal::Refusal;
 use crate::submission::{Documents, Status, Submission};
 use crate::time::Time;
-use crate::token::Token;
+use crate::token::LeaseToken;
 
 /// A submission as it stands. Documents are empty where nothing reads them.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ pub enum Answer {
     /// An open submission with the same key stands for the new one.
     Duplicate,
     Granted {
-        token: Token,
+        token: LeaseToken,
     },
     /// The claim was not granted: a hold or a limit took the submission out of the queue.
     Parked,

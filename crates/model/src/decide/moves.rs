@@ -12,7 +12,7 @@ use crate::event::{self, Change, Detail, Entry, Event, Leaf, Moved, Pseudonym, S
 use crate::evolve::evolve_hashed;
 use crate::expr::GuardError;
 use crate::json::Json;
-use crate::owed::{Debtor, Effect, Owed};
+use crate::owed::{Effect, Owed, Recipient};
 use crate::pipeline::{Choice, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Failure, Kept, Seat, Stand, Status, Submission, SubmissionId, Wait};
@@ -356,20 +356,20 @@ fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mu
     let stands = Stood::of(pipeline, after);
     let before = before.unwrap_or(Stood { status: Status::Open, lane: None, has_key: false });
     if let Some(lane) = before.lane.filter(|_| stands.lane.is_none()) {
-        owed.push(freed(Debtor::Lane { pipeline: pipeline.name.clone(), lane }));
+        owed.push(freed(Recipient::Lane { pipeline: pipeline.name.clone(), lane }));
     }
     if let Some(parent) = after.parent
         && before.status != stands.status
     {
         let effect = Effect::Child { before: before.status, after: stands.status };
-        owed.push(Owed { to: Debtor::Submission(parent), effect });
+        owed.push(Owed { to: Recipient::Submission(parent), effect });
     }
     if stands.status == Status::Cancelled
         && before.status != stands.status
         && after.children.total > 0
         && let Some(child) = pipeline.child()
     {
-        let to = Debtor::Children { of: after.id, pipeline: child.clone() };
+        let to = Recipient::Children { of: after.id, pipeline: child.clone() };
         owed.push(Owed { to, effect: Effect::ParentCancelled });
     }
     if let Some(key) = &after.key
@@ -377,14 +377,14 @@ fn owe(pipeline: &Pipeline, before: Option<Stood>, after: &Submission, owed: &mu
         && before.has_key
         && !stands.has_key
     {
-        owed.push(freed(Debtor::Key { pipeline: pipeline.name.clone(), key: key.clone() }));
+        owed.push(freed(Recipient::Key { pipeline: pipeline.name.clone(), key: key.clone() }));
     }
 }
 
 /// Back in line after a hold: somebody has to look whether it is its turn.
 pub(super) fn line_up(pipeline: &Pipeline, row: &Submission) -> Vec<Owed> {
     let waits = row.seat.as_ref().filter(|seat| seat.waits());
-    let lane = waits.map(|seat| Debtor::Lane { pipeline: pipeline.name.clone(), lane: seat.lane.clone() });
+    let lane = waits.map(|seat| Recipient::Lane { pipeline: pipeline.name.clone(), lane: seat.lane.clone() });
     lane.into_iter().map(freed).collect()
 }
 
@@ -393,7 +393,7 @@ pub(super) fn lane_taken(row: &Submission) -> Refusal {
     Refusal::new(Code::LaneTaken, format!("another submission has the lane `{lane}`")).with("lane", lane)
 }
 
-fn freed(to: Debtor) -> Owed {
+fn freed(to: Recipient) -> Owed {
     Owed { to, effect: Effect::Freed }
 }
 

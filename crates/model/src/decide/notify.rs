@@ -13,7 +13,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Notified};
 use crate::expr::{Budget, Expr};
 use crate::json::{Json, Value};
-use crate::owed::{Channel, Debtor, Delivery, Effect, Owed};
+use crate::owed::{Channel, Delivery, Effect, Owed, Recipient};
 use crate::pipeline::{Edge, Kind, Notify};
 use crate::submission::{Failure, Submission, SubmissionId};
 
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         self.told.bytes += size;
         let id = delivery.id(self.context.now);
         let effect = Effect::Deliver(Box::new(delivery));
-        self.owe(Owed { to: Debtor::Submission(id), effect });
+        self.owe(Owed { to: Recipient::Submission(id), effect });
         Some(id)
     }
 }

@@ -5,7 +5,7 @@ use crate::command::Renew;
 use crate::context::Context;
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Lease, Submission, TimeToLive, Wait};
-use crate::token::Token;
+use crate::token::LeaseToken;
 
 pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> Result<Decision, Refusal> {
     let lease = leased(current.row, renew.token, context)?;
@@ -27,7 +27,11 @@ pub(super) fn decide(current: Current<'_>, renew: &Renew, context: &Context) -> 
 }
 
 /// The lease a token names, if it is still in force and whoever asks has it. Late is fine; replaced is not.
-pub(super) fn leased<'r>(row: &'r Submission, token: Token, context: &Context) -> Result<&'r Lease, Refusal> {
+pub(super) fn leased<'r>(
+    row: &'r Submission,
+    token: LeaseToken,
+    context: &Context,
+) -> Result<&'r Lease, Refusal> {
     match row.lease() {
         Some(lease) if lease.no == token.lease_no && lease.bits == token.bits => {
             match context.settler.as_ref().filter(|subject| !lease.is_of(subject)) {

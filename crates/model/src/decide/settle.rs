@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::digest::Digest;
 use crate::refusal::Refusal;
 use crate::submission::{Lease, Settled};
-use crate::token::Token;
+use crate::token::LeaseToken;
 
 /// A settlement that passed the fence.
 pub(super) struct Settlement {
@@ -22,7 +22,7 @@ const SETTLED_MAX: usize = 4;
 /// settlements gets the answer it had, anything else a refusal.
 pub(super) fn fenced(
     current: Current<'_>,
-    token: Token,
+    token: LeaseToken,
     digest: Digest,
     context: &Context,
     settle: impl FnOnce(&Settlement) -> Result<Decision, Refusal>,

@@ -13,8 +13,8 @@ use model::pipeline::{Source, attachments, load};
 use model::schema::Fuel;
 use model::submission::Failure;
 use model::{
-    Caller, Command, Context, Debtor, Documents, Event, Json, Millis, Owed, Pipeline, Refusal, Role,
-    Submission, SubmissionId, Time, Token,
+    Caller, Command, Context, Documents, Event, Json, LeaseToken, Millis, Owed, Pipeline, Recipient, Refusal,
+    Role, Submission, SubmissionId, Time,
 };
 
 pub(crate) fn admin() -> Caller {
@@ -165,7 +165,7 @@ impl Story {
         self.tell(&Command::Submit(admission.into()))
     }
 
-    pub(crate) fn claim(&mut self, task: &str) -> Result<Token, Refusal> {
+    pub(crate) fn claim(&mut self, task: &str) -> Result<LeaseToken, Refusal> {
         let claim = Claim { worker: "w1".into(), tasks: vec![task.into()] };
         match self.tell(&Command::Claim(claim))? {
             Answer::Granted { token } => Ok(token),
@@ -174,30 +174,35 @@ impl Story {
     }
 
     /// Claims whatever the submission wants done.
-    pub(crate) fn claim_any(&mut self) -> Token {
+    pub(crate) fn claim_any(&mut self) -> LeaseToken {
         let model::submission::Wait::Worker { task, .. } = self.row().wait.clone() else {
             panic!("{:?} waits for no worker", self.row().wait)
         };
         self.claim(&task).unwrap()
     }
 
-    pub(crate) fn finish(&mut self, token: Token, outcome: &str, output: &str) -> Result<Answer, Refusal> {
+    pub(crate) fn finish(
+        &mut self,
+        token: LeaseToken,
+        outcome: &str,
+        output: &str,
+    ) -> Result<Answer, Refusal> {
         self.tell(&finish(token, outcome, output))
     }
 
-    pub(crate) fn fail(&mut self, token: Token, code: &str) -> Result<Answer, Refusal> {
+    pub(crate) fn fail(&mut self, token: LeaseToken, code: &str) -> Result<Answer, Refusal> {
         self.tell(&fail(token, code, true))
     }
 
-    pub(crate) fn snooze(&mut self, token: Token, span: &str) -> Result<Answer, Refusal> {
+    pub(crate) fn snooze(&mut self, token: LeaseToken, span: &str) -> Result<Answer, Refusal> {
         self.tell(&Command::Snooze(Snooze { token, span: span.parse().unwrap() }))
     }
 
-    pub(crate) fn give_back(&mut self, token: Token) -> Result<Answer, Refusal> {
+    pub(crate) fn give_back(&mut self, token: LeaseToken) -> Result<Answer, Refusal> {
         self.tell(&Command::GiveBack(GiveBack { token }))
     }
 
-    pub(crate) fn renew(&mut self, token: Token) -> Result<Answer, Refusal> {
+    pub(crate) fn renew(&mut self, token: LeaseToken) -> Result<Answer, Refusal> {
         self.tell(&Command::Renew(Renew { token, progress: None }))
     }
 
@@ -249,7 +254,7 @@ impl Story {
     pub(crate) fn let_in(&mut self) -> Vec<String> {
         let owed = std::mem::take(&mut self.owed);
         let names = owed.into_iter().filter_map(|owed| match owed.to {
-            Debtor::FirstParked(name) => Some(name.to_string()),
+            Recipient::FirstParked(name) => Some(name.to_string()),
             _ => None,
         });
         names.collect()
@@ -271,7 +276,7 @@ impl Story {
     }
 }
 
-pub(crate) fn finish(token: Token, outcome: &str, output: &str) -> Command {
+pub(crate) fn finish(token: LeaseToken, outcome: &str, output: &str) -> Command {
     let output = Some(json(output));
     Command::Finish(Finish {
         token,
@@ -283,7 +288,7 @@ pub(crate) fn finish(token: Token, outcome: &str, output: &str) -> Command {
     })
 }
 
-pub(crate) fn fail(token: Token, code: &str, retryable: bool) -> Command {
+pub(crate) fn fail(token: LeaseToken, code: &str, retryable: bool) -> Command {
     let failure = Failure { code: code.into(), message: "it went wrong".to_owned() };
     Command::Fail(Fail { token, failure, retryable })
 }

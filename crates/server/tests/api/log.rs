@@ -212,7 +212,7 @@ async fn keys_overlap_and_the_log_says_so() {
     for trust in [&old, &new] {
         let report = verify_log(&Served(&server), &checkpoint, trust, &LogOptions::default());
         let acts = report.unwrap_or_else(|finding| panic!("{finding}")).acts;
-        assert!(matches!(&acts[..], [(_, audit::leaf::Act::KeyAdded(_))]), "{acts:?}");
+        assert!(matches!(&acts[..], [(_, audit::leaf::Record::KeyAdded(_))]), "{acts:?}");
     }
     let retired = json!({ "retire": old.keys[0].to_string() });
     let left = server.post("/v1/audit/keys", &retired).await.json();
@@ -221,7 +221,7 @@ async fn keys_overlap_and_the_log_says_so() {
     let checkpoint = server.get("/checkpoint").await.text;
     assert!(old.open(checkpoint.as_bytes()).is_err(), "the old key signs no more");
     let report = verify_log(&Served(&server), &checkpoint, &new, &LogOptions::default()).unwrap();
-    assert!(matches!(&report.acts[..], [_, (_, audit::leaf::Act::KeyRetired(_))]), "{:?}", report.acts);
+    assert!(matches!(&report.acts[..], [_, (_, audit::leaf::Record::KeyRetired(_))]), "{:?}", report.acts);
     server.post("/v1/audit/keys", &retired).await.problem(404, "unknown-key");
     let last = json!({ "retire": added["key"] });
     server.post("/v1/audit/keys", last).await.problem(409, "last-key");

@@ -149,7 +149,7 @@ async fn every_task_of_a_call_has_its_own_result() {
     server.parcel("r2").await;
     let first = server.claim("parcels.check").await["token"].clone();
     let second = server.claim("parcels.check").await["token"].clone();
-    let stranger = model::Token {
+    let stranger = model::LeaseToken {
         submission: "00000000-0000-7000-8000-000000000000".parse().unwrap(),
         lease_no: 1,
         bits: model::token::Bits([0; 16]),

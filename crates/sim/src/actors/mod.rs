@@ -17,7 +17,7 @@ pub(crate) use warden::Warden;
 pub(crate) use worker::{Habit, Worker, tell, token};
 
 use engine::Pipelines;
-use engine::core::{Input, Once, Outcome};
+use engine::core::{Input, Once, Reply};
 use model::{Code, Digest, Time};
 use store::{RequestKey, Store};
 
@@ -40,7 +40,7 @@ pub(crate) struct View<'a> {
 /// The answer that an actor hears.
 #[derive(Debug, Clone)]
 pub(crate) enum Heard {
-    Told(Box<Outcome>),
+    Told(Box<Reply>),
     /// Nothing: the process or the connection is gone.
     Silence,
 }

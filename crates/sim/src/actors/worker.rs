@@ -5,7 +5,7 @@ use model::admit::{Admission, Application, admit};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::submission::{Failure, Progress};
 use model::token::Bits;
-use model::{Caller, Code, Command, Json, Millis, Name, Role, Token};
+use model::{Caller, Code, Command, Json, LeaseToken, Millis, Name, Role};
 
 use super::{Heard, View};
 use crate::pipelines::{self, CODES};
@@ -31,7 +31,7 @@ pub(crate) enum Habit {
 
 #[derive(Debug)]
 struct Job {
-    token: Token,
+    token: LeaseToken,
     task: Name,
     /// Sent, and nobody knows whether it was taken.
     open: Option<Command>,
@@ -83,7 +83,7 @@ impl Worker {
             return Some(tell(if view.chance.percent(90) { command } else { altered(command, view) }));
         }
         if view.chance.percent(3) {
-            let forged = Token { bits: Bits([9; 16]), ..job.token };
+            let forged = LeaseToken { bits: Bits([9; 16]), ..job.token };
             return Some(tell(Command::Renew(Renew { token: forged, progress: None })));
         }
         let (renews, leaves) = match self.habit {
@@ -174,7 +174,7 @@ pub(crate) fn tell(command: Command) -> Input {
 }
 
 /// The token a settlement or renewal carries.
-pub(crate) fn token(command: &Command) -> Option<Token> {
+pub(crate) fn token(command: &Command) -> Option<LeaseToken> {
     match command {
         Command::Renew(renew) => Some(renew.token),
         Command::Finish(finish) => Some(finish.token),
@@ -222,7 +222,7 @@ fn settle(job: &Job, view: &mut View<'_>) -> Command {
 }
 
 /// Some of the few children a batch can have, so that the same come again; now and then with a key somebody has.
-pub(crate) fn children(token: Token, view: &mut View<'_>) -> Vec<Admission> {
+pub(crate) fn children(token: LeaseToken, view: &mut View<'_>) -> Vec<Admission> {
     let versions = view.pipelines.current();
     let Some(part) = versions.in_force("part") else { return Vec::new() };
     let names: Vec<u64> = (0..4).filter(|_| view.chance.percent(45)).collect();
@@ -249,7 +249,7 @@ pub(crate) fn children(token: Token, view: &mut View<'_>) -> Vec<Admission> {
     made
 }
 
-fn fail(token: Token, view: &mut View<'_>) -> Fail {
+fn fail(token: LeaseToken, view: &mut View<'_>) -> Fail {
     let code = (*view.chance.pick(&CODES)).into();
     Fail {
         token,
@@ -262,7 +262,7 @@ fn fail(token: Token, view: &mut View<'_>) -> Fail {
 fn altered(command: Command, view: &mut View<'_>) -> Command {
     let Some(token) = token(&command) else { return command };
     match view.chance.below(3) {
-        0 => Command::Fail(fail(Token { bits: Bits([9; 16]), ..token }, view)),
+        0 => Command::Fail(fail(LeaseToken { bits: Bits([9; 16]), ..token }, view)),
         1 => Command::Fail(fail(token, view)),
         _ => Command::Snooze(Snooze { token, span: Millis::from_secs(view.chance.below(5)) }),
     }

@@ -1,6 +1,6 @@
 //! Answers: what was granted is there, what was refused had a reason, and trouble is blamed on trouble alone.
 
-use engine::core::{Ask, ClaimMany, Due, Granted, Outcome, Output};
+use engine::core::{Ask, ClaimMany, Due, Granted, Output, Reply};
 use engine::pipelines::{AppliedVersion, Apply, Brought, Intent};
 use model::admit::Admission;
 use model::submission::Wait;
@@ -74,7 +74,7 @@ fn blame(ledger: &Ledger, seen: &Seen<'_>, (ask, heard): (&Ask, &Heard), report:
     }
 }
 
-fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Outcome, report: &mut Report) -> Checked {
+fn told(ledger: &Ledger, seen: &Seen<'_>, ask: &Ask, outcome: &Reply, report: &mut Report) -> Checked {
     if let Ok(Output::Submission(answered)) = outcome {
         promised(ledger, &answered.row)?;
     }
@@ -253,7 +253,7 @@ fn not_applied(ledger: &Ledger, seen: &Seen<'_>, apply: &Apply, code: Code) -> C
 }
 
 /// An action that was decided on the row as it was before the step.
-fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Outcome) -> Checked {
+fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Reply) -> Checked {
     let Some(before) = ledger.before(id) else {
         if ledger.gone.contains_key(&id) && matches!(outcome, Ok(Output::Submission(_))) {
             // The answer kept for an earlier request, to one that was forgotten since.

@@ -1,6 +1,6 @@
 //! Ends that somebody should look into: asked for where the file says so, acknowledged once, by whoever may.
 
-use engine::core::{Outcome, Output};
+use engine::core::{Output, Reply};
 use model::command::Acknowledge;
 use model::event::Change;
 use model::{Code, Investigation, Right, Submission};
@@ -31,7 +31,7 @@ pub(super) fn check(moment: &Moment<'_>) -> Checked {
     Ok(())
 }
 
-pub(super) fn answered(law: &Law, before: &Submission, asked: &Acknowledge, outcome: &Outcome) -> Checked {
+pub(super) fn answered(law: &Law, before: &Submission, asked: &Acknowledge, outcome: &Reply) -> Checked {
     let id = before.id;
     let book = law.of(before)?;
     let role = book.pipeline.state(&before.state).and_then(model::pipeline::State::investigate);

@@ -1,6 +1,6 @@
 //! Migrations: to a version that is there, by an admin, with the same key and lane, ending nothing.
 
-use engine::core::{Outcome, Output};
+use engine::core::{Output, Reply};
 use model::command::Migrate;
 use model::event::Change;
 use model::{Code, Right, Role, Status, Submission};
@@ -33,12 +33,7 @@ pub(super) fn check(moment: &Moment<'_>, law: &Law) -> Checked {
     Ok(())
 }
 
-pub(super) fn answered(
-    ledger: &Ledger,
-    before: &Submission,
-    migrate: &Migrate,
-    outcome: &Outcome,
-) -> Checked {
+pub(super) fn answered(ledger: &Ledger, before: &Submission, migrate: &Migrate, outcome: &Reply) -> Checked {
     let (id, target) = (before.id, &*migrate.target);
     let role = migrate.caller.role.covers(Role::Admin);
     let refusal = match outcome {

@@ -1,6 +1,6 @@
 //! Versions that are retired: never the one in force, and nothing begins to follow them.
 
-use engine::core::{Ask, Outcome, Output};
+use engine::core::{Ask, Output, Reply};
 use model::{Code, Name};
 
 use super::ledger::Ledger;
@@ -11,7 +11,7 @@ use crate::report::Report;
 pub(super) fn check(
     ledger: &Ledger,
     (pipeline, version): (&Name, u32),
-    outcome: &Outcome,
+    outcome: &Reply,
     report: &mut Report,
 ) -> Checked {
     let applied = ledger.registry.applied(pipeline);

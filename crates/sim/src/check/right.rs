@@ -1,6 +1,6 @@
 //! Amendments and redrives: by whom, of what, and refused with a reason.
 
-use engine::core::{Outcome, Output};
+use engine::core::{Output, Reply};
 use model::command::{Amend, Redrive};
 use model::{Code, Role, Status, Submission};
 
@@ -8,7 +8,7 @@ use super::ledger::Ledger;
 use super::{Checked, ensure};
 use crate::finding::finding;
 
-pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outcome: &Outcome) -> Checked {
+pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outcome: &Reply) -> Checked {
     let id = before.id;
     let rule = ledger.law.of(before)?.pipeline.amend.as_ref();
     let role = rule.is_some_and(|rule| amend.caller.role.covers(rule.role));
@@ -55,7 +55,7 @@ pub(super) fn amended(ledger: &Ledger, before: &Submission, amend: &Amend, outco
     Ok(())
 }
 
-pub(super) fn redriven(before: &Submission, redrive: &Redrive, outcome: &Outcome) -> Checked {
+pub(super) fn redriven(before: &Submission, redrive: &Redrive, outcome: &Reply) -> Checked {
     let id = before.id;
     let role = redrive.caller.role.covers(Role::Admin);
     let refusal = match outcome {

@@ -2,7 +2,7 @@
 
 use engine::core::Output;
 use model::token::Bits;
-use model::{Code, Command, Name, Refusal, Status, Submission, SubmissionId, Time, Token};
+use model::{Code, Command, LeaseToken, Name, Refusal, Status, Submission, SubmissionId, Time};
 
 use super::explained::Causes;
 use super::ledger::Ledger;
@@ -30,7 +30,7 @@ pub(super) struct Asked<'a> {
     pub(super) index: usize,
     pub(super) id: SubmissionId,
     pub(super) command: &'a Command,
-    pub(super) token: Token,
+    pub(super) token: LeaseToken,
     pub(super) causes: &'a Causes,
     pub(super) now: Time,
 }
@@ -142,7 +142,7 @@ fn unheard(ledger: &mut Ledger, asked: &Asked<'_>) -> Checked {
 }
 
 fn accept(ledger: &mut Ledger, asked: &Asked<'_>, answer: Option<(Name, Status)>) -> Checked {
-    let Token { lease_no, bits, .. } = asked.token;
+    let LeaseToken { lease_no, bits, .. } = asked.token;
     match accepted(ledger, asked) {
         Some(known) => {
             let heard = known.answer.is_some();

@@ -1,7 +1,7 @@
 //! Giving: pages of every part, by key.
 
 use deadpool_postgres::Pool;
-use store::transfer::{Cell, Part, Record};
+use store::transfer::{Cell, Part, Row};
 use tokio_postgres::types::ToSql;
 
 use super::tables::{columns, labels_to_json, source};
@@ -38,7 +38,7 @@ pub(super) async fn retired(pool: &Pool) -> Result<u64> {
     unsigned(row.try_get(0)?)
 }
 
-pub(super) async fn page(pool: &Pool, part: Part, after: &[Cell], most: usize) -> Result<Vec<Record>> {
+pub(super) async fn page(pool: &Pool, part: Part, after: &[Cell], most: usize) -> Result<Vec<Row>> {
     let most = if matches!(part, Part::Document | Part::Inbox) { most.min(DOCUMENTS) } else { most };
     let query = match part {
         Part::Event | Part::Submission | Part::Tip => source(part).to_owned(),
@@ -59,7 +59,7 @@ pub(super) async fn page(pool: &Pool, part: Part, after: &[Cell], most: usize) -
     loan.give_back();
     let records = found.iter().map(|row| {
         let cells = columns(part).iter().enumerate().map(|(no, (_, kind))| kind.cell(row, no));
-        let mut record = cells.collect::<Result<Record>>()?;
+        let mut record = cells.collect::<Result<Row>>()?;
         if part == Part::Event {
             record[5] = labels_to_json(std::mem::replace(&mut record[5], Cell::Null))?;
         }

@@ -6,7 +6,7 @@ mod tables;
 mod taking;
 
 use store::Error;
-use store::transfer::{Cell, Part, Record, Transfer};
+use store::transfer::{Cell, Part, Row, Transfer};
 
 use crate::PostgresStore;
 
@@ -19,7 +19,7 @@ impl Transfer for PostgresStore {
         self.read(giving::retired(&self.writers))
     }
 
-    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Record>, Error> {
+    fn export(&self, part: Part, after: &[Cell], limit: usize) -> Result<Vec<Row>, Error> {
         self.read(giving::page(&self.writers, part, after, limit))
     }
 
@@ -31,7 +31,7 @@ impl Transfer for PostgresStore {
         self.read(taking::begin(&self.writers, from, retired))
     }
 
-    fn import(&self, part: Part, records: &[Record]) -> Result<(), Error> {
+    fn import(&self, part: Part, records: &[Row]) -> Result<(), Error> {
         self.read(taking::import(&self.writers, part, records))
     }
 

@@ -2,7 +2,7 @@
 
 use deadpool_postgres::Pool;
 use model::{Submission, Time};
-use store::transfer::{Part, Record};
+use store::transfer::{Part, Row};
 use store::{Changes, RowChange};
 use tokio_postgres::types::ToSql;
 
@@ -61,7 +61,7 @@ pub(super) async fn begin(pool: &Pool, from: u64, retired: u64) -> Result<()> {
     commit(loan).await
 }
 
-pub(super) async fn import(pool: &Pool, part: Part, records: &[Record]) -> Result<()> {
+pub(super) async fn import(pool: &Pool, part: Part, records: &[Row]) -> Result<()> {
     let loan = begun(pool).await?;
     let client = loan.client();
     match part {
@@ -98,7 +98,7 @@ async fn insert(
     client: &Client,
     query: &str,
     part: Part,
-    records: &[Record],
+    records: &[Row],
     before: &[&(dyn ToSql + Sync)],
 ) -> Result<()> {
     let arrays = columns(part).iter().enumerate();
@@ -114,8 +114,8 @@ async fn insert(
 }
 
 /// A chunk is a batch: it follows the one before.
-async fn events(client: &Client, records: &[Record]) -> Result<()> {
-    let position = |record: Option<&Record>| {
+async fn events(client: &Client, records: &[Row]) -> Result<()> {
+    let position = |record: Option<&Row>| {
         let cell = record.map(|record| record[0].int()).transpose();
         cell.map_err(|error| Fault::corrupt(error.to_string())).map(Option::unwrap_or_default)
     };
@@ -123,7 +123,7 @@ async fn events(client: &Client, records: &[Record]) -> Result<()> {
     if usize::try_from(last - first + 1).ok() != Some(records.len()) {
         return Err(Fault::corrupt("the events of the source have gaps; restore a backup"));
     }
-    let records: Vec<Record> = records
+    let records: Vec<Row> = records
         .iter()
         .map(|record| {
             let mut record = record.clone();
@@ -140,8 +140,8 @@ async fn events(client: &Client, records: &[Record]) -> Result<()> {
 }
 
 /// Writes the entries by which rows are found and counted.
-async fn entries(client: &Client, records: &[Record]) -> Result<()> {
-    let row = |record: &Record| {
+async fn entries(client: &Client, records: &[Row]) -> Result<()> {
+    let row = |record: &Row| {
         let text = record[3].text().map_err(|error| Fault::corrupt(error.to_string()))?;
         let after: Submission = serde_json::from_str(text)
             .map_err(|error| Fault::corrupt(format!("a submission's row cannot be read: {error}")))?;

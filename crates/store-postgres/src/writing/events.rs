@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use model::{Name, Submission, SubmissionId};
-use store::Act;
+use store::Record;
 
 use super::Writing;
 use super::columns::{column, writes};
@@ -43,7 +43,7 @@ impl Log {
         let written: HashMap<SubmissionId, &Submission> = written.map(|row| (row.id, row)).collect();
         let count = changes.acts.len() + changes.events.len();
         let mut log = Log { events: Vec::with_capacity(count), newest: HashMap::new() };
-        for (no, Act { series, revision, leaf }) in (0..).zip(&changes.acts) {
+        for (no, Record { series, revision, leaf }) in (0..).zip(&changes.acts) {
             let (prev_batch, prev_no) = log.follow(writing, no, (*series, *revision))?;
             log.events.push(Logged {
                 no,

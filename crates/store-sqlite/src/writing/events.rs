@@ -2,7 +2,7 @@
 
 use model::{Name, Submission, SubmissionId};
 use rusqlite::Connection;
-use store::{Act, IdMap};
+use store::{IdMap, Record};
 
 use super::Tip;
 use crate::codec::{labels_text, signed};
@@ -30,10 +30,10 @@ pub(super) struct Log<'c, 't> {
 
 impl Log<'_, '_> {
     /// Acts have no detail, no state, and nothing feeds filter by.
-    pub(super) fn append_acts(&mut self, acts: &[Act]) -> Result<()> {
+    pub(super) fn append_acts(&mut self, acts: &[Record]) -> Result<()> {
         let mut rows = Rows::new(self.connection)?;
         let mut insert = self.connection.prepare_cached(sql::EVENT_INSERT)?;
-        for Act { series, revision, leaf } in acts {
+        for Record { series, revision, leaf } in acts {
             let tip = self.follow(&mut rows, *series, *revision)?;
             let (none, empty): (Option<&str>, &[u8]) = (None, &[]);
             let (seq, prev) = (signed(self.last_seq), signed(tip.seq));

@@ -7,7 +7,7 @@ use model::event::NewDocuments;
 use model::{Event, Name, Submission, SubmissionId};
 
 use crate::{
-    Act, Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Recorded, Room,
+    Changes, Committed, Error, FEED_SCAN_MAX, Feed, FeedPage, LeafPage, RETIRED_MAX, Record, Recorded, Room,
 };
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub(super) struct Log {
 }
 
 enum Entry {
-    Act(Act),
+    Record(Record),
     Event(Box<Logged>),
 }
 
@@ -51,21 +51,21 @@ impl About {
 impl Entry {
     fn at(&self) -> (SubmissionId, u64) {
         match self {
-            Entry::Act(act) => (act.series, act.revision),
+            Entry::Record(act) => (act.series, act.revision),
             Entry::Event(logged) => (logged.event.leaf.submission, logged.event.leaf.revision),
         }
     }
 
     fn leaf(&self) -> Vec<u8> {
         match self {
-            Entry::Act(act) => act.leaf.clone(),
+            Entry::Record(act) => act.leaf.clone(),
             Entry::Event(logged) => logged.event.leaf.bytes(),
         }
     }
 
     fn event(&self) -> Option<&Logged> {
         match self {
-            Entry::Act(_) => None,
+            Entry::Record(_) => None,
             Entry::Event(logged) => Some(logged),
         }
     }
@@ -111,7 +111,7 @@ impl Log {
 
     pub(super) fn append(
         &mut self,
-        acts: Vec<Act>,
+        acts: Vec<Record>,
         events: Vec<Event>,
         about: &HashMap<SubmissionId, About>,
     ) -> Committed {
@@ -124,7 +124,7 @@ impl Log {
             let event = Event { documents: NewDocuments::default(), bytes: None, ..event };
             Entry::Event(Box::new(Logged { event, about }))
         });
-        for entry in acts.into_iter().map(Entry::Act).chain(events) {
+        for entry in acts.into_iter().map(Entry::Record).chain(events) {
             let at = entry.at();
             self.entries.push_back(entry);
             self.begun.insert(at.0);
@@ -173,7 +173,7 @@ impl Log {
     pub(super) fn act(&self, series: SubmissionId, revision: u64) -> Option<(u64, Vec<u8>)> {
         let seq = *self.history.get(&(series, revision))?;
         match self.at(seq) {
-            Entry::Act(act) => Some((seq, act.leaf.clone())),
+            Entry::Record(act) => Some((seq, act.leaf.clone())),
             Entry::Event(_) => None,
         }
     }

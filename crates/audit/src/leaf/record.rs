@@ -14,12 +14,12 @@ const FORMAT: u32 = 1;
 struct Written {
     format: u32,
     #[serde(flatten)]
-    act: Act,
+    act: Record,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Act {
+pub enum Record {
     /// A pipeline definition came into force: events name it by its digest from here on.
     Applied(Applied),
     /// Entries below an index are no longer served.
@@ -94,7 +94,7 @@ fn is_first(revision: &u32) -> bool {
     *revision == 1
 }
 
-impl Act {
+impl Record {
     /// The bytes that are logged.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
@@ -104,11 +104,11 @@ impl Act {
 
     pub(super) fn at(&self) -> Time {
         match self {
-            Act::Applied(act) => act.at,
-            Act::Pruned(act) => act.at,
-            Act::Forked(act) => act.at,
-            Act::KeyAdded(act) | Act::KeyRetired(act) => act.at,
-            Act::Administered(act) => act.at,
+            Record::Applied(act) => act.at,
+            Record::Pruned(act) => act.at,
+            Record::Forked(act) => act.at,
+            Record::KeyAdded(act) | Record::KeyRetired(act) => act.at,
+            Record::Administered(act) => act.at,
         }
     }
 

@@ -16,7 +16,7 @@ use model::{Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submissio
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::answers::{Kept, KeptAnswers};
-use super::{Answered, Ask, Asker, Decide, Input, Outcome, Output, Tally, Trust, open_key};
+use super::{Answered, Ask, Asker, Decide, Input, Output, Reply, Tally, Trust, open_key};
 use crate::bounds::{self, Bound};
 use crate::holds::InForce;
 use crate::metrics::{Decided, Notes};
@@ -39,7 +39,7 @@ pub(super) struct Rules<'a> {
     pub(super) answers: &'a KeptAnswers,
 }
 
-pub(super) struct Batch<'a> {
+pub(super) struct Commit<'a> {
     rules: Rules<'a>,
     chance: &'a mut Draws<'a>,
     pub(super) now: Time,
@@ -97,7 +97,7 @@ pub(super) struct News {
     pub(super) kept: Kept,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> Commit<'a> {
     /// `expected` is about how many submissions will be new or changed.
     pub(super) fn new(
         mut taken: Taken,
@@ -109,7 +109,7 @@ impl<'a> Batch<'a> {
         taken.rows.reserve(expected);
         let events = Vec::with_capacity(expected);
         let ready = std::mem::take(&mut taken.ready).into_iter().map(VecDeque::from).collect();
-        Batch {
+        Commit {
             rules,
             chance,
             holds: rules.holds.clone(),
@@ -139,7 +139,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    pub(super) fn answer(&mut self, input: &Input, group: Option<usize>) -> Outcome {
+    pub(super) fn answer(&mut self, input: &Input, group: Option<usize>) -> Reply {
         if let Some(once) = &input.once
             && let Some(answer) = self.repeated(once)
         {
@@ -155,7 +155,7 @@ impl<'a> Batch<'a> {
         outcome
     }
 
-    fn outcome(&mut self, ask: &Ask, group: Option<usize>) -> Outcome {
+    fn outcome(&mut self, ask: &Ask, group: Option<usize>) -> Reply {
         match ask {
             Ask::Submit(admission) => {
                 let seed = self.draw();
@@ -287,7 +287,7 @@ impl<'a> Batch<'a> {
         self.rules.secret
     }
 
-    pub(super) fn submit(&mut self, admission: &Arc<Admission>, seed: [u8; 32]) -> Outcome {
+    pub(super) fn submit(&mut self, admission: &Arc<Admission>, seed: [u8; 32]) -> Reply {
         let holder = open_key(admission).and_then(|key| self.taken.holders.get(&key).copied());
         let command = Command::Submit(admission.clone());
         let (pipeline, version) = (admission.pipeline(), admission.version());
@@ -304,7 +304,7 @@ impl<'a> Batch<'a> {
         Ok(Output::Submission(Box::new(Answered { row, duplicate })))
     }
 
-    pub(super) fn tell(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Outcome {
+    pub(super) fn tell(&mut self, id: SubmissionId, command: &Command, seed: [u8; 32]) -> Reply {
         let answer = self.command(id, command, seed)?;
         let row = &self.taken.rows[&id].row;
         Ok(match answer {
