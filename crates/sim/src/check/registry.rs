@@ -74,9 +74,10 @@ impl Ledger {
         let changes = &commit.changes.registry;
         for change in changes.iter().filter(|change| change.key.kind == "hold") {
             let name = &change.key.name;
+            // One that is written again may have ended and been placed again in this step.
+            self.lasting_holds.remove(name.as_str());
             let Some(body) = &change.body else {
                 self.holds.remove(name.as_str());
-                self.lasting_holds.remove(name.as_str());
                 continue;
             };
             let hold: Hold = serde_json::from_str(body.as_str())
