@@ -37,7 +37,7 @@ enum Verb {
     },
     /// Run the simulation on seeds nobody has seen, over memory, SQLite and PostgreSQL in turn
     Soak {
-        /// How long all of it takes, after the build; each store has a third
+        /// Time that all of it takes, after the build; each store has a third
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10_000))]
         minutes: u64,
     },

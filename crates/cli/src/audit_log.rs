@@ -21,7 +21,7 @@ const ANSWER_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
-    /// What the audit log is called, for everybody and for ever; made up at the first start if left out
+    /// Name of the audit log, for everybody and for ever [default: one made up at the first start]
     #[arg(long, value_name = "NAME")]
     origin: Option<String>,
 
@@ -29,11 +29,11 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "FILE")]
     audit_key: Option<PathBuf>,
 
-    /// Where the signer remembers what it signed last: best on another disk than the data [default: beside the key]
+    /// File in which the signer remembers what it signed last: best on another disk than the data [default: beside the key]
     #[arg(long, value_name = "FILE")]
     audit_guard: Option<PathBuf>,
 
-    /// How often a checkpoint is signed and published
+    /// Time between two checkpoints that are signed and published
     #[arg(long, default_value = "1s", value_name = "SPAN")]
     checkpoint_every: Millis,
 

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Stop};
 use crate::output::{self, Format};
 use crate::remote::{ServerArgs, read_id};
 
-/// Which submissions, where many are meant.
+/// The submissions that are meant, where they may be many.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Many at once")]
 pub(crate) struct BulkArgs {

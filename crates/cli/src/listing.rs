@@ -40,7 +40,7 @@ impl SelectArgs {
 /// The part of a list that is shown.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// How many at most, up to 1000
+    /// Number to show at most, up to 1000
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     limit: usize,
 

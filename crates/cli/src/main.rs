@@ -46,7 +46,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "milepost", version, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
-    /// How to print what was asked for: for people, or as the server said it
+    /// Format of what is printed: a table for people, or JSON as the server sent it
     #[arg(short = 'o', long = "output", value_enum, global = true, default_value_t, value_name = "FORMAT")]
     output: Format,
 

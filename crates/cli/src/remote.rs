@@ -18,7 +18,7 @@ pub(crate) const TOKEN_VARIABLE: &str = "MILEPOST_TOKEN";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
-    /// Where the server is
+    /// Address of the server
     #[arg(long, env = "MILEPOST_SERVER", hide_env_values = true, default_value = SERVER, value_name = "URL")]
     server: String,
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{File, Problem, Tree};
 
 /// Pages that are nothing but signposts, and so are wrong as soon as one name is.
-const PAGES: [&str; 2] = ["CONTRIBUTING.md", "docs/glossary.md"];
+const PAGES: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md"];
 const FOLDERS: [&str; 6] = ["clients", "crates", "docs", "packaging", "pipelines", "xtask"];
 const ROUTES: &str = "crates/server/src/table.rs";
 /// Items that a page may name, by the word before their name.
@@ -39,9 +39,15 @@ fn missing(tree: &Tree, items: &BTreeSet<&str>, name: &str) -> Option<&'static s
         return (!is_there).then_some("route");
     }
     if FOLDERS.contains(&name.split('/').next().unwrap_or_default()) {
+        let name = name.trim_end_matches('/');
         let folder = format!("{name}/");
         let is_there = tree.files.iter().any(|file| file.path == name || file.path.starts_with(&folder));
         return (!is_there).then_some("file or folder");
+    }
+    // Below the folder that a table or a sentence is about.
+    if name.ends_with(".rs") || name.ends_with(".sql") {
+        let below = format!("/{name}");
+        return (!tree.files.iter().any(|file| file.path.ends_with(&below))).then_some("file");
     }
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_test = name.matches('_').count() > 2 && is_word(name) && !name.contains(char::is_uppercase);
@@ -102,7 +108,7 @@ mod tests {
 
     #[test]
     fn names_of_what_exists_are_fine() {
-        let page = "`crates/a/src/lib.rs`, `crates/a`, `Command::Claim`, `Command`, `a_stale_lease_cannot_finish`,\n\
+        let page = "`crates/a/src/lib.rs`, `crates/a/`, `a/src/lib.rs`, `Command::Claim`, `Command`, `a_stale_lease_cannot_finish`,\n\
                     `/v1/tasks:claim`, `lease_no`, `.ci/run`, `cargo xtask tidy`\n```sh\necho `Gone`\n```\n";
         assert!(found(page).is_empty(), "{:?}", found(page));
     }
@@ -113,7 +119,8 @@ mod tests {
             found("a\n`crates/b`\n"),
             ["CONTRIBUTING.md:2: there is no file or folder `crates/b`: correct it"]
         );
-        for name in ["Comand::Claim", "Command::Clam", "Gone", "no_such_test_is_there", "/v1/gone"] {
+        for name in ["gone.rs", "Comand::Claim", "Command::Clam", "Gone", "no_such_test_is_there", "/v1/gone"]
+        {
             assert_eq!(found(&format!("`{name}`\n")).len(), 1, "{name}");
         }
     }

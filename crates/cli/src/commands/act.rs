@@ -37,7 +37,7 @@ pub(crate) struct Act {
     #[arg(long)]
     reason: Option<String>,
 
-    /// What the action asks for, as JSON
+    /// Data that the action asks for, as JSON
     #[arg(long, value_name = "JSON")]
     data: Option<String>,
 

@@ -49,7 +49,7 @@ Examples:
 
 The newest comes first. Names stand beside the pseudonyms in the log for as long as this server knows them.")]
 struct Acts {
-    /// How many
+    /// Number to show
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     limit: usize,
 

@@ -28,7 +28,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "DIR", default_value = ".")]
     folder: PathBuf,
 
-    /// How much waits in W6, W7 and W8
+    /// Number of submissions that wait in W6, W7 and W8
     #[arg(long, value_name = "N", default_value_t = 500_000)]
     backlog: usize,
 

@@ -13,7 +13,7 @@ use crate::output::Format;
 Everything is kept in a temporary folder that is removed at the end. While the demo runs, the other commands work on it
 from another terminal: list, show, why, act, submit.")]
 pub(crate) struct Demo {
-    /// Where to listen; if the port is taken, a free one is used
+    /// Address to listen on; if the port is taken, a free one is used
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 

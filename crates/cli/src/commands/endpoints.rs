@@ -50,10 +50,10 @@ struct List {
 /// Make an endpoint for an address and print its secret: the one time it can be seen
 #[derive(Debug, Args)]
 struct Add {
-    /// Where the webhooks go
+    /// Address that the webhooks go to
     url: String,
 
-    /// What to call it
+    /// Name of the endpoint
     #[arg(long)]
     name: Option<String>,
 

@@ -60,7 +60,7 @@ struct Acknowledge {
     #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
     id: Option<SubmissionId>,
 
-    /// What came of it, for the record
+    /// Result of the investigation, for the record
     #[arg(long)]
     note: Option<String>,
 

@@ -23,7 +23,7 @@ pub(crate) struct List {
     #[arg(long)]
     status: Option<Status>,
 
-    /// That ended where somebody should look into it: open or acknowledged
+    /// Only those that need an investigation: open or acknowledged
     #[arg(long, value_name = "STATUS")]
     investigation: Option<InvestigationStatus>,
 

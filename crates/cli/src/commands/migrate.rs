@@ -34,7 +34,7 @@ pub(crate) struct Migrate {
     #[arg(long, value_name = "VERSION")]
     from: Option<u32>,
 
-    /// Where those in a state go that the version has not; may be given several times
+    /// Destination, as FROM=TO, of those in a state that the version does not have; may be given several times
     #[arg(long = "map", value_name = "OLD=NEW", value_parser = read_label)]
     map: Vec<(String, String)>,
 

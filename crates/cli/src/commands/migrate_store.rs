@@ -32,11 +32,11 @@ Stop every server of both first. The source is only read; the target must be emp
 it stopped when the same command is given again; until it has come to its end, no server can open the target. At the end
 both sides are read again and compared.")]
 pub(crate) struct MigrateStore {
-    /// What to move: sqlite:FOLDER or postgres://user:password@host:5432/database
+    /// Store to move: sqlite:FOLDER or postgres://user:password@host:5432/database
     #[arg(value_name = "FROM")]
     from: String,
 
-    /// Where to: the same, and empty
+    /// Store to move to: written alike, and empty
     #[arg(value_name = "TO")]
     to: String,
 }

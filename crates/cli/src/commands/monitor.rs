@@ -34,7 +34,7 @@ pub(crate) struct Monitor {
     #[arg(long, value_name = "FILE")]
     state: PathBuf,
 
-    /// How long to wait between two looks
+    /// Time between two looks
     #[arg(long, value_name = "SPAN", default_value = "10s")]
     every: Millis,
 

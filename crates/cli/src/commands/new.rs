@@ -14,7 +14,7 @@ use crate::output::say;
 Example:
   milepost new invoices && milepost check invoices.toml")]
 pub(crate) struct New {
-    /// What the pipeline is called: small letters, digits and hyphens
+    /// Name of the pipeline: small letters, digits and hyphens
     name: String,
 
     /// The file to write; it must not be there [default: NAME.toml]

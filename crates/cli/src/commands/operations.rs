@@ -41,7 +41,7 @@ enum What {
 /// List them, newest first
 #[derive(Debug, Args)]
 struct List {
-    /// How many at most, up to 1000
+    /// Number to show at most, up to 1000
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     limit: usize,
 
@@ -68,7 +68,7 @@ struct Show {
     server: ServerArgs,
 }
 
-/// What came of each submission
+/// Show what came of each submission
 #[derive(Debug, Args)]
 struct Results {
     /// The operation's id
@@ -79,7 +79,7 @@ struct Results {
     #[arg(long)]
     code: Option<String>,
 
-    /// How many at most, up to 1000
+    /// Number to show at most, up to 1000
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     limit: usize,
 

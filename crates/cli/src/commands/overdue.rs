@@ -17,7 +17,7 @@ pub(crate) struct Overdue {
     #[arg(long, value_name = "NAME")]
     pipeline: Option<String>,
 
-    /// How many at most, up to 1000
+    /// Number to show at most, up to 1000
     #[arg(long, default_value_t = 50, value_name = "NUMBER")]
     limit: usize,
 

@@ -52,11 +52,11 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     data: Option<PathBuf>,
 
-    /// Where the data is: sqlite:DIR or postgres://user:password@host:5432/database
+    /// Store of the data: sqlite:DIR or postgres://user:password@host:5432/database
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
 
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 
@@ -68,15 +68,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     first_token: Option<PathBuf>,
 
-    /// How long events stay in the feed, such as 90d; without it, for ever
+    /// Time that events stay in the feed, such as 90d; without it, for ever
     #[arg(long, value_name = "SPAN")]
     keep_events: Option<Millis>,
 
-    /// How many versions of one pipeline are kept, 3 or more [default: 500]
+    /// Number of versions kept of one pipeline, 3 or more [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(3..))]
     versions_max: Option<u32>,
 
-    /// What to call this server among those that share its store [default: a name it makes up]
+    /// Name of this server among those that share its store [default: a name it makes up]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
@@ -92,7 +92,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     sending: Sending,
 
-    /// How to write logs: for people, or one object a line
+    /// Format of the logs: for people, or one JSON object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
 }

@@ -32,7 +32,7 @@ pub(crate) struct Tail {
     #[arg(long, value_name = "NAME")]
     pipeline: Option<String>,
 
-    /// That lead to this state
+    /// Only events that lead to this state
     #[arg(long, value_name = "NAME")]
     state: Option<String>,
 

@@ -42,7 +42,7 @@ struct Create {
     /// Whose it is: the name on everything done with it
     subject: String,
 
-    /// What it may do: viewer, submitter, worker, reviewer or admin
+    /// Role of the token: viewer, submitter, worker, reviewer or admin
     #[arg(long)]
     role: Role,
 
@@ -85,7 +85,7 @@ struct Rotate {
     /// The old token's id, from `tokens list`
     id: String,
 
-    /// How long the old one stays good, up to 30d [default: 1h]
+    /// Time that the old one stays good, up to 30d [default: 1h]
     #[arg(long, value_name = "SPAN")]
     grace: Option<Millis>,
 

@@ -30,7 +30,7 @@ pub(crate) struct Torture {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// How many seeds [default: 1 where --seed is given, else 100]
+    /// Number of seeds [default: 1 where --seed is given, else 100]
     #[arg(long, value_name = "M")]
     seeds: Option<u64>,
 

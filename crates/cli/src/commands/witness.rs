@@ -41,11 +41,11 @@ pub(crate) struct Witness {
     #[arg(long = "log", value_name = "VKEY|@FILE", required = true)]
     logs: Vec<String>,
 
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:9090", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
 
-    /// How to write logs: for people, or one object a line
+    /// Format of the logs: for people, or one JSON object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
 }
@@ -58,10 +58,10 @@ enum Verb {
 /// Make a key for a witness, and print the line that its policy files need
 #[derive(Debug, Args)]
 struct NewKey {
-    /// What the witness is called, such as witness.example/w1
+    /// Name of the witness, such as witness.example/w1
     name: String,
 
-    /// Where to keep the secret; must not be there yet
+    /// File for the secret; must not exist yet
     file: PathBuf,
 }
 

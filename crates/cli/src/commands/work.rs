@@ -33,7 +33,7 @@ pub(crate) struct Work {
     #[arg(long, env = "MILEPOST_CONFIG", hide_env_values = true, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// How many tasks at a time
+    /// Number of tasks at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
     max: u16,
 
@@ -45,11 +45,11 @@ pub(crate) struct Work {
     #[arg(long, value_name = "DIR", default_value = "milepost-data")]
     data: PathBuf,
 
-    /// How long what was begun may go on when asked to stop
+    /// Time that running tasks have to end when the worker is asked to stop
     #[arg(long, value_name = "SPAN", default_value = "30s")]
     grace: Millis,
 
-    /// How to write logs: for people, or one object a line
+    /// Format of the logs: for people, or one JSON object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
 

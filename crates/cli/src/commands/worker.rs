@@ -59,11 +59,11 @@ struct Run {
     #[arg(long = "task", value_name = "NAME", required = true)]
     tasks: Vec<String>,
 
-    /// How many tasks at a time
+    /// Number of tasks at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     max: u16,
 
-    /// How the program is spoken to
+    /// Protocol between the worker and the program
     #[arg(long, value_enum, default_value_t)]
     mode: Mode,
 
@@ -79,11 +79,11 @@ struct Run {
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
     labels: Vec<(String, String)>,
 
-    /// How long what was begun may go on when asked to stop
+    /// Time that running tasks have to end when the worker is asked to stop
     #[arg(long, value_name = "SPAN", default_value = "30s")]
     grace: Millis,
 
-    /// How to write logs: for people, or one object a line
+    /// Format of the logs: for people, or one JSON object a line
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     log_format: LogFormat,
 

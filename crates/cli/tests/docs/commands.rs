@@ -77,7 +77,7 @@ fn a_block_that_shows_a_refusal_must_be_refused_with_it() {
     }
 }
 
-/// What stands in no block of `sh` nobody tries.
+/// Runs what stands in no block of `sh`, which nobody would try otherwise.
 #[test]
 fn commands_stand_in_blocks() {
     for name in pages() {

@@ -95,7 +95,7 @@ impl Page {
     }
 }
 
-/// What is said behind a fence: the language, and what to do with the block.
+/// The words behind a fence: the language, and what to do with the block.
 enum Mark {
     Run { refused: String },
     Skip(String),

@@ -56,7 +56,7 @@ pub(crate) fn run(page: &Page, files: &[(String, String)]) -> Result<(), String>
 
 /// The folders and ports of one page.
 struct Place {
-    /// Where the reader is.
+    /// The folder that the reader is in.
     reader: PathBuf,
     /// The runner's own notes.
     state: PathBuf,
