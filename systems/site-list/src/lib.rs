@@ -1,0 +1,42 @@
+//! A public list of sites with a transparency log.
+
+use system::{PipelineFile, System};
+
+struct SiteList;
+
+/// Returns the system as it is without settings.
+#[must_use]
+pub fn system() -> impl System {
+    SiteList
+}
+
+impl System for SiteList {
+    fn name(&self) -> &'static str {
+        "site-list"
+    }
+
+    fn pipelines(&self) -> Vec<PipelineFile> {
+        const NAMED: &[(&str, &str)] = &[
+            ("schemas/site-list.json", include_str!("../../../pipelines/schemas/site-list.json")),
+            ("schemas/site-list-found.json", include_str!("../../../pipelines/schemas/site-list-found.json")),
+            (
+                "schemas/site-list-invalid.json",
+                include_str!("../../../pipelines/schemas/site-list-invalid.json"),
+            ),
+            ("schemas/site-list-leaf.json", include_str!("../../../pipelines/schemas/site-list-leaf.json")),
+            ("schemas/site-list-proof.json", include_str!("../../../pipelines/schemas/site-list-proof.json")),
+            (
+                "templates/site-list/contact.txt",
+                include_str!("../../../pipelines/templates/site-list/contact.txt"),
+            ),
+            (
+                "templates/site-list/operator.txt",
+                include_str!("../../../pipelines/templates/site-list/operator.txt"),
+            ),
+        ];
+        vec![
+            PipelineFile::new("site-list.toml", include_str!("../../../pipelines/site-list.toml"))
+                .naming(NAMED),
+        ]
+    }
+}
