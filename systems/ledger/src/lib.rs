@@ -1,5 +1,10 @@
 //! Batches for distributed ledgers, in order and one in flight per service.
 
+pub mod queue_file;
+pub mod queuer;
+mod seconds;
+
+pub use seconds::{InvalidSeconds, Seconds};
 use system::{PipelineFile, System};
 
 struct Ledger;
