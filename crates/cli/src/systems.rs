@@ -20,7 +20,14 @@ pub(crate) const CONCURRENCY: usize = 8;
 
 /// Returns every system there is, as it is without settings.
 pub(crate) fn all() -> Vec<Box<dyn System>> {
-    Vec::new()
+    vec![
+        #[cfg(feature = "ledger")]
+        Box::new(ledger::system()),
+        #[cfg(feature = "site-list")]
+        Box::new(site_list::system()),
+        #[cfg(feature = "skills")]
+        Box::new(skills::system()),
+    ]
 }
 
 /// Returns the pipeline files of a system, as they are loaded.

@@ -102,8 +102,6 @@ pub(crate) enum Command {
     Witness(witness::Witness),
     Servers(servers::Servers),
     Clock(clock::Clock),
-    // Hidden while the program carries no system.
-    #[command(hide = true)]
     Work(work::Work),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
