@@ -26,6 +26,7 @@ mod migrate;
 mod migrate_store;
 mod monitor;
 mod new;
+pub(crate) mod of_systems;
 mod operations;
 mod overdue;
 mod pipelines;
