@@ -1,0 +1,8 @@
+//! The tests of the list: rules with tables of cases, and the list with what it hands out.
+
+mod csp;
+mod distribution;
+mod headers;
+mod hosts;
+mod list;
+mod support;
