@@ -3,6 +3,7 @@
 //! `rules` judges a change, `list` is what comes of all of them, `leaf` is what the log says about each.
 
 mod action;
+pub mod check;
 mod found;
 mod hex;
 pub mod leaf;
@@ -10,6 +11,7 @@ pub mod list;
 mod policy;
 mod refused;
 pub mod rules;
+pub mod sites;
 
 pub use action::Action;
 pub use found::Found;
