@@ -17,10 +17,7 @@ impl System for Ledger {
 
     fn pipelines(&self) -> Vec<PipelineFile> {
         const NAMED: &[(&str, &str)] =
-            &[("schemas/ledger-batch.json", include_str!("../../../pipelines/schemas/ledger-batch.json"))];
-        vec![
-            PipelineFile::new("ledger-batch.toml", include_str!("../../../pipelines/ledger-batch.toml"))
-                .naming(NAMED),
-        ]
+            &[("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json"))];
+        vec![PipelineFile::new("ledger-batch.toml", include_str!("../ledger-batch.toml")).naming(NAMED)]
     }
 }

@@ -1,6 +1,9 @@
-//! The demo's pipelines: files of the repository, carried in the binary so that the demo runs in any folder.
+//! The demo's pipelines: those of the systems, and files of the repository that no system has yet, carried in the binary
+//! so that the demo runs in any folder.
 
 use model::pipeline::Source;
+
+use crate::systems;
 
 /// A pipeline's file, and those it names by their paths.
 struct Carried {
@@ -32,17 +35,7 @@ const CARRIED: &[Carried] = &[
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
     carried!("ingest-batch", "ingest-batch", "ingest-batch-corrupt"; "depositor"),
-    carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request", "sign-request-publication", "sign-request-signature"),
-    carried!(
-        "site-list", "site-list", "site-list-found", "site-list-invalid", "site-list-leaf", "site-list-proof";
-        "contact", "operator"
-    ),
-    carried!(
-        "skill-review", "skill-review", "skill-review-publication", "skill-review-scan", "skill-review-verdict",
-        "tier3-checklist";
-        "received", "review", "published", "rejected", "operator"
-    ),
 ];
 
 pub(super) const SKILLS: &str = "skill-review";
@@ -57,9 +50,15 @@ pub(super) fn sources() -> impl Iterator<Item = Source> {
         let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
     });
+    let systems = systems::all();
+    let of_systems: Vec<Source> = systems.iter().flat_map(|system| systems::sources(&**system)).collect();
     // Before all that notify somebody.
-    std::iter::once(engine::delivery::source()).chain(others)
+    std::iter::once(engine::delivery::source()).chain(others).chain(of_systems)
 }
+
+#[cfg(test)]
+#[path = "../../../model/tests/support/shipped.rs"]
+mod shipped;
 
 #[cfg(test)]
 pub(super) fn loaded() -> Vec<model::Pipeline> {
@@ -81,12 +80,7 @@ mod tests {
 
     #[test]
     fn every_pipeline_of_the_repository_is_carried() {
-        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pipelines"));
-        let files = folder.expect("the folder is there").map(|entry| entry.expect("it is readable").path());
-        let there: BTreeSet<String> = files
-            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-            .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-            .collect();
+        let there = BTreeSet::from_iter(shipped::names());
         let carried: BTreeSet<String> = loaded().iter().map(|pipeline| pipeline.name.to_string()).collect();
         assert_eq!(carried, there);
     }
