@@ -44,6 +44,7 @@ mod workers;
 
 use engine::Engine;
 
+pub use ::draw::Overlay;
 pub use actions::Terms;
 pub use cursors::CursorQuery;
 pub use deliveries::DeliveryQuery;

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use client::{Outcome, Worker};
-use common::{Said, Server, milepost, run};
+use common::{Said, Server, milepost, run, shipped};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -204,7 +204,7 @@ fn tokens_open_the_door_as_far_as_their_role_goes() {
             .output();
     let shown = Said::from(from_environment.expect("the binary runs")).ends(0).json();
     assert_eq!(shown["submission"]["id"], id);
-    let file = common::pipelines().join("skill-review.toml").display().to_string();
+    let file = shipped::file("skill-review").display().to_string();
     let refused = server.run(&["apply", &file, "--token", "secret"]).ends(5);
     assert!(refused.stderr.contains("role-required"), "{}", refused.stderr);
 }

@@ -12,6 +12,7 @@ use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, Spawn
 
 use crate::layers::{self, Door};
 use crate::options::Options;
+use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
@@ -186,7 +187,7 @@ pub(crate) fn api(server: &Server) -> Router {
 
 /// Makes the router of the table and of the routes of systems, whose handlers ask `api`.
 pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
-    let own = own_routes(server);
+    let own = pages::mount(own_routes(server), server);
     let all = server.mounts.iter().fold(own, |router, mounts| mounts.mount(router, server, api));
     framed(all, server.clone()).with_state(server.clone())
 }
