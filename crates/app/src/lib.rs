@@ -18,6 +18,7 @@ mod evidence;
 mod feed;
 mod holds;
 mod inside;
+mod legal;
 mod log;
 mod log_records;
 mod once;

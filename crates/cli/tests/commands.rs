@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use client::{Outcome, Worker};
-use common::{Said, Server, milepost, run};
+use common::{Said, Server, milepost, run, shipped};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -158,6 +158,8 @@ fn the_first_of_two_approvals_says_who_has_agreed_and_who_is_missing() {
     let first = server.run(&["act", id.as_str().expect("an id"), "open"]).ends(0);
     assert!(first.stdout.contains("GATE"), "{first:?}");
     assert!(first.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{first:?}");
+    let listed = server.run(&["act", id.as_str().expect("an id")]).ends(0);
+    assert!(listed.stdout.contains("open    no") && listed.stdout.contains("you agreed"), "{listed:?}");
     let again = server.run(&["act", id.as_str().expect("an id"), "open", "--wait"]).ends(0);
     assert!(again.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{again:?}");
 }
@@ -179,7 +181,7 @@ fn tokens_open_the_door_as_far_as_their_role_goes() {
             .output();
     let shown = Said::from(from_environment.expect("the binary runs")).ends(0).json();
     assert_eq!(shown["submission"]["id"], id);
-    let file = common::pipelines().join("skill-review.toml").display().to_string();
+    let file = shipped::file("skill-review").display().to_string();
     let refused = server.run(&["apply", &file, "--token", "secret"]).ends(5);
     assert!(refused.stderr.contains("role-required"), "{}", refused.stderr);
 }

@@ -60,7 +60,7 @@ impl Mounts {
             let method =
                 MethodFilter::try_from(route.method.clone()).expect("routes have plain methods only");
             let (need, rate) = need(route.need);
-            let rate = rate.map(|rate| Arc::new(Rates::new(Some(rate.per_second))));
+            let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
             let door = Door { server: server.clone(), need, room: room(route.room), rate };
             let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
             let answer = move |parts: RawPathParams, request: Request| async move {

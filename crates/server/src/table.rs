@@ -95,6 +95,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, One, |get| on(get, submissions::drawing)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
+    route(Method::GET, "/v1/submissions/{id}/actions", AnyRole, One, |get| on(get, submissions::actions)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),

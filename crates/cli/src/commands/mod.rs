@@ -26,6 +26,7 @@ mod migrate;
 mod migrate_store;
 mod monitor;
 mod new;
+pub(crate) mod of_systems;
 mod operations;
 mod overdue;
 mod pipelines;
@@ -102,8 +103,6 @@ pub(crate) enum Command {
     Witness(witness::Witness),
     Servers(servers::Servers),
     Clock(clock::Clock),
-    // Hidden while the program carries no system.
-    #[command(hide = true)]
     Work(work::Work),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),

@@ -2,25 +2,30 @@
 
 /// Rows under headers; columns are as wide as their widest cell.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new<const N: usize>(headers: [&str; N]) -> Table {
+    #[must_use]
+    pub fn new<const N: usize>(headers: [&str; N]) -> Table {
         Table { rows: vec![headers.map(str::to_owned).to_vec()] }
     }
 
-    /// Rows without headers.
-    pub(crate) fn bare() -> Table {
+    /// Makes rows without headers.
+    #[must_use]
+    pub fn bare() -> Table {
         Table { rows: Vec::new() }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    /// Adds a row. Cells are made harmless: they hold text of others.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.map(|cell| plain(&cell)).to_vec());
     }
 
-    pub(crate) fn render(&self) -> String {
+    /// Returns the rows as lines.
+    #[must_use]
+    pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)
             .map(|column| {
@@ -45,8 +50,9 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Text of others on one line, without what could steer a terminal.
-pub(crate) fn plain(text: &str) -> String {
+/// Returns text of others on one line, without what could steer a terminal.
+#[must_use]
+pub fn plain(text: &str) -> String {
     let tame = |c: char| match c {
         '\n' | '\t' => ' ',
         c if c.is_control() => '\u{fffd}',
