@@ -18,7 +18,7 @@
   };
 
   // Times: how far from now, kept true.
-  const UNITS = [[864e5, 'd', 36e5, 'h'], [36e5, 'h', 6e4, 'min'], [6e4, 'min', 1e3, 's']];
+  const UNITS = [[864e5, 'd', 36e5, 'h'], [36e5, 'h', 6e4, 'min'], [6e4, 'min', 6e4, 'min']];
   const span = (ms) => {
     if (ms < 6e4) return `${Math.floor(ms / 1e3)} s`;
     for (const [large, unit, small, next] of UNITS) {

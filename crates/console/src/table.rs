@@ -54,7 +54,7 @@ impl fmt::Debug for Handler {
 use Room::{Page, Request, Wait};
 
 /// A page has a handful of files; guesses of a token are slower than that by far.
-const PUBLIC: Need = Need::Public(Rate { per_second: 100 });
+const PUBLIC: Need = Need::Public(Rate::per_second(100));
 const ANY: Need = Need::AnyRole;
 const ADMIN: Need = Need::Role(Role::Admin);
 const OWNER: Need = Need::Owner;

@@ -5,7 +5,7 @@ use askama::Template;
 use wire::api::SubmissionView;
 use wire::{Refusal, SubmissionId};
 
-use crate::actions::{self, Action, Barred};
+use crate::actions::{self, Actions};
 use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::fields::address;
@@ -35,9 +35,7 @@ struct Card {
     title: String,
     payload: Option<Raw>,
     findings: Vec<(String, Raw)>,
-    actions: Vec<Action>,
-    barred: Vec<Barred>,
-    approvals: Vec<String>,
+    actions: Actions,
     due: Option<When>,
     late: bool,
 }
@@ -57,8 +55,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     for listed in found.submissions {
         // One that was decided on meanwhile, or erased, is no card any more.
         if let Ok(view) = visit.app.show(listed.id).await {
-            let (open, barred) = actions::actions(&visit, &view);
-            cards.push(Card { actions: open, barred, ..card(&eye, &view) });
+            cards.push(Card { actions: actions::actions(&visit, &view).await, ..card(&eye, &view) });
         }
     }
     let whose = if mine { "mine" } else { "" };
@@ -85,13 +82,7 @@ fn card(eye: &crate::look::Eye, view: &SubmissionView) -> Card {
         title: view.key.as_deref().unwrap_or_default().to_owned(),
         payload: view.payload.as_ref().map(Raw::of),
         findings: outputs.map(|(state, output)| (state.to_string(), Raw::of(output))).collect(),
-        actions: Vec::new(),
-        barred: Vec::new(),
-        approvals: view
-            .approvals
-            .iter()
-            .map(|given| format!("{} agreed to {}", given.by, actions::title(&given.action)))
-            .collect(),
+        actions: Actions::default(),
         due: due.map(|level| eye.when(level.due_at)),
         late: view.sla.iter().any(|level| level.late),
     }
