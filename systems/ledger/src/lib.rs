@@ -2,6 +2,7 @@
 
 mod adapter;
 mod batch;
+mod commands;
 mod ledgers;
 mod poller;
 pub mod queue_file;
@@ -14,7 +15,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use seconds::{InvalidSeconds, Seconds};
-use system::{Desk, Fault, PipelineFile, Settings, System};
+use system::{Command, Desk, Fault, PipelineFile, Settings, System};
 use worker::Worker;
 
 use ledgers::Ledgers;
@@ -62,5 +63,9 @@ impl System for Ledger {
                 let ledgers = watched.clone();
                 async move { watch::watch(&ledgers, task).await }
             })
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        commands::all()
     }
 }

@@ -1,6 +1,10 @@
 //! The ledger system against what it works with: one binary, so that it is linked once.
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
+mod fake_ledger;
 mod queue_file;
 mod queuer;
+mod rest;
 mod seed;
+mod trust;
+mod world;
