@@ -103,6 +103,13 @@ impl Fetch {
         Fetch { policy: Arc::new(policy), ..self }
     }
 
+    /// Makes a `Fetch` that trusts the same roots, and goes by another policy and another way from names to addresses.
+    #[must_use]
+    pub fn asking(&self, policy: Policy, resolver: impl Resolve + 'static) -> Fetch {
+        let connector = Connector { resolver: Arc::new(resolver), tls: self.connector.tls.clone() };
+        Fetch { policy: Arc::new(policy), connector: Arc::new(connector) }
+    }
+
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
