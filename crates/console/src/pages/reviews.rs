@@ -1,6 +1,6 @@
 //! Reviews: what waits for a person, as cards to decide on one after the other.
 
-use app::ReviewQuery;
+use app::{ReviewQuery, Whose};
 use askama::Template;
 use wire::api::SubmissionView;
 use wire::{Refusal, SubmissionId};
@@ -42,13 +42,14 @@ struct Card {
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (query, eye) = (visit.ask.query(), visit.eye());
-    let (pipeline, mine) = (query.get("pipeline").unwrap_or_default(), query.get("whose") == Some("mine"));
-    let role = visit.app.visitor().caller.role;
+    let pipeline = query.get("pipeline").unwrap_or_default();
+    let whose: Whose = query.get("whose").and_then(|whose| whose.parse().ok()).unwrap_or_default();
     let wanted = ReviewQuery {
         pipeline: Some(pipeline).filter(|name| !name.is_empty()).map(Into::into),
-        role: mine.then_some(role),
+        role: None,
+        whose,
         limit: CARDS,
-        after: visit.after()?,
+        after: query.get("after").filter(|after| !after.is_empty()).map(str::to_owned),
     };
     let found = visit.app.reviews(wanted).await?;
     let mut cards = Vec::new();
@@ -58,15 +59,23 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
             cards.push(Card { actions: actions::actions(&visit, &view).await, ..card(&eye, &view) });
         }
     }
-    let whose = if mine { "mine" } else { "" };
+    let named = match whose {
+        Whose::All => "",
+        Whose::Unassigned => "unassigned",
+        Whose::Mine => "mine",
+    };
     let at = |whose: &str, after: &str| {
         address("/console/reviews", [("pipeline", pipeline), ("whose", whose), ("after", after)])
     };
     let page = Page {
-        tabs: vec![Tab::new("All", at("", ""), !mine), Tab::new("For my role", at("mine", ""), mine)],
+        tabs: vec![
+            Tab::new("All", at("", ""), whose == Whose::All),
+            Tab::new("Unassigned", at("unassigned", ""), whose == Whose::Unassigned),
+            Tab::new("Mine", at("mine", ""), whose == Whose::Mine),
+        ],
         cards,
-        next: found.next.map_or_else(String::new, |next| at(whose, &next.to_string())),
-        here: at(whose, ""),
+        next: found.next.map_or_else(String::new, |next| at(named, &next)),
+        here: at(named, ""),
     };
     let route = address("/v1/reviews", [("pipeline", pipeline)]);
     visit.show(Sheet::new("Reviews").live().typed(&visit.ask, "list --status open", &route), &page)

@@ -78,7 +78,12 @@ fn tone(kind: Kind) -> &'static str {
     match kind {
         Kind::Died | Kind::Crashed | Kind::Refused => "dead",
         Kind::Retried | Kind::Late | Kind::Abandoned => "warn",
-        Kind::Approved | Kind::Acknowledged | Kind::Redriven => "person",
+        Kind::Approved
+        | Kind::Acknowledged
+        | Kind::Redriven
+        | Kind::Assigned
+        | Kind::Released
+        | Kind::Noted => "person",
         Kind::Moved | Kind::Submitted => "open",
         _ => "off",
     }
@@ -102,6 +107,9 @@ pub(crate) fn said(kind: Kind) -> &'static str {
         Kind::Late => "missed a service level",
         Kind::Approved => "agreed to",
         Kind::Acknowledged => "acknowledged",
+        Kind::Assigned => "review taken on",
+        Kind::Released => "review let go",
+        Kind::Noted => "noted",
         Kind::Migrated => "migrated to another version",
         Kind::Refused => "refused",
         Kind::Merged => "merged into an open submission",
