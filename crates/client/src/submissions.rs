@@ -111,6 +111,16 @@ impl Client {
         self.json(Call::get(url)).await
     }
 
+    /// A page of what people decided and wrote about a submission. It may have none and still be followed by another.
+    pub async fn events_by_people(&self, id: SubmissionId, after: u64) -> Result<EventPage, Error> {
+        let mut url = self.at(["submissions", &id.to_string(), "events"]);
+        url.query_pairs_mut().append_pair("by", "people");
+        if after > 0 {
+            url.query_pairs_mut().append_pair("after", &after.to_string());
+        }
+        self.json(Call::get(url)).await
+    }
+
     /// Makes a declared move.
     pub async fn act(
         &self,

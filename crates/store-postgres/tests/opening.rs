@@ -4,7 +4,9 @@ use crate::support;
 
 use std::thread;
 
-use store::{Changes, Error, Store, Take};
+use model::Time;
+use store::entries::ReviewList;
+use store::{Changes, Error, Late, Store, Take};
 use store_conformance::sample::{Sample, id};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
@@ -119,4 +121,20 @@ fn store_works_from_within_another_runtime() {
         assert!(store.submission(id(1)).unwrap().is_some());
         drop(store);
     });
+}
+
+#[test]
+fn what_waits_for_people_is_listed_once_in_a_store_that_had_no_such_lists() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&settings).unwrap();
+    (1..=3).for_each(|n| insert(&store, n));
+    let row = Sample::row(1).build();
+    let list = ReviewList::Unassigned { pipeline: row.pipeline, state: row.state };
+    drop(store);
+    Session::open(&settings).run("DELETE FROM late; DELETE FROM meta WHERE name = 'reviews_listed'");
+    for _ in 0..2 {
+        let store = PostgresStore::open(&settings).unwrap();
+        let all = Late { pipeline: list.name(), until: Time::MAX, after: None, limit: 10 };
+        assert_eq!(store.late(&all).unwrap().len(), 3);
+    }
 }

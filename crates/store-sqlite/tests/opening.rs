@@ -4,9 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use model::Time;
 use rusqlite::Connection;
 use store::ManualClock;
-use store::{Changes, Error, Feed, Store, Take};
+use store::entries::ReviewList;
+use store::{Changes, Error, Feed, Late, Store, Take};
 use store_conformance::sample::{Sample, id, submitted};
 use store_sqlite::SqliteStore;
 
@@ -163,4 +165,22 @@ fn a_new_folder_is_for_its_owner_alone() {
     let folder = parent.path().join("data");
     drop(open(&folder).unwrap());
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn what_waits_for_people_is_listed_once_in_a_store_that_had_no_such_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    (1..=3).for_each(|n| insert(&store, n));
+    let row = Sample::row(1).build();
+    let list = ReviewList::Unassigned { pipeline: row.pipeline, state: row.state };
+    drop(store);
+    let database = Connection::open(folder.path().join("milepost.db")).unwrap();
+    database.execute_batch("DELETE FROM late; DELETE FROM meta WHERE name = 'reviews_listed'").unwrap();
+    drop(database);
+    for _ in 0..2 {
+        let store = open(folder.path()).unwrap();
+        let all = Late { pipeline: list.name(), until: Time::MAX, after: None, limit: 10 };
+        assert_eq!(store.late(&all).unwrap().len(), 3);
+    }
 }

@@ -54,8 +54,8 @@ def submissions(route: str, filter: Mapping[str, Any], limit: int | None, after:
     return read(route, query=with_labels({**query, "limit": limit, "after": after}, filter.get("labels")))
 
 
-def events(id: str, after: int, limit: int | None) -> Call:
-    return read("submissions", id, "events", query={"after": after or None, "limit": limit})
+def events(id: str, after: int, limit: int | None, by: str | None = None) -> Call:
+    return read("submissions", id, "events", query={"after": after or None, "limit": limit, "by": by})
 
 
 def act(id: str, action: str, body: Mapping[str, Any], key: str | None, revision: int | None) -> Call:

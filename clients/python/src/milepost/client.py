@@ -169,6 +169,14 @@ class Client:
             yield from page["events"]
             position = page["next"]
 
+    def events_by_people(self, id: str, *, after: int = 0) -> Iterator[Event]:
+        """What people decided and wrote about a submission after a revision, oldest first."""
+        position: Optional[int] = after
+        while position is not None:
+            page: EventPage = self._send(_routes.events(id, position, None, "people"))
+            yield from page["events"]
+            position = page["next"]
+
     def wait(self, id: str, *, at_most: Span | None = None) -> Waited:
         """Waits until a submission has ended, is dead or waits for a person, at most as long as given."""
         seconds = None if at_most is None else spans.seconds(at_most)

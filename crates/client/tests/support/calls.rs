@@ -139,6 +139,10 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
             client.note(arguments.id(), &text, &arguments.options()).await.map(shown)
         }
         "actions" => client.actions(arguments.id()).await.map(shown),
+        "events_by_people" => {
+            let after = arguments.get("after");
+            client.events_by_people(arguments.id(), after).await.map(|page| shown(page.events))
+        }
         "why" => client.why(arguments.id()).await.map(shown),
         "wait" => {
             let waited = client.wait(arguments.id(), arguments.span("at_most")).await?;
