@@ -18,6 +18,7 @@ mod evidence;
 mod feed;
 mod holds;
 mod inside;
+mod legal;
 mod log;
 mod log_records;
 mod once;
@@ -42,6 +43,7 @@ mod workers;
 
 use engine::Engine;
 
+pub use ::draw::Overlay;
 pub use actions::Terms;
 pub use cursors::CursorQuery;
 pub use deliveries::DeliveryQuery;

@@ -158,6 +158,8 @@ fn the_first_of_two_approvals_says_who_has_agreed_and_who_is_missing() {
     let first = server.run(&["act", id.as_str().expect("an id"), "open"]).ends(0);
     assert!(first.stdout.contains("GATE"), "{first:?}");
     assert!(first.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{first:?}");
+    let listed = server.run(&["act", id.as_str().expect("an id")]).ends(0);
+    assert!(listed.stdout.contains("open    no") && listed.stdout.contains("you agreed"), "{listed:?}");
     let again = server.run(&["act", id.as_str().expect("an id"), "open", "--wait"]).ends(0);
     assert!(again.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{again:?}");
 }

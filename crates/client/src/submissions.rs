@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use reqwest::header::IF_MATCH;
 use wire::api::{
-    AcknowledgeBody, ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage,
-    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, ActionsAnswer, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody,
+    SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
 use wire::{InvestigationStatus, Json, Status, SubmissionId, Time};
 
@@ -108,6 +108,11 @@ impl Client {
     ) -> Result<SubmissionView, Error> {
         let url = self.at(["submissions", &id.to_string(), "actions", action]);
         self.json(options.on(Call::post(url, body)?)?).await
+    }
+
+    /// What this client's token may do with a submission now: each action with its form, and why others are not open.
+    pub async fn actions(&self, id: SubmissionId) -> Result<ActionsAnswer, Error> {
+        self.json(Call::get(self.at(["submissions", &id.to_string(), "actions"]))).await
     }
 
     /// Changes the payload by an RFC 7386 merge patch, in the fields the pipeline allows.

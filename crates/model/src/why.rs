@@ -3,7 +3,7 @@
 //! A function of the row, its pipeline and what surrounds it, so that a console, a command and a simulation say the
 //! same. It never gives nothing: whatever is open waits for something.
 
-mod guards;
+pub(crate) mod guards;
 
 use serde_json::{Map, Value, json};
 use wire::api::{Held, Reason};

@@ -13,6 +13,7 @@ mod guard_errors;
 mod investigations;
 mod json_suite;
 mod leases;
+mod legal_actions;
 mod limits;
 mod matrix;
 mod migrations;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::legal_actions::agrees_with_decisions;
 use crate::support::{Story, act, all_shipped, comparable, fail, finish, json, pipeline, replay, shipped};
 use model::command::Migrate;
 use model::pipeline::Kind;
@@ -137,6 +138,9 @@ impl Game {
         }
         self.surround(kind, one, two);
         let Some(command) = self.command(kind, one, two) else { return };
+        if self.story.row.is_some() && one.is_multiple_of(4) {
+            agrees_with_decisions(&self.story, &caller(two));
+        }
         let before = (self.story.row.clone(), self.story.events.len());
         self.story.owed.clear();
         let decided = self.story.clone().decide(&command);

@@ -12,6 +12,7 @@ use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, Spawn
 
 use crate::layers::{self, Door};
 use crate::options::Options;
+use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
@@ -94,6 +95,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, One, |get| on(get, submissions::drawing)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
+    route(Method::GET, "/v1/submissions/{id}/actions", AnyRole, One, |get| on(get, submissions::actions)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),
@@ -172,7 +174,7 @@ pub(crate) fn api(server: &Server) -> Router {
 
 /// Makes the router of the table and of the routes of systems, whose handlers ask `api`.
 pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
-    let own = own_routes(server);
+    let own = pages::mount(own_routes(server), server);
     let all = server.mounts.iter().fold(own, |router, mounts| mounts.mount(router, server, api));
     framed(all, server.clone()).with_state(server.clone())
 }

@@ -105,6 +105,7 @@ codes! {
     OperationOver = "operation-over", Conflict, "the operation has ended";
     UnknownVersion = "unknown-version", NotFound, "no such version of the pipeline";
     CursorAhead = "cursor-ahead", Conflict, "the cursor is further on already";
+    AlreadyAsked = "already-asked", Conflict, "the caller has asked for this already";
     GuardNotMet = "guard-not-met", Conflict, "the action's conditions do not hold now";
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";

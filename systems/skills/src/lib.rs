@@ -1,5 +1,7 @@
 //! A registry of agent skills: scans, judgement, review, publication.
 
+pub mod scan;
+
 use system::{PipelineFile, System};
 
 struct Skills;

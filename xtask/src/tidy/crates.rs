@@ -20,7 +20,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("app", &["wire", "model", "draw", "fetch", "store", "audit", "engine", "worker"]),
     ("client", &["wire", "worker"]),
     ("system", &["wire", "worker", "client", "fetch"]),
-    ("server", &["wire", "model", "draw", "store", "audit", "engine", "app", "worker", "client", "system"]),
+    ("console", &["wire", "model", "draw", "app", "system"]),
+    (
+        "server",
+        &[
+            "wire", "model", "draw", "store", "audit", "engine", "app", "worker", "client", "system",
+            "console",
+        ],
+    ),
     ("sending", &["wire", "model", "fetch", "engine", "app", "worker"]),
     ("sim", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     ("bench", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine", "client"]),

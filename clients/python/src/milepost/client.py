@@ -17,6 +17,7 @@ from .errors import Unreachable
 from .retries import Retries
 from .spans import Span
 from .views import (
+    Actions,
     Child,
     Claimed,
     Cursor,
@@ -175,6 +176,11 @@ class Client:
     def why(self, id: str) -> Why:
         """Every reason a submission is not moving."""
         answer: Why = self._send(_routes.read("submissions", id, "why"))
+        return answer
+
+    def actions(self, id: str) -> Actions:
+        """What this client's token may do with a submission now, and why not the rest."""
+        answer: Actions = self._send(_routes.read("submissions", id, "actions"))
         return answer
 
     def act(

@@ -156,6 +156,56 @@ class Reason(TypedDict):
     details: dict[str, Any]
 
 
+class Target(TypedDict, total=False):
+    """A state that an action may lead to."""
+
+    state: str
+    title: Optional[str]
+    legal: bool
+    agreed: list[str]
+    refusal: dict[str, Any]
+
+
+class Form(TypedDict, total=False):
+    """What an action asks for, and what it does."""
+
+    when: str
+    role: str
+    reason: bool
+    data: Json
+    task: str
+    approvals: int
+    to: list[Target]
+    pick: Optional[str]
+
+
+class Action(TypedDict, total=False):
+    name: str
+    title: str
+    legal: bool
+    forms: list[Form]
+    refusal: dict[str, Any]
+
+
+class Deed(TypedDict, total=False):
+    name: str
+    legal: bool
+    refusal: dict[str, Any]
+
+
+class Actions(TypedDict):
+    """What a caller may do with a submission at a revision."""
+
+    submission: str
+    pipeline: str
+    version: int
+    state: str
+    status: str
+    revision: int
+    actions: list[Action]
+    deeds: list[Deed]
+
+
 class Why(TypedDict):
     submission: str
     state: str

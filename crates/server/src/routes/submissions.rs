@@ -31,6 +31,12 @@ pub(crate) async fn why(asking: Asking, At(text): At<String>, uri: Uri) -> Answe
     Ok(Json(asking.why(id(&text)?).await?))
 }
 
+pub(crate) async fn actions(asking: Asking, At(text): At<String>, uri: Uri) -> Answer<Response> {
+    Params::read(&uri, &[])?;
+    let answer = asking.actions(id(&text)?).await?;
+    Ok(([etag(answer.revision)], Json(answer)).into_response())
+}
+
 pub(crate) async fn drawing(asking: Asking, At(text): At<String>, uri: Uri) -> Answer<Response> {
     Params::read(&uri, &[])?;
     Ok(svg(asking.drawing(id(&text)?).await?))

@@ -3,6 +3,7 @@
 //! Names and shapes are the API; a change here is a change for every user. Unknown fields are refused on the way in, so
 //! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
 
+mod action;
 mod audit;
 mod delivery;
 mod difference;
@@ -18,6 +19,7 @@ mod task;
 mod token;
 mod why;
 
+pub use action::{ActionView, ActionsAnswer, DeedView, FormView, TargetView};
 pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};

@@ -1,6 +1,6 @@
 use model::Code;
 use wire::api::{
-    AcknowledgeBody, ActBody, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage,
+    AcknowledgeBody, ActBody, ActionsAnswer, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage,
     SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
 
@@ -69,6 +69,11 @@ fn looking() -> Vec<Call> {
             .refuses(&[Code::UnknownSubmission]),
         get("/v1/submissions/{id}/why", "explain", "Every reason it is not moving")
             .gives::<WhyAnswer>(200, "The reasons: at least one.")
+            .refuses(&[Code::UnknownSubmission]),
+        get("/v1/submissions/{id}/actions", "list_actions", "What the caller may do with it now")
+            .details("Each action with its form, and why the others are not open: what trying it would be answered. What depends on data that are not given yet is left open.")
+            .gives::<ActionsAnswer>(200, "The actions of its state, then those of other states.")
+            .etag()
             .refuses(&[Code::UnknownSubmission]),
         get("/v1/submissions/{id}/drawing", "draw", "Its machine, with the way it took and where it is")
             .gives_as(200, &["image/svg+xml"], Some(words::text()), "The drawing.")
