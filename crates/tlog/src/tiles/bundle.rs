@@ -1,6 +1,6 @@
 //! Entry bundles: leaves one after the other, each after its length in two bytes.
 
-use model::Digest;
+use wire::Digest;
 
 use crate::tree::leaf_hash;
 

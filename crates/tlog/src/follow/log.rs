@@ -1,6 +1,6 @@
 //! The growing edge of a log, in memory: a few kilobytes, whatever its size.
 
-use model::Digest;
+use wire::Digest;
 
 use crate::tiles::{
     CheckedTiles, Entries, LeafTooLong, Shelf, SourceError, TILE_WIDTH, TileError, TilePath, TileSource,

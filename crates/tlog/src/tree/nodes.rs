@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::Digest;
+use wire::Digest;
 
 use super::{empty_root, node_hash};
 

@@ -1,7 +1,7 @@
 //! The keys and witnesses a verifier believes, and a checkpoint whose signatures were checked with them.
 
 use super::{Algorithm, Checkpoint, MalformedCheckpoint, MalformedNote, Note, Signature, VerifierKey};
-use crate::witness::Policy;
+use crate::policy::Policy;
 
 /// The log's keys, and the witnesses that must have seen what the log signs.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ed25519_dalek::{Signature as Ed25519Signature, VerifyingKey};
-use model::Digest;
+use wire::Digest;
 
 use super::{from_base64, to_base64};
 

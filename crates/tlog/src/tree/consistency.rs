@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::Digest;
+use wire::Digest;
 
 use super::nodes::{Nodes, split, subtree_hash};
 use super::{ProofError, node_hash};

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use model::Digest;
+use wire::Digest;
 
 use super::{Frontier, NodeId, Nodes, subtree_hash};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::Digest;
+use wire::Digest;
 
 use super::{decimal, hash_from_base64, to_base64};
 

@@ -15,23 +15,23 @@ pub use trust::{Cosigned, Distrust, Opened, Trust};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::Digest;
+use wire::Digest;
 
-pub(crate) fn to_base64(bytes: &[u8]) -> String {
+pub fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
 /// Strict: one text for one value, so that no byte of a proof can change unseen.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }
 
-pub(crate) fn hash_from_base64(text: &str) -> Option<Digest> {
+pub fn hash_from_base64(text: &str) -> Option<Digest> {
     Some(Digest(from_base64(text)?.try_into().ok()?))
 }
 
 /// A decimal without sign or leading zeros.
-pub(crate) fn decimal(text: &str) -> Option<u64> {
+pub fn decimal(text: &str) -> Option<u64> {
     let number: u64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use model::Digest;
+use wire::Digest;
 
 use super::{Shelf, SourceError, TILE_WIDTH, TilePath, TileSource, edge_width, read_tile};
 use crate::tree::{Frontier, NodeId, Nodes, node_hash};
@@ -132,7 +132,7 @@ fn parse(source: &dyn TileSource, path: TilePath) -> Result<Tile, TileError> {
 }
 
 /// The hash over a power of two of neighbours.
-pub(crate) fn hash_of(hashes: &[Digest]) -> Digest {
+pub fn hash_of(hashes: &[Digest]) -> Digest {
     debug_assert!(hashes.len().is_power_of_two(), "a node covers a power of two");
     let mut row = hashes.to_vec();
     while row.len() > 1 {

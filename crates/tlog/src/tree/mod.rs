@@ -12,13 +12,12 @@ pub use inclusion::{prove_inclusion, root_from_inclusion, verify_inclusion};
 pub use memory::Memory;
 pub use nodes::{NodeId, Nodes, subtree_hash};
 
-use model::Digest;
-use model::event::Leaf;
+use wire::Digest;
 
 /// The hash of a leaf's exact bytes.
 #[must_use]
 pub fn leaf_hash(bytes: &[u8]) -> Digest {
-    Leaf::hash(bytes)
+    Digest::of_parts(&[&[0], bytes])
 }
 
 /// The hash of two neighbours.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::Digest;
+use wire::Digest;
 
 use crate::note::{decimal, from_base64, hash_from_base64, to_base64};
 

@@ -65,6 +65,12 @@ impl SigningKey {
             .expect("the name was checked and the key is one")
     }
 
+    /// Signs bytes as they are, for protocols whose texts are no notes.
+    #[must_use]
+    pub fn sign_bytes(&self, message: &[u8]) -> Vec<u8> {
+        self.key.sign(message).to_bytes().to_vec()
+    }
+
     /// The secret, as it is kept in a file.
     #[must_use]
     pub fn to_secret(&self) -> String {

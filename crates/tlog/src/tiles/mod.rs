@@ -6,7 +6,7 @@ mod path;
 mod source;
 
 pub use bundle::{BundleError, Entries, LEAF_BYTES_MAX, LeafTooLong, check_leaf, push_entry};
-pub use checked::{CheckedTiles, TileError};
-pub(crate) use checked::{hash_of, levels};
+pub(crate) use checked::levels;
+pub use checked::{CheckedTiles, TileError, hash_of};
 pub use path::{BadPath, Shelf, TILE_WIDTH, TilePath, edge_width};
 pub use source::{SourceError, TileSource, read_bundle, read_tile};

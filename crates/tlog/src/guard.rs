@@ -7,10 +7,9 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use model::Digest;
+use wire::Digest;
 
 use crate::durable;
-use crate::leaf::{Forked, Record};
 use crate::note::{Checkpoint, Note, SignError, Signer, sign_checkpoint};
 use crate::tree::{ProofError, leaf_hash, verify_consistency, verify_inclusion};
 
@@ -34,6 +33,16 @@ pub enum GuardError {
     File { path: String, reason: String },
     #[error(transparent)]
     Sign(#[from] SignError),
+}
+
+/// A decision to go on from an older state of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fork {
+    /// The size of the checkpoint that is given up.
+    pub size: u64,
+    pub root: Digest,
+    /// The leaf that says so.
+    pub leaf: Vec<u8>,
 }
 
 /// Signs checkpoints of one log, each following the one before.
@@ -100,7 +109,7 @@ impl Guard {
     pub fn sign_fork(
         &mut self,
         next: &Checkpoint,
-        fork: &Forked,
+        fork: &Fork,
         (index, proof): (u64, &[Digest]),
     ) -> Result<Note, GuardError> {
         let _lock = self.lock()?;
@@ -110,7 +119,7 @@ impl Guard {
                 return Err(GuardError::OtherFork { signed: last.size });
             }
         }
-        let leaf = leaf_hash(&Record::Forked(fork.clone()).bytes());
+        let leaf = leaf_hash(&fork.leaf);
         verify_inclusion(index, next.tree(), leaf, proof).map_err(GuardError::NotLogged)?;
         self.keep_and_sign(next)
     }

@@ -1,16 +1,15 @@
-//! A log as a folder: `checkpoint`, `tile/..`, and `definition/<digest>`, ready to be served as static files.
+//! A log as a folder: `checkpoint`, `tile/..`, and whatever is kept beside it, ready to be served as static files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::Digest;
+use wire::Digest;
 
 use super::store::{Swap, TileStore, TileStoreError};
 use crate::durable;
 use crate::tiles::{SourceError, TilePath, TileSource};
-use crate::verify::Definitions;
 
 #[derive(Debug, Clone)]
 pub struct FolderStore {
@@ -30,17 +29,27 @@ impl FolderStore {
         FolderStore { root: root.into() }
     }
 
-    /// Keeps a definition's exact bytes under their digest, where a verifier looks for them.
-    pub fn put_definition(&self, bytes: &[u8]) -> Result<Digest, TileStoreError> {
+    /// Keeps bytes beside the log under their digest, for whoever has the digest from a leaf.
+    pub fn keep(&self, folder: &str, bytes: &[u8]) -> Result<Digest, TileStoreError> {
         let digest = Digest::of(bytes);
-        let path = self.definition_path(&digest);
+        let path = self.kept_path(folder, &digest);
         self.place(&path, bytes).map_err(|error| failed(&path, &error))?;
         durable::sync_folder_of(&path).map_err(|error| failed(&path, &error))?;
         Ok(digest)
     }
 
-    fn definition_path(&self, digest: &Digest) -> PathBuf {
-        self.root.join("definition").join(digest.to_string())
+    /// Returns the bytes that were kept under a digest, or that there are none.
+    pub fn kept(&self, folder: &str, digest: &Digest) -> Result<Option<Vec<u8>>, TileStoreError> {
+        let path = self.kept_path(folder, digest);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed(&path, &error)),
+        }
+    }
+
+    fn kept_path(&self, folder: &str, digest: &Digest) -> PathBuf {
+        self.root.join(folder).join(digest.to_string())
     }
 
     fn place(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -77,17 +86,6 @@ impl TileSource for FolderStore {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SourceError::Missing(*path),
             _ => SourceError::Failed { path: *path, reason: error.to_string() },
         })
-    }
-}
-
-impl Definitions for FolderStore {
-    fn definition(&self, digest: &Digest) -> Result<Option<Vec<u8>>, String> {
-        let path = self.definition_path(digest);
-        match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        }
     }
 }
 

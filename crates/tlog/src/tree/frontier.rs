@@ -1,6 +1,6 @@
 //! The right edge of a tree: all that is needed to go on growing it.
 
-use model::Digest;
+use wire::Digest;
 
 use super::node_hash;
 use super::nodes::{NodeId, fold};

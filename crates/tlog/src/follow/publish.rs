@@ -2,8 +2,7 @@
 
 use super::log::{Log, OpenError};
 use super::store::{Swap, TileStore, TileStoreError};
-use crate::guard::{Guard, GuardError};
-use crate::leaf::{Forked, Record};
+use crate::guard::{Fork, Guard, GuardError};
 use crate::note::{Checkpoint, MalformedCheckpoint, MalformedNote, Note};
 use crate::tiles::{CheckedTiles, LeafTooLong, TileError, TilePath};
 use crate::tree::{prove_consistency, prove_inclusion};
@@ -98,10 +97,10 @@ impl<'a> Publisher<'a> {
         })
     }
 
-    /// Goes on although the guard remembers more: `fork` becomes a leaf after `leaves`, and says so.
-    pub fn fork(&mut self, leaves: &[Vec<u8>], fork: &Forked) -> Result<Published, PublishError> {
+    /// Goes on although the guard remembers more: its leaf comes after `leaves`, and says so.
+    pub fn fork(&mut self, leaves: &[Vec<u8>], fork: &Fork) -> Result<Published, PublishError> {
         let mut leaves = leaves.to_vec();
-        leaves.push(Record::Forked(fork.clone()).bytes());
+        leaves.push(fork.leaf.clone());
         self.publish(&leaves, |guard, next, tiles| {
             let index = next.size - 1;
             let proof = prove_inclusion(tiles, index, next.size)?;
