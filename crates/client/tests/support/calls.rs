@@ -112,6 +112,7 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
         "events" => {
             client.events(arguments.id(), arguments.get("after")).await.map(|page| shown(page.events))
         }
+        "find" => client.find(&arguments.get::<String>("text")).await.map(shown),
         "why" => client.why(arguments.id()).await.map(shown),
         "wait" => {
             let waited = client.wait(arguments.id(), arguments.span("at_most")).await?;
