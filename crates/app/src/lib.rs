@@ -9,6 +9,7 @@
 
 mod actions;
 mod apply;
+mod by_time;
 mod clock;
 mod cursors;
 mod deliveries;
@@ -20,6 +21,7 @@ mod feed;
 mod find;
 mod holds;
 mod inside;
+mod legal;
 mod log;
 mod log_records;
 mod once;
@@ -44,6 +46,7 @@ mod workers;
 
 use engine::Engine;
 
+pub use ::draw::Overlay;
 pub use actions::Terms;
 pub use cursors::CursorQuery;
 pub use deliveries::DeliveryQuery;
@@ -54,7 +57,7 @@ pub use export::Export;
 pub use feed::{FeedQuery, Follower};
 pub use pipelines::file;
 pub use refusals::{invalid, quote};
-pub use reviews::ReviewQuery;
+pub use reviews::{ReviewQuery, Whose};
 pub use store::{Narrowed, Query};
 pub use submit::Submitting;
 pub use tasks::Settlement;

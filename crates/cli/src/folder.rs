@@ -49,6 +49,11 @@ impl Folder {
         systems.iter().flat_map(|system| systems::sources(&**system)).try_for_each(|source| self.load(source))
     }
 
+    /// Returns the pipelines as their files have them.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.pipelines.iter().map(|pipeline| &**pipeline)
+    }
+
     fn load(&mut self, source: Source) -> anyhow::Result<()> {
         let loaded = model::pipeline::load(&source);
         self.pipelines

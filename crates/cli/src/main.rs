@@ -34,7 +34,7 @@ mod which;
 
 use std::process::ExitCode;
 
-use clap::{FromArgMatches as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use commands::Command;
 use exit::Exit;
@@ -80,8 +80,17 @@ fn run() -> anyhow::Result<Exit> {
     let file = settings::file(&given)?;
     let matches = settings::layered(&given, file.as_ref()).try_get_matches();
     let matches = matches.unwrap_or_else(|error| misused(&error));
+    let format = matches.get_one::<Format>("output").copied().unwrap_or_default();
+    if let Some(ended) = commands::of_systems::run(&matches, file.as_ref(), format) {
+        return ended;
+    }
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| misused(&error));
     cli.command.run(file.as_ref(), cli.output)
+}
+
+/// Returns all commands: the program's own, and those of the systems that it carries.
+fn command() -> clap::Command {
+    commands::of_systems::add(Cli::command(), &systems::all())
 }
 
 /// Ends with what is wrong with the command line. It repeats words of it, and an address among them may have a password in
@@ -103,10 +112,8 @@ fn misused(error: &clap::Error) -> ! {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn the_command_line_is_consistent() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
     }
 }

@@ -13,6 +13,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use worker::Worker;
 
+use crate::exit::Stop;
+use crate::settings::ConfigFile;
 use crate::store_place::Place;
 
 /// The tasks of one system that run at a time.
@@ -20,7 +22,30 @@ pub(crate) const CONCURRENCY: usize = 8;
 
 /// Returns every system there is, as it is without settings.
 pub(crate) fn all() -> Vec<Box<dyn System>> {
-    Vec::new()
+    vec![
+        #[cfg(feature = "ledger")]
+        Box::new(ledger::system()),
+        #[cfg(feature = "site-list")]
+        Box::new(site_list::system()),
+        #[cfg(feature = "skills")]
+        Box::new(skills::system()),
+    ]
+}
+
+/// Returns the system of this name, with its settings where the file has some.
+pub(crate) fn find(name: &str, file: Option<&ConfigFile>) -> anyhow::Result<Box<dyn System>> {
+    let known = all();
+    let names: Vec<&str> = known.iter().map(|system| system.name()).collect();
+    if !names.contains(&name) {
+        let there_is = match names.is_empty() {
+            true => "there is none".to_owned(),
+            false => format!("there is {}", names.join(", ")),
+        };
+        return Err(Stop::usage(format!("no system `{name}`; {there_is}")).into());
+    }
+    let configured = file.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+    let mut all = configured.into_iter().chain(known);
+    Ok(all.find(|system| system.name() == name).expect("it is among those there are"))
 }
 
 /// Returns the pipeline files of a system, as they are loaded.

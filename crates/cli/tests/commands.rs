@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use client::{Outcome, Worker};
-use common::{Said, Server, milepost, run};
+use common::{Said, Server, milepost, run, shipped};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -158,8 +158,33 @@ fn the_first_of_two_approvals_says_who_has_agreed_and_who_is_missing() {
     let first = server.run(&["act", id.as_str().expect("an id"), "open"]).ends(0);
     assert!(first.stdout.contains("GATE"), "{first:?}");
     assert!(first.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{first:?}");
+    let listed = server.run(&["act", id.as_str().expect("an id")]).ends(0);
+    assert!(listed.stdout.contains("open    no") && listed.stdout.contains("you agreed"), "{listed:?}");
     let again = server.run(&["act", id.as_str().expect("an id"), "open", "--wait"]).ends(0);
     assert!(again.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{again:?}");
+}
+
+#[test]
+fn a_review_is_taken_on_handed_over_noted_and_listed() {
+    let file = "name = \"gate\"\nversion = 1\nstart = \"GATE\"\n[states.GATE]\nreview = \"reviewer\"\n\
+        actions.open = \"OPEN\"\n[states.OPEN]\nfinal = \"success\"\n";
+    let server = Server::start(&[("gate.toml", file)]);
+    let id = server.run(&["submit", "gate", "--data", "{}", "-o", "json"]).ends(0).json()["id"].clone();
+    let id = id.as_str().expect("an id");
+    assert!(server.run(&["reviews", "--unassigned"]).ends(0).stdout.contains(id));
+    let claimed = server.run(&["reviews", "claim", id, "--for", "1h", "-o", "json"]).ends(0).json();
+    assert_eq!(claimed["assigned"]["to"], "local");
+    assert!(server.run(&["reviews", "--mine"]).ends(0).stdout.contains("local until"));
+    assert!(!server.run(&["reviews", "--unassigned"]).ends(0).stdout.contains(id));
+    let handed = server.run(&["reviews", "hand-over", id, "--to", "bob", "-o", "json"]).ends(0).json();
+    assert_eq!((&handed["assigned"]["to"], &handed["assigned"]["by"]), (&"bob".into(), &"local".into()));
+    let noted = server.run(&["reviews", "note", id, "ask the author", "-o", "json"]).ends(0).json();
+    assert_eq!(noted["notes"], 1);
+    let released = server.run(&["reviews", "release", id, "-o", "json"]).ends(0).json();
+    assert!(released["assigned"].is_null());
+    server.run(&["act", id, "open"]).ends(0);
+    server.run(&["reviews", "claim", id]).ends(4);
+    assert!(server.run(&["reviews"]).ends(0).stderr.contains("nothing waits"));
 }
 
 #[test]
@@ -179,7 +204,7 @@ fn tokens_open_the_door_as_far_as_their_role_goes() {
             .output();
     let shown = Said::from(from_environment.expect("the binary runs")).ends(0).json();
     assert_eq!(shown["submission"]["id"], id);
-    let file = common::pipelines().join("skill-review.toml").display().to_string();
+    let file = shipped::file("skill-review").display().to_string();
     let refused = server.run(&["apply", &file, "--token", "secret"]).ends(5);
     assert!(refused.stderr.contains("role-required"), "{}", refused.stderr);
 }

@@ -1,6 +1,6 @@
 //! Commands on pipeline files: check and draw.
 
-use crate::common::{pipelines, run};
+use crate::common::{run, shipped};
 
 const MISTAKEN: &str = r#"name = "broken"
 version = 1
@@ -22,7 +22,7 @@ fn written(text: &str) -> (tempfile::TempDir, String) {
 }
 
 fn own() -> String {
-    pipelines().join("skill-review.toml").display().to_string()
+    shipped::file("skill-review").display().to_string()
 }
 
 #[test]

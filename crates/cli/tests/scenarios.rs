@@ -4,27 +4,18 @@
 use crate::common;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
-use common::{pipelines, run};
+use common::{run, shipped};
 use model::Pipeline;
 use model::pipeline::{Source, attachments, load};
 use tempfile::TempDir;
 
 fn shipped(name: &str) -> Pipeline {
-    let read = |path: &str| std::fs::read_to_string(pipelines().join(path)).expect("the file is there");
+    let file = shipped::file(name);
+    let read = |path: &str| std::fs::read_to_string(file.with_file_name(path)).expect("the file is there");
     let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
     source.files = attachments(&source.toml).into_iter().map(|path| (path.clone(), read(&path))).collect();
     load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
-}
-
-fn tomls(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let paths = entries.map(|entry| entry.expect("the folder can be read").path());
-    let mut tomls: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
-    tomls.sort();
-    tomls
 }
 
 /// Compares every pair of states that some edge connects with those of the machine's document.
@@ -46,15 +37,15 @@ fn assert_moves(name: &str, document: &[(&str, &[&str])]) {
 
 #[test]
 fn every_shipped_machine_walks_every_move_as_its_scenarios_say() {
-    let files = tomls(&pipelines());
-    assert_eq!(files.len(), 7, "{files:?}");
+    let files = shipped::files();
+    assert_eq!(files.len(), 8, "{files:?}");
     let paths: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     let args: Vec<&str> =
         ["test", "-o", "json"].into_iter().chain(paths.iter().map(String::as_str)).collect();
     let report = run(&args).ends(0).json();
     assert_eq!(report["ok"], true);
     let files = report["files"].as_array().expect("there is one for each");
-    assert_eq!(files.len(), 7);
+    assert_eq!(files.len(), 8);
     for file in files {
         assert_eq!(file["coverage"]["required"], true, "{}", file["file"]);
         assert_eq!(file["coverage"]["missing"].as_array().map(Vec::len), Some(0));
@@ -88,10 +79,13 @@ fn the_ledgers_queue_has_the_moves_of_its_document() {
             ("QUEUED", &["SUBMITTING"]),
             // Invalid, because an admin gave up a batch that was dead.
             ("SUBMITTING", &["PENDING", "DELAYED", "INVALID"]),
-            ("PENDING", &["UNKNOWN", "VALID", "COMMITTED", "INVALID"]),
+            // Delayed, because its fee is too low; invalid while delayed, because an admin gave it up.
+            ("PENDING", &["UNKNOWN", "DELAYED", "VALID", "COMMITTED", "INVALID"]),
             ("UNKNOWN", &["SUBMITTING"]),
-            ("DELAYED", &["SUBMITTING"]),
+            ("DELAYED", &["SUBMITTING", "INVALID"]),
             ("VALID", &["COMMITTED", "INVALID"]),
+            // The chain of an Ethereum went back behind its block.
+            ("COMMITTED", &["REORGED"]),
         ],
     );
 }
@@ -342,17 +336,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 #[test]
 fn scenarios_notice_when_a_machine_is_broken() {
     let folder = TempDir::new().expect("a temporary folder");
-    let mails = ["templates/ingest-batch", "templates/site-list", "templates/skill-review"];
-    for part in ["", "schemas", "tests"].into_iter().chain(mails) {
-        std::fs::create_dir_all(folder.path().join(part)).expect("the folder can be written");
-        let entries = std::fs::read_dir(pipelines().join(part)).expect("the folder is there");
-        for path in
-            entries.map(|entry| entry.expect("the folder can be read").path()).filter(|path| path.is_file())
-        {
-            let name = path.file_name().expect("a file has a name");
-            std::fs::copy(&path, folder.path().join(part).join(name)).expect("the file can be copied");
-        }
-    }
+    shipped::gather(folder.path());
     for (name, rule, broken) in BROKEN {
         let path = folder.path().join(format!("{name}.toml"));
         let text = std::fs::read_to_string(&path).expect("the file is there");
@@ -392,9 +376,9 @@ fn tested(scenarios: &str, args: &[&str]) -> common::Said {
 
 fn tested_on(pipeline: &str, scenarios: &str, args: &[&str]) -> common::Said {
     let folder = TempDir::new().expect("a temporary folder");
-    std::fs::create_dir(folder.path().join("tests")).expect("the folder can be written");
+    std::fs::create_dir(folder.path().join("scenarios")).expect("the folder can be written");
     std::fs::write(folder.path().join("hello.toml"), pipeline).expect("the folder can be written");
-    std::fs::write(folder.path().join("tests/hello.toml"), scenarios).expect("the folder can be written");
+    std::fs::write(folder.path().join("scenarios/hello.toml"), scenarios).expect("the folder can be written");
     let path = folder.path().join("hello.toml").display().to_string();
     let args: Vec<&str> = ["test"].into_iter().chain(args.iter().copied()).chain([path.as_str()]).collect();
     run(&args)
@@ -563,7 +547,7 @@ steps = [
 
 #[test]
 fn a_file_that_cannot_be_used_does_not_keep_the_others_from_being_run() {
-    let good = pipelines().join("delivery.toml").display().to_string();
+    let good = shipped::file("delivery").display().to_string();
     let said = run(&["test", "no/such/file.toml", &good]).ends(2);
     assert!(said.stderr.contains("cannot read no/such/file.toml"), "{}", said.stderr);
     assert!(said.stdout.contains("0 failed"), "{}", said.stdout);
@@ -575,7 +559,7 @@ fn a_pipeline_without_scenarios_is_a_wrong_usage() {
     let path = folder.path().join("hello.toml");
     std::fs::write(&path, HELLO).expect("the folder can be written");
     let said = run(&["test", &path.display().to_string()]).ends(2);
-    assert!(said.stderr.contains("tests/hello.toml, the scenarios of"), "{}", said.stderr);
+    assert!(said.stderr.contains("scenarios/hello.toml, the scenarios of"), "{}", said.stderr);
 }
 
 #[test]
@@ -630,7 +614,7 @@ final = "failure"
 
 #[test]
 fn examples_of_the_documentation_are_true() {
-    let page = pipelines().join("../docs/scenarios.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenarios.md");
     let page = std::fs::read_to_string(page).expect("the page is there");
     let blocks = page.split("```toml").skip(1).filter_map(|rest| rest.split_once('\n'));
     let examples: Vec<&str> =
@@ -640,14 +624,14 @@ fn examples_of_the_documentation_are_true() {
         std::fs::write(folder.path().join(path), text).expect("the folder can be written");
         folder.path().join(path).display().to_string()
     };
-    std::fs::create_dir(folder.path().join("tests")).expect("the folder can be written");
+    std::fs::create_dir(folder.path().join("scenarios")).expect("the folder can be written");
     write("parcel.toml", PARCEL);
     let (pipelines, scenarios): (Vec<_>, Vec<_>) =
         examples.iter().partition(|text| text.starts_with("name ="));
     assert_eq!((pipelines.len(), scenarios.len()), (1, 3));
     write("order.toml", pipelines[0]);
     for (index, scenario) in scenarios.into_iter().enumerate() {
-        let path = write(&format!("tests/{index}.toml"), scenario);
+        let path = write(&format!("scenarios/{index}.toml"), scenario);
         let said = run(&["test", &path]).ends(0);
         if index == 0 {
             let shown = page.split("```text\n").nth(1).unwrap_or_default().split("```").next();

@@ -5,7 +5,7 @@ use crate::common;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use common::{Server, milepost, run};
+use common::{Server, milepost, run, shipped};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -66,10 +66,12 @@ fn a_server_does_not_start_with_a_pipeline_that_has_problems() {
 #[test]
 fn every_line_of_the_log_is_json_when_asked() {
     let folder = TempDir::new().expect("a temporary folder");
+    let pipelines = folder.path().join("pipelines");
+    shipped::gather(&pipelines);
     let mut server = milepost(&["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--data"])
         .arg(folder.path().join("data"))
         .arg("--pipelines")
-        .arg(common::pipelines())
+        .arg(pipelines)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");

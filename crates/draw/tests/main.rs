@@ -5,4 +5,6 @@
 mod common;
 mod mermaid;
 mod random;
+#[path = "../../model/tests/support/shipped.rs"]
+mod shipped;
 mod svg;

@@ -70,9 +70,7 @@ fn escaped(text: &str) -> String {
 
 /// The pipelines of these tests and those that ship.
 fn all() -> Vec<Pipeline> {
-    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../pipelines");
-    let mut paths: Vec<_> = std::fs::read_dir(shipped).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    let paths = crate::shipped::files();
     assert!(paths.len() >= 7, "{paths:?}");
     let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
     let shipped = paths.iter().map(|path| {

@@ -13,7 +13,7 @@ use model::{Code, Refusal};
 
 /// Callers remembered at a time; more share one allowance until some have been quiet for a while.
 const CALLERS_MAX: usize = 20_000;
-/// A caller who was quiet may be this far ahead of its rate.
+/// A caller of the whole server who was quiet may be this far ahead of its rate.
 const BURST: Duration = Duration::from_secs(5);
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 
@@ -22,6 +22,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Rates<K> {
     /// The part of the time that one request takes.
     step: Option<Duration>,
+    /// A caller who was quiet may be this far ahead of its rate. At least one request is in every allowance.
+    ahead_max: Duration,
     callers: Mutex<Callers<K>>,
 }
 
@@ -36,8 +38,18 @@ struct Callers<K> {
 impl<K: Hash + Eq> Rates<K> {
     /// None: as many as they like.
     pub(crate) fn new(per_second: Option<u32>) -> Self {
-        let step = per_second.map(|rate| Duration::from_secs(1) / rate.max(1));
-        Rates { step, callers: Mutex::new(Callers { until: HashMap::new(), swept_at: None }) }
+        Rates::of(per_second.map(|rate| (Duration::from_secs(1) / rate.max(1), BURST)))
+    }
+
+    /// Allows a request every so often, and a caller who was quiet so many at once.
+    pub(crate) fn every(step: Duration, burst: u32) -> Self {
+        Rates::of(Some((step, step.saturating_mul(burst))))
+    }
+
+    fn of(rate: Option<(Duration, Duration)>) -> Self {
+        let (step, ahead_max) =
+            rate.map_or((None, Duration::ZERO), |(step, most)| (Some(step), most.max(step)));
+        Rates { step, ahead_max, callers: Mutex::new(Callers { until: HashMap::new(), swept_at: None }) }
     }
 
     pub(crate) fn take(&self, caller: K, now: Instant) -> Result<(), Refusal> {
@@ -56,9 +68,8 @@ impl<K: Hash + Eq> Rates<K> {
         }
         let lasts = until.entry(caller).or_insert(now);
         let ahead = lasts.saturating_duration_since(now);
-        // At least one request is in every allowance, however slow.
-        if ahead + step > BURST.max(step) {
-            return Err(refused((ahead + step).saturating_sub(BURST.max(step))));
+        if ahead + step > self.ahead_max {
+            return Err(refused((ahead + step).saturating_sub(self.ahead_max)));
         }
         *lasts = now + ahead + step;
         Ok(())
@@ -97,6 +108,15 @@ mod tests {
         assert_eq!((refusal.code, &refusal.details["retry_after_s"]), (Code::RateLimited, &1.into()));
         assert_eq!(count(&rates, 1, start + Duration::from_secs(1)), 10);
         assert_eq!(count(&Rates::new(None), 1, start), 1_000);
+    }
+
+    #[test]
+    fn a_form_takes_a_few_a_minute() {
+        let (rates, start) = (Rates::every(Duration::from_secs(10), 3), engine::clock::instant());
+        assert_eq!(count(&rates, 1, start), 3);
+        assert_eq!(rates.take(1, start).unwrap_err().details["retry_after_s"], 10);
+        assert_eq!(count(&rates, 1, start + Duration::from_secs(10)), 1);
+        assert_eq!(count(&rates, 1, start + Duration::from_secs(600)), 3);
     }
 
     #[test]

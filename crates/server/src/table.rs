@@ -12,10 +12,11 @@ use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, Spawn
 
 use crate::layers::{self, Door};
 use crate::options::Options;
+use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, clock, cursors, deliveries, endpoints, evidence, export, feed, figures, health, holds, lists,
-    log, metrics, operations, pipelines, submissions, submit, tasks, tokens,
+    log, metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
 };
 use crate::state::Server;
 
@@ -62,6 +63,7 @@ use Room::{Always, One, Page, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
 const WORKER: Need = Need::Role(Role::Worker);
+const REVIEWER: Need = Need::Role(Role::Reviewer);
 const ADMIN: Need = Need::Role(Role::Admin);
 
 /// The table: method, path, who may, what it counts against, handler.
@@ -96,6 +98,7 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, One, |get| on(get, submissions::drawing)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
+    route(Method::GET, "/v1/submissions/{id}/actions", AnyRole, One, |get| on(get, submissions::actions)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),
@@ -104,6 +107,16 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
         on(post, actions::acknowledge)
     }),
+    route(Method::POST, "/v1/submissions/{id}/review/claim", AnyRole, Request, |post| {
+        on(post, reviews::claim)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/hand-over", AnyRole, Request, |post| {
+        on(post, reviews::hand_over)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/release", AnyRole, Request, |post| {
+        on(post, reviews::release)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/notes", AnyRole, Request, |post| on(post, reviews::note)),
     route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, lists::investigations)),
     route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, lists::dead)),
     route(Method::GET, "/v1/deliveries", AnyRole, Page, |get| on(get, deliveries::list)),
@@ -112,9 +125,11 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, figures::workers)),
     route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, lists::overdue)),
     route(Method::GET, "/v1/operations", AnyRole, Page, |get| on(get, operations::list)),
-    route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
+    route(Method::POST, "/v1/operations", REVIEWER, Request, |post| on(post, operations::start)),
     route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
-    route(Method::POST, "/v1/operations/{operation}/stop", ADMIN, Request, |post| on(post, operations::stop)),
+    route(Method::POST, "/v1/operations/{operation}/stop", REVIEWER, Request, |post| {
+        on(post, operations::stop)
+    }),
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
@@ -174,7 +189,7 @@ pub(crate) fn api(server: &Server) -> Router {
 
 /// Makes the router of the table and of the routes of systems, whose handlers ask `api`.
 pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
-    let own = own_routes(server);
+    let own = pages::mount(own_routes(server), server);
     let all = server.mounts.iter().fold(own, |router, mounts| mounts.mount(router, server, api));
     framed(all, server.clone()).with_state(server.clone())
 }

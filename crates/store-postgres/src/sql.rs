@@ -68,6 +68,7 @@ pub(crate) const PAST_KEY_DELETE: &str = include_str!("sql/past_key_delete.sql")
 pub(crate) const PAST_KEY_INSERT: &str = include_str!("sql/past_key_insert.sql");
 pub(crate) const PLACE_DELETE: &str = include_str!("sql/place_delete.sql");
 pub(crate) const PLACE_INSERT: &str = include_str!("sql/place_insert.sql");
+pub(crate) const PLACE_ROWS: &str = include_str!("sql/place_rows.sql");
 pub(crate) const PLACE_OLDEST: &str = include_str!("sql/place_oldest.sql");
 pub(crate) const READY_DELETE: &str = include_str!("sql/ready_delete.sql");
 pub(crate) const READY_INSERT: &str = include_str!("sql/ready_insert.sql");

@@ -1,7 +1,7 @@
 //! A system: pipelines together with the code that works on them.
 //!
 //! A system has a name and pipelines; all else is optional: settings of its own, tasks, followers of the feed, routes and
-//! pages. It asks for everything through the public [`Client`], so whatever it can do a user can, and the same code runs
+//! pages, commands, and a part of the demo. It asks for everything through the public [`Client`], so whatever it can do a user can, and the same code runs
 //! inside of a server or elsewhere by `milepost work NAME --server URL`.
 //!
 //! ```
@@ -28,11 +28,15 @@
 //! ```
 
 mod call;
+mod command;
+mod demo;
+mod exit;
 mod follower;
 mod pipeline;
 mod route;
 mod run;
 mod settings;
+mod table;
 
 use std::path::PathBuf;
 
@@ -41,11 +45,15 @@ use fetch::Fetch;
 use worker::Worker;
 
 pub use call::{Call, Caller, Reply};
+pub use command::{Command, Failed, Shown};
+pub use demo::{Demo, Staged, Story};
+pub use exit::{Exit, Stop};
 pub use follower::Follower;
 pub use pipeline::PipelineFile;
 pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
 pub use run::run;
 pub use settings::{Fault, Settings, secret};
+pub use table::{Table, plain};
 
 /// A system: a name and pipelines, and the code that works on them.
 pub trait System: Send + Sync {
@@ -80,6 +88,16 @@ pub trait System: Send + Sync {
     /// Returns the pages under `/console/NAME/`.
     fn pages(&self) -> Vec<Route> {
         Vec::new()
+    }
+
+    /// Returns the commands of `milepost NAME ..`. They work without settings as well.
+    fn commands(&self) -> Vec<Command> {
+        Vec::new()
+    }
+
+    /// Returns the system's part of `milepost demo`.
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        None
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Method;
 use wire::{Refusal, Role};
@@ -42,7 +43,35 @@ pub enum Need {
 /// The most requests that one address may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    pub per_second: u32,
+    /// The time that one request takes up.
+    pub every: Duration,
+    /// The requests that an address that was quiet may make at once.
+    pub burst: u32,
+}
+
+impl Rate {
+    /// Allows so many requests a second, and five seconds' worth at once.
+    #[must_use]
+    pub const fn per_second(requests: u32) -> Rate {
+        let requests = if requests == 0 { 1 } else { requests };
+        Rate {
+            every: Duration::from_nanos(1_000_000_000 / requests as u64),
+            burst: requests.saturating_mul(5),
+        }
+    }
+
+    /// Allows so many requests a minute, and as many of them at once. A form wants no more than a few.
+    #[must_use]
+    pub const fn per_minute(requests: u32) -> Rate {
+        let requests = if requests == 0 { 1 } else { requests };
+        Rate { every: Duration::from_nanos(60_000_000_000 / requests as u64), burst: requests }
+    }
+
+    /// Sets how many requests an address that was quiet may make at once; at least one.
+    #[must_use]
+    pub const fn burst(self, requests: u32) -> Rate {
+        Rate { burst: if requests == 0 { 1 } else { requests }, ..self }
+    }
 }
 
 /// The bound that a request counts against.
@@ -117,7 +146,7 @@ mod tests {
     #[test]
     fn a_system_keeps_to_addresses_of_its_own() {
         let at = |path: &'static str| {
-            let need = Need::Public(Rate { per_second: 1 });
+            let need = Need::Public(Rate::per_second(1));
             Route::new((Method::GET, path), (need, Room::Request), "", |_| async { Ok(Reply::text("")) })
         };
         for path in ["/skills/badge/{name}", "/compat/cloudflare/x"] {

@@ -1,5 +1,7 @@
 //! A registry of agent skills: scans, judgement, review, publication.
 
+pub mod scan;
+
 use system::{PipelineFile, System};
 
 struct Skills;
@@ -17,44 +19,20 @@ impl System for Skills {
 
     fn pipelines(&self) -> Vec<PipelineFile> {
         const NAMED: &[(&str, &str)] = &[
-            ("schemas/skill-review.json", include_str!("../../../pipelines/schemas/skill-review.json")),
+            ("schemas/skill-review.json", include_str!("../schemas/skill-review.json")),
             (
                 "schemas/skill-review-publication.json",
-                include_str!("../../../pipelines/schemas/skill-review-publication.json"),
+                include_str!("../schemas/skill-review-publication.json"),
             ),
-            (
-                "schemas/skill-review-scan.json",
-                include_str!("../../../pipelines/schemas/skill-review-scan.json"),
-            ),
-            (
-                "schemas/skill-review-verdict.json",
-                include_str!("../../../pipelines/schemas/skill-review-verdict.json"),
-            ),
-            ("schemas/tier3-checklist.json", include_str!("../../../pipelines/schemas/tier3-checklist.json")),
-            (
-                "templates/skill-review/received.txt",
-                include_str!("../../../pipelines/templates/skill-review/received.txt"),
-            ),
-            (
-                "templates/skill-review/review.txt",
-                include_str!("../../../pipelines/templates/skill-review/review.txt"),
-            ),
-            (
-                "templates/skill-review/published.txt",
-                include_str!("../../../pipelines/templates/skill-review/published.txt"),
-            ),
-            (
-                "templates/skill-review/rejected.txt",
-                include_str!("../../../pipelines/templates/skill-review/rejected.txt"),
-            ),
-            (
-                "templates/skill-review/operator.txt",
-                include_str!("../../../pipelines/templates/skill-review/operator.txt"),
-            ),
+            ("schemas/skill-review-scan.json", include_str!("../schemas/skill-review-scan.json")),
+            ("schemas/skill-review-verdict.json", include_str!("../schemas/skill-review-verdict.json")),
+            ("schemas/tier3-checklist.json", include_str!("../schemas/tier3-checklist.json")),
+            ("templates/skill-review/received.txt", include_str!("../templates/skill-review/received.txt")),
+            ("templates/skill-review/review.txt", include_str!("../templates/skill-review/review.txt")),
+            ("templates/skill-review/published.txt", include_str!("../templates/skill-review/published.txt")),
+            ("templates/skill-review/rejected.txt", include_str!("../templates/skill-review/rejected.txt")),
+            ("templates/skill-review/operator.txt", include_str!("../templates/skill-review/operator.txt")),
         ];
-        vec![
-            PipelineFile::new("skill-review.toml", include_str!("../../../pipelines/skill-review.toml"))
-                .naming(NAMED),
-        ]
+        vec![PipelineFile::new("skill-review.toml", include_str!("../skill-review.toml")).naming(NAMED)]
     }
 }

@@ -15,10 +15,10 @@ use crate::source;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  milepost apply pipelines/skill-review.toml
-  milepost apply pipelines/skill-review.toml --param approve_min=90
-  milepost apply pipelines/skill-review.toml --param approve_min=null
-  milepost apply pipelines/skill-review.toml --dry-run
+  milepost apply skill-review.toml
+  milepost apply skill-review.toml --param approve_min=90
+  milepost apply skill-review.toml --param approve_min=null
+  milepost apply skill-review.toml --dry-run
   milepost apply old/skill-review.toml --rollback
 
 Schemas and templates that the file names are sent along. Applying what is in force already changes nothing; a changed

@@ -13,7 +13,7 @@ use crate::source;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  milepost check pipelines/skill-review.toml
+  milepost check skill-review.toml
   milepost check -o json pipelines/*.toml
 
 Exits with 1 if a file has problems.")]

@@ -1,7 +1,6 @@
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::Cli;
 use crate::exit::Exit;
 use crate::output;
 
@@ -19,7 +18,7 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "milepost", &mut script);
+        clap_complete::generate(self.shell, &mut crate::command(), "milepost", &mut script);
         output::print(&String::from_utf8(script)?)?;
         Ok(Exit::Fine)
     }

@@ -14,8 +14,8 @@ use crate::which::Which;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  milepost draw pipelines/skill-review.toml > skill-review.mmd
-  milepost draw pipelines/skill-review.toml --format svg > skill-review.svg
+  milepost draw skill-review.toml > skill-review.mmd
+  milepost draw skill-review.toml --format svg > skill-review.svg
   milepost draw --submission 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57 > way.svg
 
 A file is drawn without a server. The way of a submission is drawn by the server, as SVG.")]

@@ -27,6 +27,7 @@ mod migrate;
 mod migrate_store;
 mod monitor;
 mod new;
+pub(crate) mod of_systems;
 mod operations;
 mod overdue;
 mod pipelines;
@@ -34,6 +35,7 @@ mod release;
 mod restore;
 mod resume;
 mod retire;
+mod reviews;
 mod serve;
 mod servers;
 mod show;
@@ -90,6 +92,7 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Reviews(reviews::Reviews),
     Investigations(investigations::Investigations),
     Deliveries(deliveries::Deliveries),
     Overdue(overdue::Overdue),
@@ -104,8 +107,6 @@ pub(crate) enum Command {
     Witness(witness::Witness),
     Servers(servers::Servers),
     Clock(clock::Clock),
-    // Hidden while the program carries no system.
-    #[command(hide = true)]
     Work(work::Work),
     Worker(worker::Worker),
     Tokens(tokens::Tokens),
@@ -146,6 +147,7 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Reviews(reviews) => reviews.run(format),
             Command::Investigations(investigations) => investigations.run(format),
             Command::Deliveries(deliveries) => deliveries.run(format),
             Command::Overdue(overdue) => overdue.run(format),

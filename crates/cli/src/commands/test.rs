@@ -12,13 +12,13 @@ use crate::scenario;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  milepost test pipelines/skill-review.toml             the scenarios in pipelines/tests/skill-review.toml
-  milepost test pipelines/tests/*.toml                  scenario files themselves
-  milepost test --coverage pipelines/skill-review.toml  and which moves no scenario walks
+  milepost test report.toml             the scenarios in scenarios/report.toml beside it
+  milepost test scenarios/*.toml        scenario files themselves
+  milepost test --coverage report.toml  and which moves no scenario walks
 
 Exits with 1 if a scenario fails, with 2 if a file cannot be read or has mistakes.")]
 pub(crate) struct Test {
-    /// Scenario files, or pipeline files with scenarios in tests/ beside them
+    /// Scenario files, or pipeline files with scenarios in scenarios/ beside them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 

@@ -8,7 +8,7 @@ use system::Desk;
 use worker::Worker;
 
 use super::worker::own_name;
-use crate::exit::{Exit, Stop};
+use crate::exit::Exit;
 use crate::logging::{self, LogFormat};
 use crate::remote::{ServerArgs, block_on};
 use crate::settings::ConfigFile;
@@ -65,7 +65,7 @@ impl Work {
     }
 
     async fn work(&self, file: Option<&ConfigFile>) -> anyhow::Result<()> {
-        let system = self.system(file)?;
+        let system = systems::find(&self.system, file)?;
         let signals = Signals::listen()?;
         let stop = async {
             signals.asked_to_stop().await;
@@ -82,22 +82,5 @@ impl Work {
             .grace(Duration::from(self.grace));
         system::run(&*system, &desk, worker, stop).await?;
         Ok(())
-    }
-
-    /// Returns the system of this name, with its settings where the file has some.
-    fn system(&self, file: Option<&ConfigFile>) -> anyhow::Result<Box<dyn system::System>> {
-        let known = systems::all();
-        let names: Vec<&str> = known.iter().map(|system| system.name()).collect();
-        if !names.contains(&&*self.system) {
-            let there_is = if names.is_empty() {
-                "there is none".into()
-            } else {
-                format!("there is {}", names.join(", "))
-            };
-            return Err(Stop::usage(format!("no system `{}`; {there_is}", self.system)).into());
-        }
-        let configured = file.map(ConfigFile::systems).transpose()?.unwrap_or_default();
-        let mut all = configured.into_iter().chain(known);
-        Ok(all.find(|system| system.name() == self.system).expect("it is among those there are"))
     }
 }

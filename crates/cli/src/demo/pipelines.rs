@@ -1,6 +1,9 @@
-//! The demo's pipelines: files of the repository, carried in the binary so that the demo runs in any folder.
+//! The demo's pipelines: those of the systems, and files of the repository that no system has yet, carried in the binary
+//! so that the demo runs in any folder.
 
 use model::pipeline::Source;
+
+use crate::systems;
 
 /// A pipeline's file, and those it names by their paths.
 struct Carried {
@@ -32,17 +35,7 @@ const CARRIED: &[Carried] = &[
     // Before the batches, which make such jobs.
     carried!("ingest-job", "ingest-job"),
     carried!("ingest-batch", "ingest-batch", "ingest-batch-corrupt"; "depositor"),
-    carried!("ledger-batch", "ledger-batch"),
     carried!("sign-request", "sign-request", "sign-request-publication", "sign-request-signature"),
-    carried!(
-        "site-list", "site-list", "site-list-found", "site-list-invalid", "site-list-leaf", "site-list-proof";
-        "contact", "operator"
-    ),
-    carried!(
-        "skill-review", "skill-review", "skill-review-publication", "skill-review-scan", "skill-review-verdict",
-        "tier3-checklist";
-        "received", "review", "published", "rejected", "operator"
-    ),
 ];
 
 pub(super) const SKILLS: &str = "skill-review";
@@ -52,21 +45,29 @@ pub(super) const LEDGER: &str = "ledger-batch";
 pub(super) const SIGNING: &str = "sign-request";
 pub(super) const DELIVERY: &str = "delivery";
 
-pub(super) fn sources() -> impl Iterator<Item = Source> {
+/// Returns the files to apply: of systems, those that are wanted.
+pub(super) fn sources(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = Source> {
     let others = CARRIED.iter().map(|carried| {
         let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
         Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
     });
+    let systems = systems::all();
+    let wanted = systems.iter().filter(|system| wanted(system.name()));
+    let of_systems: Vec<Source> = wanted.flat_map(|system| systems::sources(&**system)).collect();
     // Before all that notify somebody.
-    std::iter::once(engine::delivery::source()).chain(others)
+    std::iter::once(engine::delivery::source()).chain(others).chain(of_systems)
 }
 
 #[cfg(test)]
-pub(super) fn loaded() -> Vec<model::Pipeline> {
+#[path = "../../../model/tests/support/shipped.rs"]
+mod shipped;
+
+#[cfg(test)]
+pub(super) fn loaded(wanted: impl Fn(&str) -> bool) -> Vec<model::Pipeline> {
     let load = |source: Source| {
         model::pipeline::load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
     };
-    sources().map(load).collect()
+    sources(wanted).map(load).collect()
 }
 
 #[cfg(test)]
@@ -76,18 +77,14 @@ mod tests {
     use super::*;
 
     fn skill_review() -> model::Pipeline {
-        loaded().into_iter().find(|pipeline| &*pipeline.name == SKILLS).expect("it is carried")
+        loaded(|_| true).into_iter().find(|pipeline| &*pipeline.name == SKILLS).expect("it is carried")
     }
 
     #[test]
     fn every_pipeline_of_the_repository_is_carried() {
-        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pipelines"));
-        let files = folder.expect("the folder is there").map(|entry| entry.expect("it is readable").path());
-        let there: BTreeSet<String> = files
-            .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
-            .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-            .collect();
-        let carried: BTreeSet<String> = loaded().iter().map(|pipeline| pipeline.name.to_string()).collect();
+        let there = BTreeSet::from_iter(shipped::names());
+        let carried: BTreeSet<String> =
+            loaded(|_| true).iter().map(|pipeline| pipeline.name.to_string()).collect();
         assert_eq!(carried, there);
     }
 

@@ -1,10 +1,9 @@
 //! Data goes to stdout, talk to stderr. Whoever reads may stop reading: that is no error.
 
 mod json;
-mod table;
 
+pub(crate) use ::system::{Table, plain};
 pub(crate) use json::pretty;
-pub(crate) use table::{Table, plain};
 
 use std::io::{self, Write as _};
 

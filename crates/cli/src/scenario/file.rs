@@ -37,14 +37,14 @@ pub(super) type Samples = BTreeMap<String, Value>;
 
 const KEYS: &[&str] = &["pipeline", "also", "params", "require_full_coverage", "samples", "scenario"];
 
-/// Reads a scenario file, or the one that belongs to a pipeline file: `tests/NAME.toml` beside it.
+/// Reads a scenario file, or the one that belongs to a pipeline file: `scenarios/NAME.toml` beside it.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Suite> {
     let text = read_text(path)?;
     if !is_pipeline(&text) {
         return Reader { path, source: Source::new(path.display().to_string(), text) }.read();
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    let beside = folder.join("tests").join(path.file_name().unwrap_or_default());
+    let beside = folder.join("scenarios").join(path.file_name().unwrap_or_default());
     let text = std::fs::read_to_string(&beside).map_err(|error| {
         Stop::usage(format!("cannot read {}, the scenarios of {}: {error}", beside.display(), path.display()))
             .next("write some; docs/scenarios.md says how")

@@ -67,7 +67,8 @@ impl ConfigFile {
         Ok(file)
     }
 
-    pub(super) fn parse(text: &str) -> ConfigFile {
+    /// Reads the text of a file.
+    pub(crate) fn parse(text: &str) -> ConfigFile {
         let mut file = ConfigFile { text: text.to_owned(), ..ConfigFile::default() };
         let table = match DeTable::parse(text) {
             Ok(table) => table.into_inner(),

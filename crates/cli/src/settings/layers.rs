@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 
 use super::file::{ConfigFile, Entry};
 use super::{client_settings, is_setting, serve_settings, settings, variable};
-use crate::Cli;
 
 /// The words on the command line, before they are understood.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ pub(crate) fn layered(given: &Given, file: Option<&ConfigFile>) -> Command {
     let none = ConfigFile::default();
     let file = file.unwrap_or(&none);
     let layers = Layers { given, file };
-    let command = Cli::command().mut_subcommands(|command| layers.asking(command));
+    let command = crate::command().mut_subcommands(|command| layers.asking(command));
     // A backup is of what a server with the same settings keeps.
     ["serve", "backup"]
         .into_iter()

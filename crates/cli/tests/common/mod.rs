@@ -1,6 +1,9 @@
 //! The real binary: run to its end, or as a server.
 
 pub(crate) mod python;
+#[allow(clippy::duplicate_mod, reason = "the stories of the audit log's tests bring it along as well")]
+#[path = "../../../model/tests/support/shipped.rs"]
+pub(crate) mod shipped;
 pub(crate) mod sql;
 
 use std::io::{BufRead as _, BufReader};
@@ -71,11 +74,6 @@ pub(crate) fn run(args: &[&str]) -> Said {
     milepost(args).output().expect("the binary runs").into()
 }
 
-/// The repository's pipeline files.
-pub(crate) fn pipelines() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../pipelines"))
-}
-
 /// A server process of its own, on a free port, over a folder of its own.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -114,7 +112,7 @@ impl Server {
 
     /// Starts one with the repository's pipelines.
     pub(crate) fn with_own_pipelines() -> Server {
-        Server::start_in(TempDir::new().expect("a temporary folder"), &pipelines(), &[], &[])
+        Server::start_with_own(TempDir::new().expect("a temporary folder"))
     }
 
     /// Starts one with the repository's pipelines, whose door opens to this token only.
@@ -130,7 +128,13 @@ impl Server {
         });
         kept.expect("the token is kept");
         drop(store);
-        Server::start_in(folder, &pipelines(), &[], &[])
+        Server::start_with_own(folder)
+    }
+
+    fn start_with_own(folder: TempDir) -> Server {
+        let pipelines = folder.path().join("pipelines");
+        shipped::gather(&pipelines);
+        Server::start_in(folder, &pipelines, &[], &[])
     }
 
     fn start_in(folder: TempDir, pipelines: &Path, args: &[String], envs: &[(&str, &str)]) -> Server {

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use crate::common::shipped;
 use crate::docs::page::Page;
 
 /// The databases that pages name.
@@ -26,7 +27,9 @@ pub(crate) fn run(page: &Page, files: &[(String, String)]) -> Result<(), String>
     for (name, text) in files.iter().chain(&page.files) {
         place.write(&place.reader.join(name), &place.localized(text));
     }
-    copy(&repository().join("pipelines"), &place.reader.join("pipelines"));
+    for folder in ["pipelines", "systems"] {
+        shipped::copy(&repository().join(folder), &place.reader.join(folder));
+    }
     let script = place.state.join("page.sh");
     place.write(&script, &place.localized(&page.script));
     let said = place.state.join("output");
@@ -130,19 +133,6 @@ fn database(index: usize) -> String {
 
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("the folder can be written");
-    for entry in fs::read_dir(from).expect("the folder is there") {
-        let entry = entry.expect("the folder can be read");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), &target).expect("the file can be copied");
-        }
-    }
 }
 
 /// A port that nobody has, below those that the system gives to whoever asks for any: so nobody takes it until the page

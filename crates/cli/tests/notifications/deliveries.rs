@@ -8,7 +8,7 @@ use model::{Json, SubmissionId};
 use serde_json::{Value, json};
 use wire::api::{SubmissionView, SubmitBody};
 
-use crate::common::{self, Server};
+use crate::common::{Server, shipped};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -46,7 +46,7 @@ pub(crate) fn patient_server(ports: &[u16]) -> Server {
 }
 
 fn server_trying(within: &str, ports: &[u16], more: &[&str], envs: &[(&str, &str)]) -> Server {
-    let read = |file: &str| std::fs::read_to_string(common::pipelines().join(file)).unwrap();
+    let read = |file: &str| std::fs::read_to_string(shipped::file("delivery").with_file_name(file)).unwrap();
     let (toml, schema) = (read("delivery.toml"), read("schemas/delivery.json"));
     let quick = hurried(&toml, within);
     assert!(quick.contains("version = 2") && quick.matches("\"100ms\"").count() == 2, "{quick}");

@@ -1,8 +1,9 @@
 //! One submission and everything that is done to it, with time in the test's hand.
 #![allow(dead_code, reason = "the tests of other crates use a part of it")]
 
+mod shipped;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::admit::{Application, admit_any};
@@ -23,8 +24,8 @@ pub(crate) fn admin() -> Caller {
 
 /// A pipeline the product ships, with the files it names.
 pub(crate) fn shipped(name: &str) -> Pipeline {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines");
-    let read = |path: &str| std::fs::read_to_string(folder.join(path)).unwrap();
+    let file = shipped::file(name);
+    let read = |path: &str| std::fs::read_to_string(file.with_file_name(path)).unwrap();
     let mut source = Source::new(format!("{name}.toml"), read(&format!("{name}.toml")));
     source.files = attachments(&source.toml).into_iter().map(|path| (path.clone(), read(&path))).collect();
     load(&source).unwrap_or_else(|problems| panic!("{}", problems.render(&source)))
@@ -32,13 +33,7 @@ pub(crate) fn shipped(name: &str) -> Pipeline {
 
 /// Every pipeline the product ships.
 pub(crate) fn all_shipped() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../pipelines");
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let tomls = entries.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    let mut names: Vec<String> =
-        tomls.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
-    names.sort();
-    names
+    shipped::names()
 }
 
 pub(crate) fn pipeline(toml: &str) -> Pipeline {

@@ -75,7 +75,7 @@ impl System for Greetings {
     }
 
     fn routes(&self) -> Vec<Route> {
-        let public = Need::Public(Rate { per_second: 1 });
+        let public = Need::Public(Rate::per_second(1));
         vec![
             Route::new(
                 (Method::POST, "/greetings/hello/{name}"),

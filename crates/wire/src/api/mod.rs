@@ -3,6 +3,7 @@
 //! Names and shapes are the API; a change here is a change for every user. Unknown fields are refused on the way in, so
 //! that a misspelt one is never ignored, and tolerated on the way out, so that an older client reads a newer server.
 
+mod action;
 mod audit;
 mod delivery;
 mod difference;
@@ -13,12 +14,14 @@ mod hold;
 mod operation;
 mod pipeline;
 mod problem;
+mod review;
 mod stats;
 mod submission;
 mod task;
 mod token;
 mod why;
 
+pub use action::{ActionView, ActionsAnswer, DeedView, FormView, TargetView};
 pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, LogKeyBody, WitnessView};
 pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};
@@ -32,6 +35,7 @@ pub use pipeline::{
     RetireBody, ScheduleView, StateCount, StateView,
 };
 pub use problem::Problem;
+pub use review::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage};
 pub use stats::{
     ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
     ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,

@@ -1,5 +1,6 @@
 //! The requests there are, area by area.
 
+mod actions;
 mod audit;
 mod events;
 mod feed;
@@ -37,7 +38,9 @@ pub(super) const AREAS: &[Area] = &[
         name: "Submissions",
         about: "Submitting, looking, and what people do to submissions.",
         calls: submissions::calls,
-        shapes: || [submission::shapes(), events::shapes()].into_iter().flatten().collect(),
+        shapes: || {
+            [submission::shapes(), events::shapes(), actions::shapes()].into_iter().flatten().collect()
+        },
     },
     Area {
         name: "Operations",

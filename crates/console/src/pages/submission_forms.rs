@@ -1,0 +1,60 @@
+//! The forms of a submission's page: actions, amendments, redrives, acknowledgements.
+
+use app::Terms;
+use wire::api::{AcknowledgeBody, ActBody, RedriveBody};
+use wire::{Json, Refusal};
+
+use crate::actions;
+use crate::answer::Answer;
+use crate::ask::Visit;
+use crate::fields::Fields;
+
+pub(crate) async fn act(visit: Visit) -> Result<Answer, Refusal> {
+    let (id, form) = (visit.id()?, visit.ask.form());
+    let done = async {
+        let action = form.get("action").ok_or_else(|| app::invalid("say which action to take"))?;
+        let body = ActBody {
+            reason: form.get("reason").map(str::to_owned),
+            data: actions::data(&form)?,
+            to: form.get("to").map(Into::into),
+        };
+        visit.app.act(id, action.into(), body, terms(&form)).await
+    };
+    let done = done.await;
+    let back =
+        form.get("back").map_or_else(|| page(&visit), |back| super::sign_in::inside(Some(back)).to_owned());
+    visit.told(done, &back, "acted")
+}
+
+pub(crate) async fn amend(visit: Visit) -> Result<Answer, Refusal> {
+    let (id, form) = (visit.id()?, visit.ask.form());
+    let done = async {
+        let patch = Json::parse(form.get("patch").unwrap_or_default());
+        let patch = patch.map_err(|error| app::invalid(format!("the patch is not strict JSON: {error}")))?;
+        visit.app.amend(id, patch, terms(&form)).await
+    };
+    let done = done.await;
+    visit.told(done, &page(&visit), "amended")
+}
+
+pub(crate) async fn redrive(visit: Visit) -> Result<Answer, Refusal> {
+    let reason = visit.ask.form().get("reason").map(str::to_owned);
+    let done = visit.app.redrive(visit.id()?, RedriveBody { reason }).await;
+    visit.told(done, &page(&visit), "redriven")
+}
+
+pub(crate) async fn acknowledge(visit: Visit) -> Result<Answer, Refusal> {
+    let form = visit.ask.form();
+    let body = AcknowledgeBody { note: form.get("note").map(str::to_owned) };
+    let done = visit.app.acknowledge(visit.id()?, body, terms(&form)).await;
+    visit.told(done, &page(&visit), "acknowledged")
+}
+
+/// Does nothing where the submission is not what its reader saw.
+fn terms(form: &Fields) -> Terms {
+    Terms { if_match: form.get("revision").and_then(|text| text.parse().ok()), ..Terms::default() }
+}
+
+fn page(visit: &Visit) -> String {
+    format!("/console/submissions/{}", visit.ask.part("id"))
+}

@@ -1,0 +1,120 @@
+//! Rules, read from `rules.toml`, and the matching of texts against all of them at once.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use serde::Deserialize;
+
+use super::context::{Context, Segment};
+use super::finding::{Category, Finding, Severity, quoted};
+
+/// The most matches of one rule that are looked at in one piece of text.
+const MATCHES_MAX: usize = 100;
+
+/// The rules that ship, as a file. A change of it means that published skills are scanned again.
+pub const RULES: &str = include_str!("rules.toml");
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    /// Pieces of patterns, used as `<<name>>`.
+    words: BTreeMap<String, String>,
+    rule: Vec<Rule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    pub(super) id: String,
+    category: Category,
+    severity: Severity,
+    /// The severity in some contexts, where it is another one.
+    #[serde(default)]
+    at: BTreeMap<Context, Severity>,
+    /// The contexts that are looked at, if not all.
+    pub(super) only: Option<Vec<Context>>,
+    pattern: String,
+    /// A match that has this, too, is none.
+    unless: Option<String>,
+    message: String,
+    /// Set if what is met asks for rights that a person should look at.
+    #[serde(default)]
+    high_privilege: bool,
+    /// A text that the rule meets, and one that it nearly meets: both are tests.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only the tests look at it"))]
+    pub(super) hit: String,
+    #[cfg_attr(not(test), allow(dead_code, reason = "only the tests look at it"))]
+    pub(super) miss: String,
+}
+
+impl Rule {
+    fn severity_at(&self, context: Context) -> Option<Severity> {
+        let looked_at = self.only.as_ref().is_none_or(|only| only.contains(&context));
+        looked_at.then(|| self.at.get(&context).copied().unwrap_or(self.severity))
+    }
+}
+
+/// All rules, compiled.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) rules: Vec<Rule>,
+    patterns: Vec<(Regex, Option<Regex>)>,
+    all: RegexSet,
+}
+
+/// The rules that ship.
+pub(super) static SHIPPED: LazyLock<Rules> =
+    LazyLock::new(|| Rules::read(RULES).expect("the rules that ship are tested"));
+
+impl Rules {
+    pub(super) fn read(text: &str) -> Result<Rules, String> {
+        let file: RuleFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        let whole = |pattern: &str| {
+            file.words.iter().fold(pattern.to_owned(), |pattern, (name, word)| {
+                pattern.replace(&format!("<<{name}>>"), &format!("(?:{word})"))
+            })
+        };
+        let compiled = |pattern: &str| {
+            let mut builder = RegexBuilder::new(&whole(pattern));
+            builder.unicode(false).case_insensitive(true).multi_line(true).build()
+        };
+        let of_rule = |rule: &Rule| {
+            let pattern = compiled(&rule.pattern).map_err(|error| format!("{}: {error}", rule.id))?;
+            let unless = rule.unless.as_deref().map(compiled).transpose();
+            Ok((pattern, unless.map_err(|error| format!("{}: {error}", rule.id))?))
+        };
+        let patterns = file.rule.iter().map(of_rule).collect::<Result<Vec<_>, String>>()?;
+        let mut set = RegexSetBuilder::new(file.rule.iter().map(|rule| whole(&rule.pattern)));
+        set.unicode(false).case_insensitive(true).multi_line(true);
+        let all = set.size_limit(64 << 20).dfa_size_limit(16 << 20).build();
+        Ok(Rules { rules: file.rule, patterns, all: all.map_err(|error| error.to_string())? })
+    }
+
+    /// Adds what the rules find in a piece of a file, and returns whether any of it asks for high privilege.
+    pub(super) fn look(&self, file: &str, segment: &Segment, findings: &mut Vec<Finding>) -> bool {
+        let text = &segment.text.text;
+        let mut is_high = false;
+        for index in self.all.matches(text.as_bytes()) {
+            let (rule, (pattern, unless)) = (&self.rules[index], &self.patterns[index]);
+            for found in pattern.find_iter(text.as_bytes()).take(MATCHES_MAX) {
+                let matched = String::from_utf8_lossy(found.as_bytes());
+                if unless.as_ref().is_some_and(|unless| unless.is_match(found.as_bytes())) {
+                    continue;
+                }
+                let Some(severity) = rule.severity_at(segment.context_of(&found.range())) else { continue };
+                is_high |= rule.high_privilege;
+                findings.push(Finding {
+                    rule: rule.id.clone(),
+                    category: rule.category,
+                    severity,
+                    file: file.to_owned(),
+                    line: segment.text.line_at(found.start()),
+                    matched: quoted(&matched),
+                    message: rule.message.clone(),
+                });
+            }
+        }
+        is_high
+    }
+}

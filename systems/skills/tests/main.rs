@@ -1,0 +1,3 @@
+//! The registry of skills from the outside.
+
+mod corpus;
