@@ -3,6 +3,7 @@
 
 mod actors;
 mod approvals;
+mod attempts;
 mod cel_suite;
 mod common;
 mod depth;
