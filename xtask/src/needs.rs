@@ -14,7 +14,7 @@ pub(crate) struct Needs {
 
 /// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for. Go and Python are
 /// for the verifiers of others: the audit log is checked with theirs, too. One server of a fleet is told a wrong time. The
-/// last three are what the commands in the documentation use.
+/// console is looked at in a browser, which node drives. The last three are what the commands in the documentation use.
 pub(crate) const NEEDS: &[Needs] = &[
     Needs { command: "git", package: "git" },
     Needs { command: "go", package: "golang-go" },
@@ -24,6 +24,9 @@ pub(crate) const NEEDS: &[Needs] = &[
     },
     Needs { command: "python3", package: "python3-venv" },
     Needs { command: "faketime", package: "faketime" },
+    Needs { command: "chromium", package: "chromium" },
+    Needs { command: "node", package: "nodejs" },
+    Needs { command: "npm", package: "npm" },
     Needs { command: "curl", package: "curl" },
     Needs { command: "jq", package: "jq" },
     Needs { command: "openssl", package: "openssl" },
