@@ -9,6 +9,7 @@
 
 mod actions;
 mod apply;
+mod by_time;
 mod clock;
 mod cursors;
 mod deliveries;
@@ -53,7 +54,7 @@ pub use engine::pipelines::Intent;
 pub use feed::{FeedQuery, Follower};
 pub use pipelines::file;
 pub use refusals::{invalid, quote};
-pub use reviews::ReviewQuery;
+pub use reviews::{ReviewQuery, Whose};
 pub use store::Query;
 pub use submit::Submitting;
 pub use tasks::Settlement;

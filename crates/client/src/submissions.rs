@@ -5,14 +5,27 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use reqwest::header::IF_MATCH;
 use wire::api::{
-    AcknowledgeBody, ActBody, ActionsAnswer, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody,
-    SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, DeliveryPage, DeliveryView, EventPage,
+    HandOverBody, ManyAnswer, NoteBody, RedriveBody, ReviewPage, SubmissionPage, SubmissionView,
+    SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
-use wire::{InvestigationStatus, Json, Status, SubmissionId, Time};
+use wire::{InvestigationStatus, Json, Millis, Status, SubmissionId, Time};
 
 use crate::call::Call;
 use crate::client::Client;
 use worker::Error;
+
+/// The reviews to list.
+#[derive(Debug, Clone, Default)]
+pub struct ReviewFilter {
+    pub pipeline: Option<String>,
+    /// The role that is asked to review.
+    pub role: Option<String>,
+    pub whose: Option<String>,
+    pub limit: Option<usize>,
+    /// What the page before said.
+    pub after: Option<String>,
+}
 
 /// The submissions to list. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
@@ -113,6 +126,66 @@ impl Client {
     /// What this client's token may do with a submission now: each action with its form, and why others are not open.
     pub async fn actions(&self, id: SubmissionId) -> Result<ActionsAnswer, Error> {
         self.json(Call::get(self.at(["submissions", &id.to_string(), "actions"]))).await
+    }
+
+    /// A page of what waits for people, the first due first. `whose` is `all`, `unassigned` or `mine`.
+    pub async fn reviews(&self, query: &ReviewFilter) -> Result<ReviewPage, Error> {
+        let mut url = self.at(["reviews"]);
+        let limit = query.limit.map(|limit| limit.to_string());
+        let given = [
+            ("pipeline", query.pipeline.as_deref()),
+            ("role", query.role.as_deref()),
+            ("whose", query.whose.as_deref()),
+            ("limit", limit.as_deref()),
+            ("after", query.after.as_deref()),
+        ];
+        for (name, value) in given.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        self.json(Call::get(url)).await
+    }
+
+    /// Takes a review on, or keeps it for longer.
+    pub async fn claim_review(
+        &self,
+        id: SubmissionId,
+        span: Option<Millis>,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "claim"]);
+        self.json(options.on(Call::post(url, &ClaimReviewBody { span })?)?).await
+    }
+
+    /// Gives a review to somebody else.
+    pub async fn hand_over_review(
+        &self,
+        id: SubmissionId,
+        body: &HandOverBody,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "hand-over"]);
+        self.json(options.on(Call::post(url, body)?)?).await
+    }
+
+    /// Lets a review go.
+    pub async fn release_review(
+        &self,
+        id: SubmissionId,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "release"]);
+        self.json(options.on(Call::post(url, &serde_json::json!({}))?)?).await
+    }
+
+    /// Writes down what others should know.
+    pub async fn note(
+        &self,
+        id: SubmissionId,
+        text: &str,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "notes"]);
+        self.json(options.on(Call::post(url, &NoteBody { text: text.to_owned() })?)?).await
     }
 
     /// Changes the payload by an RFC 7386 merge patch, in the fields the pipeline allows.

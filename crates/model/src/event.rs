@@ -20,7 +20,9 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
+use crate::submission::{
+    Approval, Assignment, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait,
+};
 use crate::time::Time;
 use crate::token::Bits;
 use crate::trace::Trace;
@@ -179,6 +181,9 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    Assigned(Assignment),
+    Released,
+    Noted,
     Migrated(Box<Migrated>),
     Refused {
         /// The one that was named: it may not exist.
@@ -210,6 +215,9 @@ impl Change {
             Change::Late { .. } => Kind::Late,
             Change::Approved(_) => Kind::Approved,
             Change::Acknowledged { .. } => Kind::Acknowledged,
+            Change::Assigned(_) => Kind::Assigned,
+            Change::Released => Kind::Released,
+            Change::Noted => Kind::Noted,
             Change::Migrated(_) => Kind::Migrated,
             Change::Refused { .. } => Kind::Refused,
             Change::Merged { .. } => Kind::Merged,

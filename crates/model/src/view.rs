@@ -58,6 +58,8 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
             .map(|action| action.name.clone())
             .collect(),
         approvals: row.approvals.clone(),
+        assigned: row.assignment.clone(),
+        notes: row.notes,
         sla: row.clocks.iter().map(|clock| sla(clock, row)).collect(),
         investigation: row.investigation().cloned(),
         traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),

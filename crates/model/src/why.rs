@@ -82,6 +82,7 @@ pub fn why(
         Wait::Redrive => look.dead(),
         Wait::Nothing => look.ended(),
     });
+    reasons.extend(look.assigned());
     reasons.extend(look.requested());
     reasons.extend(look.late());
     reasons.extend(look.investigated());
@@ -245,8 +246,11 @@ impl Look<'_> {
                 (_, by) => format!(", {} of {needed} agreed: {}", by.len(), by.join(", ")),
             };
             told.push(format!("{} ({}{votes})", action.name, roles.join(" or ")));
+            let named = action.edges.iter().flat_map(|edge| &edge.reviewers);
+            let reviewers: Vec<String> = named.map(ToString::to_string).collect();
             actions.push(json!({
                 "name": action.name, "roles": roles, "approvals": needed, "agreed": agreed,
+                "reviewers": reviewers,
             }));
         }
         reason("person", format!("it waits for a person: {}", told.join(", ")), json!({ "actions": actions }))
@@ -315,6 +319,12 @@ impl Look<'_> {
             .map(|row| json!({ "delivery": row.id, "state": row.state, "status": row.status, "error": row.error }))
             .collect();
         Some(reason("unsent", sentence, json!({ "deliveries": details })))
+    }
+
+    fn assigned(&self) -> Option<Reason> {
+        let held = self.row.assigned(self.around.now)?;
+        let sentence = format!("{} has taken the review on until {}", held.to, held.until);
+        Some(reason("assigned", sentence, json!({ "to": held.to, "by": held.by, "until": held.until })))
     }
 
     fn requested(&self) -> Option<Reason> {

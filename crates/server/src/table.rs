@@ -16,7 +16,7 @@ use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
     actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
-    metrics, operations, pipelines, submissions, submit, tasks, tokens,
+    metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
 };
 use crate::state::Server;
 
@@ -63,6 +63,7 @@ use Room::{Always, One, Page, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
 const WORKER: Need = Need::Role(Role::Worker);
+const REVIEWER: Need = Need::Role(Role::Reviewer);
 const ADMIN: Need = Need::Role(Role::Admin);
 
 /// The table: method, path, who may, what it counts against, handler.
@@ -104,6 +105,16 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
         on(post, actions::acknowledge)
     }),
+    route(Method::POST, "/v1/submissions/{id}/review/claim", AnyRole, Request, |post| {
+        on(post, reviews::claim)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/hand-over", AnyRole, Request, |post| {
+        on(post, reviews::hand_over)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/release", AnyRole, Request, |post| {
+        on(post, reviews::release)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/notes", AnyRole, Request, |post| on(post, reviews::note)),
     route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, lists::investigations)),
     route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, lists::dead)),
     route(Method::GET, "/v1/deliveries", AnyRole, Page, |get| on(get, deliveries::list)),
@@ -112,9 +123,11 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, figures::workers)),
     route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, lists::overdue)),
     route(Method::GET, "/v1/operations", AnyRole, Page, |get| on(get, operations::list)),
-    route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
+    route(Method::POST, "/v1/operations", REVIEWER, Request, |post| on(post, operations::start)),
     route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
-    route(Method::POST, "/v1/operations/{operation}/stop", ADMIN, Request, |post| on(post, operations::stop)),
+    route(Method::POST, "/v1/operations/{operation}/stop", REVIEWER, Request, |post| {
+        on(post, operations::stop)
+    }),
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),

@@ -1,9 +1,11 @@
 //! The schema in the database: made if missing, and checked for whether this release can work with it.
 
 use deadpool_postgres::Pool;
-use store::Error;
+use model::Status;
+use store::{Entries, Error};
 use tokio_postgres::Client;
 
+use crate::codec::{self, limit, text};
 use crate::connection::{self, Settings, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
@@ -50,6 +52,7 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
         check(&client).await?;
         expand(&client, &schema).await?;
+        list_reviews(&client).await?;
     } else {
         create(&client, &settings.schema).await?;
     }
@@ -113,9 +116,46 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";
     client.execute(gates, &[&gate::SEQUENCER, &(gate::LINES + gate::ENTRIES - 1)]).await?;
     // The last position whose event was retired is one of them.
-    for (name, value) in [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0)] {
+    let entries =
+        [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0), (REVIEWS_LISTED, 1)];
+    for (name, value) in entries {
         client.execute(sql::META_INSERT, &[&name, &value]).await?;
     }
+    Ok(())
+}
+
+/// The name of the entry that is there once what waits for people is listed.
+const REVIEWS_LISTED: &str = "reviews_listed";
+
+/// Lists what waits for people, in a store of a release that kept no such lists. Once, place by place and page by page.
+async fn list_reviews(client: &Client) -> Result<()> {
+    const PAGE: usize = 1_000;
+    if client.query_opt(sql::META_VALUE, &[&REVIEWS_LISTED]).await?.is_some() {
+        return Ok(());
+    }
+    for place in client.query(sql::COUNTER_ALL, &[]).await? {
+        let (pipeline, state): (&str, &str) = (place.try_get(0)?, place.try_get(1)?);
+        if place.try_get::<_, &str>(2)? != Status::Open.as_str() {
+            continue;
+        }
+        let mut after = uuid::Uuid::nil();
+        loop {
+            let page = client.query(sql::PLACE_ROWS, &[&pipeline, &state, &after, &limit(PAGE)]).await?;
+            let Some(last) = page.last() else { break };
+            after = last.try_get(0)?;
+            let (mut lists, mut times, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+            for found in &page {
+                let row = codec::found(found, 0)?.row;
+                for entry in Entries::of(&row).reviews {
+                    lists.push(text(&entry.pipeline).into_owned());
+                    times.push(entry.at.millis());
+                    ids.push(row.id.0);
+                }
+            }
+            client.execute(sql::LATE_INSERT, &[&lists, &times, &ids]).await?;
+        }
+    }
+    client.execute(sql::META_INSERT, &[&REVIEWS_LISTED, &1_i64]).await?;
     Ok(())
 }
 

@@ -64,6 +64,7 @@ pub(crate) const PARKED_FIRST: &str = include_str!("sql/parked_first.sql");
 pub(crate) const PARKED_INSERT: &str = include_str!("sql/parked_insert.sql");
 pub(crate) const PLACE_DELETE: &str = include_str!("sql/place_delete.sql");
 pub(crate) const PLACE_INSERT: &str = include_str!("sql/place_insert.sql");
+pub(crate) const PLACE_ROWS: &str = include_str!("sql/place_rows.sql");
 pub(crate) const PLACE_OLDEST: &str = include_str!("sql/place_oldest.sql");
 pub(crate) const READY_DELETE: &str = include_str!("sql/ready_delete.sql");
 pub(crate) const READY_INSERT: &str = include_str!("sql/ready_insert.sql");

@@ -1,10 +1,12 @@
 //! The schema in the file: made if missing, and checked for whether this release can work with it.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-use store::Error;
+use store::{Entries, Error, LateEntry};
 
+use crate::codec;
 use crate::connection;
 use crate::error::{Fault, Result};
+use crate::rows::Rows;
 use crate::sql;
 
 /// "Mile": tells a store from other applications' databases.
@@ -18,6 +20,9 @@ const MIN_COMPATIBLE: i64 = 1;
 /// The name of the entry that is there while another store is moved into this one. The entry's value says which.
 pub(crate) const MIGRATING: &str = "migrating";
 
+/// The name of the entry that is there once what waits for people is listed.
+const REVIEWS_LISTED: &str = "reviews_listed";
+
 /// Makes the file a store, or checks that it is one this release understands.
 pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     // Looked at before anything is set: a file of somebody else's stays as it is.
@@ -30,7 +35,35 @@ pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
         create(writer).map_err(Fault::while_syncing)?;
     }
     // Only added to: an older release goes on as if it were not there.
-    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())
+    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())?;
+    list_reviews(writer).map_err(Fault::while_syncing)
+}
+
+/// Lists what waits for people, in a store of a release that kept no such lists. Once, whatever is open.
+fn list_reviews(connection: &mut Connection) -> Result<()> {
+    if connection
+        .query_row(sql::META_VALUE, [REVIEWS_LISTED], |row| row.get::<_, i64>(0))
+        .optional()?
+        .is_some()
+    {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut rows = Rows::new(&transaction)?;
+        let mut insert = transaction.prepare(sql::LATE_INSERT)?;
+        let mut open = transaction.prepare("SELECT id FROM place WHERE status = 'open'")?;
+        let mut open = open.query([])?;
+        while let Some(found) = open.next()? {
+            let row = rows.indexed(codec::id(found, 0)?)?.row;
+            for LateEntry { pipeline, at } in Entries::of(&row).reviews {
+                insert.execute((&*pipeline, at.millis(), codec::blob(&row.id)))?;
+            }
+        }
+    }
+    transaction.execute(sql::META_INSERT, (REVIEWS_LISTED, 1))?;
+    transaction.commit()?;
+    Ok(())
 }
 
 fn is_empty(connection: &Connection) -> Result<bool> {

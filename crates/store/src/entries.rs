@@ -1,5 +1,6 @@
 //! The index entries of a row: slim, derived, the same in every store.
 
+use model::person::normal;
 use model::submission::{Slot, Wait};
 use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
 
@@ -22,6 +23,57 @@ pub struct Entries {
     pub slots: Vec<SlotEntry>,
     /// The time at which the first of the row's service levels is missed, or was.
     pub late: Option<LateEntry>,
+    /// The lists of what waits for people that the row is in. They are kept where late rows are, under names that no
+    /// pipeline has.
+    pub reviews: Vec<LateEntry>,
+}
+
+/// A list of what waits for people, the first due first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewList {
+    /// Whatever waits in a state.
+    All { pipeline: Name, state: Name },
+    /// What of that nobody has taken on.
+    Unassigned { pipeline: Name, state: Name },
+    /// What one person has taken on, wherever it is.
+    Of(Name),
+}
+
+impl ReviewList {
+    /// Returns the name that the list is kept under. Pipelines, states and people have no such character in theirs.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        const MARK: char = '\u{1f}';
+        match self {
+            ReviewList::All { pipeline, state } => format!("{pipeline}{MARK}{state}").into(),
+            ReviewList::Unassigned { pipeline, state } => format!("{pipeline}{MARK}{state}{MARK}").into(),
+            ReviewList::Of(person) => format!("{MARK}{}", normal(person)).into(),
+        }
+    }
+
+    fn at(&self, at: Time) -> LateEntry {
+        LateEntry { pipeline: self.name(), at }
+    }
+}
+
+/// Returns a row's place among what waits for people: by when it is due, and where no service level says so, since when it
+/// waits.
+#[must_use]
+pub fn review_due(row: &Submission) -> Time {
+    row.clocks.iter().map(|clock| clock.due_at).min().unwrap_or(row.entered_at)
+}
+
+fn reviews(row: &Submission) -> Vec<LateEntry> {
+    if row.wait != Wait::Person {
+        return Vec::new();
+    }
+    let (pipeline, state) = (row.pipeline.clone(), row.state.clone());
+    let held = match &row.assignment {
+        Some(assignment) => ReviewList::Of(assignment.to.clone()),
+        None => ReviewList::Unassigned { pipeline: pipeline.clone(), state: state.clone() },
+    };
+    let at = review_due(row);
+    vec![ReviewList::All { pipeline, state }.at(at), held.at(at)]
 }
 
 /// The time to look at a row. Rows that have ended are looked at apart, so that clearing up delays nobody.
@@ -132,6 +184,11 @@ pub fn unheld_lane(row: &Submission) -> Option<LaneKey> {
 }
 
 impl Entries {
+    /// Returns all lists by time that the row is in.
+    pub fn by_time(&self) -> impl Iterator<Item = &LateEntry> {
+        self.late.iter().chain(&self.reviews)
+    }
+
     #[must_use]
     pub fn of(row: &Submission) -> Self {
         let open_key = |key: &Name| OpenKey { pipeline: row.pipeline.clone(), key: key.clone() };
@@ -160,6 +217,7 @@ impl Entries {
                 .map(|clock| clock.due_at)
                 .min()
                 .map(|at| LateEntry { pipeline: row.pipeline.clone(), at }),
+            reviews: reviews(row),
         }
     }
 }

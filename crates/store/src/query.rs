@@ -210,9 +210,11 @@ pub struct Line {
     pub waiting: Vec<SubmissionId>,
 }
 
-/// The submissions of a pipeline that have missed a service level, the longest ago first.
+/// The submissions of a pipeline that have missed a service level, the longest ago first; or one of the lists of what waits
+/// for people ([`crate::entries::ReviewList`]), the first due first.
 #[derive(Debug, Clone)]
 pub struct Late {
+    /// The pipeline, or the name of the list.
     pub pipeline: Name,
     /// Missed at this time or before.
     pub until: Time,

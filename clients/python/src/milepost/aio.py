@@ -29,6 +29,7 @@ from .views import (
     Json,
     ManyResult,
     Progress,
+    ReviewPage,
     Settled,
     Submission,
     SubmissionPage,
@@ -178,6 +179,61 @@ class AsyncClient:
     async def why(self, id: str) -> Why:
         """Every reason a submission is not moving."""
         answer: Why = await self._send(_routes.read("submissions", id, "why"))
+        return answer
+
+    async def reviews(
+        self,
+        *,
+        pipeline: str | None = None,
+        role: str | None = None,
+        whose: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> ReviewPage:
+        """A page of what waits for people, the first due first. `whose` is all, unassigned or mine."""
+        query = {"pipeline": pipeline, "role": role, "whose": whose, "limit": limit, "after": after}
+        answer: ReviewPage = await self._send(_routes.reviews(query))
+        return answer
+
+    async def claim_review(
+        self,
+        id: str,
+        *,
+        span: Span | None = None,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submission:
+        """Takes a review on, or keeps it for longer."""
+        body = {"for": None if span is None else spans.text(span)}
+        answer: Submission = await self._send(_routes.review(id, "claim", body, idempotency_key, revision))
+        return answer
+
+    async def hand_over_review(
+        self,
+        id: str,
+        to: str,
+        *,
+        span: Span | None = None,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submission:
+        """Gives a review to somebody else."""
+        body = {"to": to, "for": None if span is None else spans.text(span)}
+        answer: Submission = await self._send(_routes.review(id, "hand-over", body, idempotency_key, revision))
+        return answer
+
+    async def release_review(
+        self, id: str, *, revision: int | None = None, idempotency_key: str | None = None
+    ) -> Submission:
+        """Lets a review go."""
+        answer: Submission = await self._send(_routes.review(id, "release", {}, idempotency_key, revision))
+        return answer
+
+    async def note(
+        self, id: str, text: str, *, revision: int | None = None, idempotency_key: str | None = None
+    ) -> Submission:
+        """Writes down what others should know."""
+        answer: Submission = await self._send(_routes.note(id, text, idempotency_key, revision))
         return answer
 
     async def actions(self, id: str) -> Actions:

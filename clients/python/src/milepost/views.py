@@ -84,6 +84,8 @@ class Submission(_Submission, total=False):
     stands_for: str
     key_waits: bool
     approvals: list[dict[str, Any]]
+    assigned: dict[str, str]
+    notes: int
     traceparent: str
     tracestate: str
     sla: list[dict[str, Any]]
@@ -99,6 +101,13 @@ class WholeSubmission(Submission):
 
 
 class SubmissionPage(TypedDict):
+    submissions: list[Submission]
+    next: Optional[str]
+
+
+class ReviewPage(TypedDict):
+    """What waits for people. `next` is a place in the list, no id."""
+
     submissions: list[Submission]
     next: Optional[str]
 
@@ -171,6 +180,8 @@ class Form(TypedDict, total=False):
 
     when: str
     role: str
+    reviewers: list[str]
+    only_submitter: bool
     reason: bool
     data: Json
     task: str

@@ -34,6 +34,7 @@ mod release;
 mod restore;
 mod resume;
 mod retire;
+mod reviews;
 mod serve;
 mod servers;
 mod show;
@@ -89,6 +90,7 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Reviews(reviews::Reviews),
     Investigations(investigations::Investigations),
     Deliveries(deliveries::Deliveries),
     Overdue(overdue::Overdue),
@@ -142,6 +144,7 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Reviews(reviews) => reviews.run(format),
             Command::Investigations(investigations) => investigations.run(format),
             Command::Deliveries(deliveries) => deliveries.run(format),
             Command::Overdue(overdue) => overdue.run(format),

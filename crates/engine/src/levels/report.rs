@@ -3,7 +3,7 @@
 use model::Millis;
 use model::Time;
 use model::measured::Level;
-use model::pipeline::{Pipeline, Sla, SlaSpan};
+use model::pipeline::{Pipeline, Sla, Stretch};
 
 use super::{Kept, LevelKey, Measurements, Tally, Window};
 
@@ -64,12 +64,12 @@ fn judge(window: Window, tally: &Tally, sla: &Sla) -> WindowReport {
 
 /// Compares a percentile with its bound. The verdict is counted exactly; the figure beside it is an estimate and must
 /// not contradict.
-fn verdict(tally: &Tally, kept: Kept, percent: u64, bound: SlaSpan) -> Option<Verdict> {
+fn verdict(tally: &Tally, kept: Kept, percent: u64, bound: Stretch) -> Option<Verdict> {
     let (figure, within, met) = (tally.percentile(percent)?, kept.share()?, kept.is_met(percent)?);
     let figure = match bound {
-        SlaSpan::Time(bound) if met => figure.min(bound),
-        SlaSpan::Time(bound) => figure.max(Millis::new(bound.millis().saturating_add(1))),
-        SlaSpan::BusinessDays(_) => figure,
+        Stretch::Time(bound) if met => figure.min(bound),
+        Stretch::Time(bound) => figure.max(Millis::new(bound.millis().saturating_add(1))),
+        Stretch::BusinessDays(_) => figure,
     };
     Some(Verdict { figure, within, met })
 }
@@ -90,9 +90,9 @@ mod tests {
                 let within = Some(took <= bound);
                 tally.note(&Measured { level, at: Time::EPOCH, took, target: within, p95: None });
             }
-            let verdict = verdict(&tally, tally.target, 50, SlaSpan::Time(bound)).unwrap();
+            let verdict = verdict(&tally, tally.target, 50, Stretch::Time(bound)).unwrap();
             assert_eq!((verdict.met, verdict.figure <= bound), (met, met), "{verdict:?}");
         }
-        assert_eq!(verdict(&Tally::default(), Kept::default(), 50, SlaSpan::Time(bound)), None);
+        assert_eq!(verdict(&Tally::default(), Kept::default(), 50, Stretch::Time(bound)), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::command::{Acknowledge, Act, Amend, Redrive};
+use model::command::{Acknowledge, Act, Amend, Note, Redrive, Review};
 use model::entry::EntryChange;
 use model::{Caller, Code, Command, LeaseToken, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace};
 use store::{Changes, Store, Take};
@@ -289,6 +289,21 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
         submission(self.ask(Input::from(Ask::Tell(id, Command::Acknowledge(acknowledge))).once(once)).await?)
+    }
+
+    /// Disposes of a review.
+    pub async fn review(
+        &self,
+        id: SubmissionId,
+        review: Review,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Review(review))).once(once)).await?)
+    }
+
+    /// Writes a note.
+    pub async fn note(&self, id: SubmissionId, note: Note, once: Option<Once>) -> Result<Answered, Refusal> {
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Note(note))).once(once)).await?)
     }
 
     pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {

@@ -19,10 +19,12 @@ mod limits;
 mod message;
 mod migrate;
 mod moves;
+mod note;
 mod notify;
 mod park;
 mod redrive;
 mod renew;
+mod review;
 mod settle;
 mod snooze;
 mod submit;
@@ -36,7 +38,9 @@ pub use give_back::GIVEN_BACK_TIMEOUTS;
 pub use guard_view::NAMES;
 pub use legal::{actions, deeds};
 pub use message::BODY_BYTES_MAX;
+pub use note::NOTES_MAX;
 pub use notify::{ADDRESSES_MAX, DELIVERIES_MAX};
+pub use review::{CLAIM_DEFAULT, CLAIM_MAX};
 pub use snooze::SNOOZE_MAX;
 pub use unborn::{Fate, MERGED, REFUSED, Unborn, unborn};
 pub use wake::GRACE;
@@ -144,6 +148,8 @@ fn tell(
         Command::Amend(amend) => amend::decide(pipeline, current, amend, context),
         Command::Migrate(migrate) => migrate::decide(pipeline, current, migrate, context),
         Command::Acknowledge(acknowledge) => acknowledge::decide(pipeline, current, acknowledge, context),
+        Command::Review(review) => review::decide(pipeline, current, review, context),
+        Command::Note(note) => note::decide(pipeline, current, note, context),
         Command::Redrive(redrive) => redrive::decide(pipeline, current, redrive, context),
         Command::Seat => Ok(park::seat(pipeline, current, context)),
         Command::TakeKey => Ok(park::take_key(pipeline, current, context)),

@@ -4,7 +4,7 @@ use app::{Query, ReviewQuery};
 use axum::Json;
 use axum::http::Uri;
 use model::Refusal;
-use wire::api::{OverduePage, SubmissionPage};
+use wire::api::{OverduePage, ReviewPage, SubmissionPage};
 
 use super::Asking;
 use crate::problem::Answer;
@@ -36,13 +36,14 @@ pub(crate) async fn investigations(asking: Asking, uri: Uri) -> Answer<Json<Subm
     Ok(Json(asking.investigations(query(&uri, &["investigation"])?).await?))
 }
 
-pub(crate) async fn reviews(asking: Asking, uri: Uri) -> Answer<Json<SubmissionPage>> {
-    let params = Params::read(&uri, &["pipeline", "role", "limit", "after"])?;
+pub(crate) async fn reviews(asking: Asking, uri: Uri) -> Answer<Json<ReviewPage>> {
+    let params = Params::read(&uri, &["pipeline", "role", "whose", "limit", "after"])?;
     let query = ReviewQuery {
         pipeline: params.name("pipeline"),
         role: params.parse("role")?,
+        whose: params.parse("whose")?.unwrap_or_default(),
         limit: params.limit()?,
-        after: params.parse("after")?,
+        after: params.get("after").map(str::to_owned),
     };
     Ok(Json(asking.reviews(query).await?))
 }

@@ -15,6 +15,7 @@ pub(crate) mod log;
 pub(crate) mod metrics;
 pub(crate) mod operations;
 pub(crate) mod pipelines;
+pub(crate) mod reviews;
 mod stream;
 pub(crate) mod submissions;
 pub(crate) mod submit;

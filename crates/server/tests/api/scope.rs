@@ -151,6 +151,8 @@ impl Theirs {
             "/v1/tasks:fail" => {
                 json!({ "tasks": [{ "token": self.lease, "error": { "code": "x", "message": "x" } }] })
             }
+            "/v1/submissions/{id}/review/hand-over" => json!({ "to": "ada" }),
+            "/v1/submissions/{id}/notes" => json!({ "text": "not yours" }),
             "/v1/tasks:give-back" => json!({ "tasks": [{ "token": self.lease }] }),
             "/v1/tasks:snooze" => json!({ "tasks": [{ "token": self.lease, "for": "1s" }] }),
             "/v1/tasks:spawn" => json!({ "tasks": [{ "token": self.lease, "children": [] }] }),

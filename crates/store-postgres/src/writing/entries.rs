@@ -23,7 +23,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     ready().write(client, sides(&changes, |side, id| queued(side, id).into_iter().collect()), steps);
     ready_labels().write(client, sides(&changes, queued_labels), steps);
     timers().write(client, sides(&changes, |side, id| timer(side, id).into_iter().collect()), steps);
-    late().write(client, sides(&changes, |side, id| lateness(side, id).into_iter().collect()), steps);
+    late().write(client, sides(&changes, lateness), steps);
     labels().write(client, sides(&changes, labelled), steps);
     parents().write(client, sides(&changes, |side, id| parent(side, id).into_iter().collect()), steps);
     holdings::write(writing, &changes, steps);
@@ -161,8 +161,9 @@ fn timers<'a>() -> Table<'a, TimerRow> {
 
 type LateRow = (String, i64, Uuid);
 
-fn lateness(side: &Side<'_>, id: Uuid) -> Option<LateRow> {
-    side.entries.late.as_ref().map(|late| (text(&late.pipeline).into_owned(), late.at.millis(), id))
+fn lateness(side: &Side<'_>, id: Uuid) -> Vec<LateRow> {
+    let lists = side.entries.by_time();
+    lists.map(|late| (text(&late.pipeline).into_owned(), late.at.millis(), id)).collect()
 }
 
 fn late<'a>() -> Table<'a, LateRow> {

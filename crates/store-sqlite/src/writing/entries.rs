@@ -173,11 +173,11 @@ fn write_late(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut delete = Lazy::new(connection, sql::LATE_DELETE);
     let mut insert = Lazy::new(connection, sql::LATE_INSERT);
     for change in changes {
-        let (before, after) = change.differing(|side| side.entries.late.as_ref());
-        if let Some(LateEntry { pipeline, at }) = before {
+        let (before, after) = change.differing(|side| Some(side.entries.by_time().collect::<Vec<_>>()));
+        for LateEntry { pipeline, at } in before.into_iter().flatten() {
             remove(delete.get()?, change, (pipeline, at.millis(), change.id()))?;
         }
-        if let Some(LateEntry { pipeline, at }) = after {
+        for LateEntry { pipeline, at } in after.into_iter().flatten() {
             insert.get()?.execute((pipeline, at.millis(), change.id()))?;
         }
     }

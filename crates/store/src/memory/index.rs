@@ -63,7 +63,7 @@ impl Index {
             self.parked.add(hold, row.id);
         }
         self.slots.extend(entries.slots.into_iter().map(|slot| (slot, row.id)));
-        if let Some(late) = entries.late {
+        for late in entries.late.into_iter().chain(entries.reviews) {
             self.late.add(late.pipeline, (late.at, row.id));
         }
         for (label, value) in &row.labels {
@@ -103,7 +103,7 @@ impl Index {
         for slot in &entries.slots {
             self.slots.remove(slot);
         }
-        if let Some(late) = entries.late {
+        for late in entries.late.into_iter().chain(entries.reviews) {
             self.late.remove(&late.pipeline, &(late.at, row.id));
         }
         for (label, value) in &row.labels {

@@ -13,6 +13,7 @@ mod hold;
 mod operation;
 mod pipeline;
 mod problem;
+mod review;
 mod stats;
 mod submission;
 mod task;
@@ -32,6 +33,7 @@ pub use pipeline::{
     RetireBody, ScheduleView, StateCount, StateView,
 };
 pub use problem::Problem;
+pub use review::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage};
 pub use stats::{
     ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
     ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,

@@ -10,7 +10,9 @@ use crate::Name;
 use crate::actor::Actor;
 use crate::event::{Kind, Notified};
 use crate::json::Json;
-use crate::submission::{Approval, Children, Failure, Investigation, Reported, Status, SubmissionId};
+use crate::submission::{
+    Approval, Assignment, Children, Failure, Investigation, Reported, Status, SubmissionId,
+};
 use crate::time::Time;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -106,6 +108,12 @@ pub struct SubmissionView {
     /// The approvals so far of an action that needs several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
+    /// The person whose review it is, where somebody took it on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned: Option<Assignment>,
+    /// The number of notes that people wrote about it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
     /// The service levels it is measured by at present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sla: Vec<SlaView>,
@@ -126,6 +134,11 @@ pub struct SubmissionView {
     pub outputs: Option<BTreeMap<Name, Json>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 use model::Actor;
-use model::submission::{Approval, Children, Failure, Investigation, Reported};
+use model::submission::{Approval, Assignment, Children, Failure, Investigation, Reported};
 use serde_json::{Value, json};
 use wire::api::{
     AcknowledgeBody, ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem,
@@ -161,6 +161,8 @@ impl Shape for SubmissionView {
                 list(refer::<Approval>()),
                 "Who has agreed so far to an action that needs several.",
             )
+            .may("assigned", refer::<Assignment>(), "Whose review it is, where somebody took it on.")
+            .may("notes", words::count(), "How many notes people wrote about it.")
             .may("sla", list(refer::<SlaView>()), "The service levels it is measured by at present.")
             .may(
                 "investigation",

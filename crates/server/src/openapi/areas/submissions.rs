@@ -1,7 +1,8 @@
 use model::Code;
 use wire::api::{
-    AcknowledgeBody, ActBody, ActionsAnswer, EventPage, ManyAnswer, OverduePage, RedriveBody, SubmissionPage,
-    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, EventPage, HandOverBody, ManyAnswer, NoteBody,
+    OverduePage, RedriveBody, ReviewPage, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody,
+    SubmitMany, WhyAnswer,
 };
 
 use crate::openapi::call::{Call, JSON, get, post};
@@ -46,11 +47,18 @@ fn looking() -> Vec<Call> {
                 .query("status", words::status(), ""),
         ),
         filters(get("/v1/dead", "list_dead", "Dead letters, newest first")),
-        get("/v1/reviews", "list_reviews", "What waits for a person, newest first")
+        get("/v1/reviews", "list_reviews", "What waits for a person, the first due first")
+            .details("Due as its first service level says; without one, since it waits.")
             .query("pipeline", words::pipeline(), "Of this pipeline.")
             .query("role", words::role(), "What this role is asked to review.")
-            .pages(words::id())
-            .gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
+            .query(
+                "whose",
+                words::one_of(&["all", "unassigned", "mine"]),
+                "Those that nobody has taken on, or the caller's own.",
+            )
+            .query("limit", words::limit(), "At most so many.")
+            .query("after", place(), "The `next` of the page before.")
+            .gives::<ReviewPage>(200, "A page of submissions, without their documents.")
             .refuses(&[Code::UnknownPipeline]),
         get("/v1/overdue", "list_overdue", "What has missed a service level, the longest ago first")
             .query("pipeline", words::pipeline(), "Of this pipeline.")
@@ -64,6 +72,7 @@ fn looking() -> Vec<Call> {
             .with("Content-Location", words::spelled("^/v1/submissions/"), "Where the submission itself is.")
             .refuses(&[Code::UnknownSubmission, Code::Refused]),
         get("/v1/submissions/{id}/events", "list_events", "Everything that happened to it, oldest first")
+            .query("by", words::one_of(&["people"]), "Only what people decided and wrote. A page may have none.")
             .pages(words::position())
             .gives::<EventPage>(200, "A page of events.")
             .refuses(&[Code::UnknownSubmission]),
@@ -130,6 +139,8 @@ fn changing() -> Vec<Call> {
                 Code::ActionNotAllowed,
                 Code::GuardNotMet,
                 Code::SelfApproval,
+                Code::NotSubmitter,
+                Code::ReviewTaken,
             ])
             .refuses(&[Code::ReasonRequired, Code::SchemaViolation, Code::PickRequired, Code::GuardError])
             .refuses(&[Code::LaneTaken, Code::DuplicateKey, Code::Erased]),
@@ -158,6 +169,41 @@ fn changing() -> Vec<Call> {
         .gives::<SubmissionView>(200, "The submission, without its documents.")
         .etag()
         .refuses(&[Code::UnknownSubmission, Code::NothingToAcknowledge]),
+        post("/v1/submissions/{id}/review/claim", "claim_review", "Take a review on, or keep it for longer")
+            .details("Until its time is over nobody else acts on the submission but admins, and its submitter where an action is only theirs. An approval lets it go.")
+            .may_take::<ClaimReviewBody>()
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[Code::UnknownSubmission, Code::NotInReview, Code::ReviewTaken]),
+        post("/v1/submissions/{id}/review/hand-over", "hand_over_review", "Give a review to somebody else")
+            .details("Whoever has it may, whoever may review where nobody has it, and admins.")
+            .takes::<HandOverBody>()
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[Code::UnknownSubmission, Code::NotInReview, Code::ReviewTaken]),
+        post("/v1/submissions/{id}/review/release", "release_review", "Let a review go")
+            .details("Nothing changes where nobody has it.")
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[Code::UnknownSubmission, Code::NotInReview, Code::ReviewTaken]),
+        post("/v1/submissions/{id}/notes", "write_note", "Write down what others should know")
+            .details("An event of kind `noted`, in whatever state; nothing else changes. Up to 500 for a submission.")
+            .takes::<NoteBody>()
+            .once()
+            .if_match()
+            .proof()
+            .gives::<SubmissionView>(200, "The submission, without its documents.")
+            .etag()
+            .refuses(&[Code::UnknownSubmission]),
         post("/v1/submissions/{id}/redrive", "redrive", "Set a dead letter going again")
             .may_take::<RedriveBody>()
             .gives::<SubmissionView>(200, "The submission, without its documents.")
