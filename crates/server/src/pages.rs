@@ -108,7 +108,7 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
     };
     match answer {
         Ok(Answer::Live(live)) => match (visitor, who) {
-            (Some(visitor), Some(who)) => stream(server, *live, visitor, &who),
+            (Some(visitor), Some(who)) => stream(server, live, visitor, &who),
             _ => Refused(Refusal::new(Code::Internal, "nobody listens to this stream")).into_response(),
         },
         Ok(answer) => rendered(answer, etag.as_ref()),
