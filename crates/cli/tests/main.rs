@@ -15,6 +15,7 @@ mod demo;
 mod docs;
 mod doctor;
 mod files;
+mod find;
 mod fleet;
 mod migrate_store;
 mod notifications;

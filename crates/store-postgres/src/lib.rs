@@ -16,6 +16,7 @@ mod hints;
 mod log;
 mod machines;
 mod partition;
+mod past_keys;
 mod pipe;
 mod query;
 mod reading;

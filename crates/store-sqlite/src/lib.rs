@@ -15,6 +15,7 @@ mod folder;
 mod hot;
 mod index_walk;
 mod log;
+mod past_keys;
 pub mod private;
 mod readers;
 mod reading;

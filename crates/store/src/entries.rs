@@ -3,6 +3,7 @@
 use model::person::normal;
 use model::submission::{Slot, Wait};
 use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
+use serde::Deserialize;
 
 use crate::take::{LaneKey, LimitKey, OpenKey};
 
@@ -16,6 +17,8 @@ pub struct Entries {
     pub key: Option<OpenKey>,
     /// The key it waits for.
     pub key_wait: Option<OpenKey>,
+    /// The key it had when it ended. Written with the end: what is under way pays nothing for it.
+    pub past_key: Option<OpenKey>,
     pub lane: Option<LaneEntry>,
     /// The hold or limit that parked it.
     pub parked: Option<Name>,
@@ -163,6 +166,23 @@ pub struct ReadyEntry {
     pub rank: i64,
 }
 
+/// The columns of a row that say under which key it is found once it has ended, for stores that lack these entries.
+#[derive(Debug, Deserialize)]
+pub struct Keyed {
+    pipeline: Name,
+    #[serde(default)]
+    key: Option<Name>,
+    status: Status,
+}
+
+impl Keyed {
+    #[must_use]
+    pub fn past_key(self) -> Option<OpenKey> {
+        let key = self.key.filter(|_| self.status.is_final())?;
+        Some(OpenKey { pipeline: self.pipeline, key })
+    }
+}
+
 /// The key a row has and does not hold: it ended, or waits for it.
 #[must_use]
 pub fn unheld_key(row: &Submission) -> Option<OpenKey> {
@@ -208,6 +228,7 @@ impl Entries {
             timer: row.timer.map(|at| TimerEntry { idle: row.status.is_final(), at }),
             key: row.held_key().map(open_key),
             key_wait: row.waited_key().map(open_key),
+            past_key: row.key.as_ref().filter(|_| row.status.is_final()).map(open_key),
             lane: lane_entry(row),
             parked: row.parked.clone(),
             slots: slots(row),

@@ -26,8 +26,8 @@ pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use layer::Layer;
 pub use memory::MemoryStore;
 pub use query::{
-    Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, PAGE_BYTES_MAX, Page, Query,
-    Recorded, Room,
+    Count, FEED_SCAN_MAX, FIND_SCAN_MAX, Feed, FeedPage, Filling, Late, LeafPage, Line, Narrowed, Oldest,
+    PAGE_BYTES_MAX, Page, Query, Recorded, Room,
 };
 pub use take::{
     IdMap, LaneKey, LaneView, LimitKey, OpenKey, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored,
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// One submission with its documents.
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error>;
 
-    /// A page of rows, newest first, of [`PAGE_BYTES_MAX`] at most.
+    /// A page of rows, newest first, of [`PAGE_BYTES_MAX`] at most; [`Filling`] says when it ends.
     fn find(&self, query: &Query) -> Result<Page, Error>;
 
     /// A submission's events after a revision, oldest first: so many at most, of [`PAGE_BYTES_MAX`] at most. There are no

@@ -18,6 +18,7 @@ mod doctor;
 mod draw;
 mod endpoints;
 mod evidence;
+mod export;
 mod hold;
 mod holds;
 mod investigations;
@@ -53,7 +54,7 @@ mod worker;
 use clap::Subcommand;
 use model::Millis;
 
-pub(crate) use list::read_label;
+pub(crate) use list::{read_label, table};
 pub(crate) use serve::Serve;
 
 use crate::exit::Exit;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     Retire(retire::Retire),
     Submit(submit::Submit),
     List(list::List),
+    Export(export::Export),
     Show(show::Show),
     Why(why::Why),
     Tail(tail::Tail),
@@ -134,6 +136,7 @@ impl Command {
             Command::Retire(retire) => retire.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
+            Command::Export(export) => export.run(),
             Command::Show(show) => show.run(format),
             Command::Why(why) => why.run(format),
             Command::Tail(tail) => tail.run(format),

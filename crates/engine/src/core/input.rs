@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::admit::Admission;
 use model::entry::EntryChange;
-use model::submission::Wait;
+use model::submission::{Attempts, Wait};
 use model::token::Bits;
 use model::{
     Caller, Code, Command, Digest, Documents, LeaseToken, Name, Pipeline, Refusal, Status, Submission,
@@ -252,6 +252,7 @@ impl Receipt {
         let row = Arc::make_mut(&mut answer.row);
         row.request = None;
         row.settled.clear();
+        row.attempts = Attempts::default();
         if let Wait::Lease(lease) = &mut row.wait {
             lease.bits = Bits([0; 16]);
         }

@@ -18,6 +18,8 @@ pub(super) struct Index {
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     /// Holders by key alone, whatever their pipeline.
     pub(super) keyed: Sets<Name, SubmissionId>,
+    /// By key, whatever their pipeline: holders, those that wait, those that ended.
+    pub(super) with_key: Sets<Name, SubmissionId>,
     /// The submissions that wait for a key.
     pub(super) key_waits: Sets<OpenKey, SubmissionId>,
     /// The holder of each lane.
@@ -51,6 +53,9 @@ impl Index {
         }
         if let Some(key) = entries.key_wait {
             self.key_waits.add(key, row.id);
+        }
+        if let Some(key) = &row.key {
+            self.with_key.add(key.clone(), row.id);
         }
         if let Some(lane) = entries.lane {
             self.seated.add(lane.key.lane.clone(), row.id);
@@ -89,6 +94,9 @@ impl Index {
         }
         if let Some(key) = entries.key_wait {
             self.key_waits.remove(&key, &row.id);
+        }
+        if let Some(key) = &row.key {
+            self.with_key.remove(key, &row.id);
         }
         if let Some(lane) = entries.lane {
             self.seated.remove(&lane.key.lane, &row.id);
