@@ -4,6 +4,7 @@
 mod audit;
 mod backup;
 mod bench;
+mod browser;
 mod bulk;
 mod clock;
 mod commands;

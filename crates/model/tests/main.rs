@@ -7,6 +7,7 @@ mod attempts;
 mod cel_suite;
 mod common;
 mod depth;
+mod doors;
 mod duplicates;
 mod edge_errors;
 mod escalations;
