@@ -45,8 +45,16 @@ impl Folder {
     }
 
     /// Adds the pipelines that systems carry.
-    pub(crate) fn add(&mut self, systems: &[Box<dyn System>]) -> anyhow::Result<()> {
-        systems.iter().flat_map(|system| systems::sources(&**system)).try_for_each(|source| self.load(source))
+    pub(crate) fn add<'a>(
+        &mut self,
+        mut systems: impl Iterator<Item = &'a dyn System>,
+    ) -> anyhow::Result<()> {
+        systems.try_for_each(|system| systems::sources(system).try_for_each(|source| self.load(source)))
+    }
+
+    /// Returns the pipelines as their files have them.
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        self.pipelines.iter().map(|pipeline| &**pipeline)
     }
 
     fn load(&mut self, source: Source) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ mod approvals;
 mod cel_suite;
 mod common;
 mod depth;
+mod doors;
 mod duplicates;
 mod edge_errors;
 mod going_on;

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::logging::{self, LogFormat};
 use crate::output::Format;
 
-/// See it work: a server with seven pipelines, sample workers and sample submissions
+/// See it work: a server with every pipeline that ships, and submissions that move
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Everything is kept in a temporary folder that is removed at the end. While the demo runs, the other commands work on it

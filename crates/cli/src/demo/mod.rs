@@ -1,11 +1,14 @@
-//! A tour: a real server on a real port, with sample workers and sample submissions.
+//! A tour: a real server on a real port, with systems that show themselves, and sample workers and submissions for those
+//! that do not.
 
 mod answers;
 mod pipelines;
 mod samples;
+mod shows;
 mod story;
 mod workers;
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,18 +16,19 @@ use std::time::Duration;
 use ::sending::Mail;
 use anyhow::{Context as _, anyhow};
 use client::Client;
+use system::{Story, System};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use wire::api::PipelineList;
 
 use crate::exit::{Exit, Stop};
 use crate::local_server::Node;
 use crate::output::{self, Format, say};
 use crate::signals::Signals;
 use crate::store_place::Place;
-use crate::systems::Systems;
-use samples::Walked;
+use crate::systems;
+use samples::{Sample, Walked};
+use shows::Shows;
 
 /// The time the samples may take to come to rest. They take a second.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,15 +41,24 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) async fn run(&self) -> anyhow::Result<Exit> {
+        self.run_with(systems::all()).await
+    }
+
+    async fn run_with(&self, all: Vec<Box<dyn System>>) -> anyhow::Result<Exit> {
         let signals = Signals::listen()?;
         let listener = bind(self.listen).await?;
         let folder = private_folder()?;
         let log = Some(engine::LogOptions::in_folder(folder.path()));
         let place = Place::Folder(folder.path().to_owned());
-        let node = Node::open(&place, &engine::Options { log, ..engine::Options::default() })?;
-        for source in pipelines::sources() {
+        let mut shows = Shows::start(all, &place).await?;
+        let payload_checks = shows.payload_checks();
+        let node =
+            Node::open(&place, &engine::Options { log, payload_checks, ..engine::Options::default() })?;
+        for source in pipelines::sources(|system| !shows.has(system)) {
             node.apply(&source).await?;
         }
+        let real = shows.tasks();
+        let systems = shows.apply(&node).await?;
         node.doors(&listener).await?;
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
@@ -55,11 +68,10 @@ impl Demo {
 
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);
-        let workers = tokio::spawn(workers::run(client.clone(), told(working)));
-        let mut server =
-            tokio::spawn(node.serve(listener, options, (Some(senders), Systems::default()), told(serving)));
+        let workers = tokio::spawn(workers::run(client.clone(), real, told(working)));
+        let mut server = tokio::spawn(node.serve(listener, options, (Some(senders), systems), told(serving)));
         let exit = tokio::select! {
-            exit = self.tell(&client) => exit,
+            exit = self.tell(&client, &mut shows) => exit,
             () = signals.asked_to_stop() => Ok(Exit::Fine),
             ended = &mut server => return ended?.and(Err(anyhow!("the server has ended by itself"))),
         };
@@ -72,27 +84,35 @@ impl Demo {
     }
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
-    async fn tell(&self, client: &Client) -> anyhow::Result<Exit> {
-        let rested = walk(client).await?;
-        self.show(client, &rested, &client.pipelines().await?)?;
+    async fn tell(&self, client: &Client, shows: &mut Shows) -> anyhow::Result<Exit> {
+        let (rested, stories) = {
+            let shown = shows.pipelines();
+            tokio::try_join!(walk(client, &shown), shows.tell(client))?
+        };
+        self.show(client, (&rested, &stories)).await?;
         let astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
         if !astray.is_empty() {
             return Err(Stop::new(Exit::Negative, astray.join("; ")).into());
         }
         if !self.once {
+            shows.go_on(client);
             std::future::pending::<()>().await;
         }
         Ok(Exit::Fine)
     }
 
-    fn show(&self, client: &Client, rested: &[Walked], pipelines: &PipelineList) -> anyhow::Result<()> {
+    async fn show(&self, client: &Client, (rested, stories): (&[Walked], &[Story])) -> anyhow::Result<()> {
         if self.format == Format::Json {
-            let submissions: Vec<_> = rested.iter().map(|walked| &walked.submission).collect();
+            let mut submissions: Vec<_> = rested.iter().map(|walked| walked.submission.clone()).collect();
+            for id in stories.iter().flat_map(|story| &story.samples) {
+                submissions.push(client.submission(*id).await?);
+            }
             return output::print_json(&submissions);
         }
         let mut text = story::opening(&client.server());
         text.push_str(&story::skills(rested));
-        text.push_str(&story::everything(pipelines));
+        stories.iter().for_each(|story| text.push_str(&format!("\n{}\n", story.text.trim_end())));
+        text.push_str(&story::everything(&client.pipelines().await?));
         if !self.once {
             text.push_str(&story::what_to_try(&client.server(), rested));
         }
@@ -100,10 +120,15 @@ impl Demo {
     }
 }
 
-/// Submits the samples one after the other and follows them all at once; they are given in their own order.
-async fn walk(client: &Client) -> anyhow::Result<Vec<Walked>> {
+/// Submits the samples of those who do not show themselves one after the other and follows them all at once; they are given in their own order.
+async fn walk(client: &Client, shown: &BTreeSet<String>) -> anyhow::Result<Vec<Walked>> {
     let mut following = JoinSet::new();
-    for (place, sample) in samples::all().into_iter().enumerate() {
+    let pipelines = client.pipelines().await?.pipelines;
+    let is_sampled = |sample: &Sample| {
+        pipelines.iter().any(|pipeline| &*pipeline.name == sample.pipeline)
+            && !shown.contains(sample.pipeline)
+    };
+    for (place, sample) in samples::all().into_iter().filter(is_sampled).enumerate() {
         let id = samples::submit(client, &sample).await?;
         let follow = samples::follow(client.clone(), sample, id, PATIENCE);
         following.spawn(async move { (place, follow.await) });
@@ -142,3 +167,6 @@ fn private_folder() -> std::io::Result<tempfile::TempDir> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir()
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,9 +12,8 @@ use crate::remote::{program, server_option};
 pub(super) fn opening(server: &str) -> String {
     format!(
         "\
-Milepost walks submissions through pipelines. Here six skills were submitted for review: workers have scanned
-them, the pipeline `{SKILLS}` has decided where each result leads, and every move is on record.
-Samples went through six other pipelines, too.
+Milepost walks submissions through pipelines: workers do the tasks, the pipelines decide where each result leads, and
+every move is on record. Submissions went through every pipeline that ships.
 
   API   {server}/v1
   Data  in a temporary folder, removed when the demo ends
@@ -23,7 +22,11 @@ Samples went through six other pipelines, too.
     )
 }
 
+/// Tells of the samples of the skills; nothing where there are none.
 pub(super) fn skills(rested: &[Walked]) -> String {
+    if of(rested, SKILLS).next().is_none() {
+        return String::new();
+    }
     let mut table = Table::new(["SKILL", "ID", "STATE", "HOW IT GOT THERE"]);
     for Walked { sample, submission, events } in of(rested, SKILLS) {
         let triggers: Vec<&str> = events.iter().skip(1).map(|event| &*event.trigger).collect();
@@ -85,7 +88,12 @@ pub(super) fn what_to_try(server: &str, rested: &[Walked]) -> String {
     let mut text = String::from("\nTry this in another terminal:\n\n");
     let mut add =
         |what: &str, command: String| text.push_str(&format!("  # {what}\n  {run} {command}{at}\n\n"));
-    add("what there is", format!("list --pipeline {SKILLS}"));
+    let skills_are_sampled = of(rested, SKILLS).next().is_some();
+    if skills_are_sampled {
+        add("what there is", format!("list --pipeline {SKILLS}"));
+    } else {
+        add("what there is", "list".to_owned());
+    }
     if let Some(Walked { sample, submission, .. }) = open(rested, SKILLS) {
         let id = submission.id;
         add(&format!("{} waits for a person: see why", sample.name), format!("show {id}"));
@@ -96,11 +104,14 @@ pub(super) fn what_to_try(server: &str, rested: &[Walked]) -> String {
             format!("act {id} approve --wait --data '{checklist}'"),
         );
     }
-    add("submit a skill of your own", format!("submit {SKILLS} --wait --data '{own}'"));
+    if skills_are_sampled {
+        add("submit a skill of your own", format!("submit {SKILLS} --wait --data '{own}'"));
+    }
     if let Some(Walked { sample, submission, .. }) = open(rested, SITES) {
         let what = format!("{} waits for a clock: see until when", sample.name);
         add(&what, format!("why {}", submission.id));
     }
-    text.push_str(&format!("{RULES}\n\nCtrl-C ends the demo.\n"));
+    let rules = if skills_are_sampled { format!("{RULES}\n\n") } else { String::new() };
+    text.push_str(&format!("{rules}Ctrl-C ends the demo.\n"));
     text
 }

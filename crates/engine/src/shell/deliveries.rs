@@ -1,6 +1,6 @@
 //! Messages to the outside: looking at them, and sending one again.
 
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::command::Redrive;
 use model::owed::{Again, DELIVERY};
 use model::{Caller, Code, Name, Refusal, Submission, SubmissionId};
@@ -56,7 +56,7 @@ impl Engine {
                     priority: None,
                     not_before: None,
                     reason,
-                    parent: None,
+                    door: Door::Api,
                 };
                 self.deliver_again(application).await?
             }

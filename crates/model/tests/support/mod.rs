@@ -6,7 +6,7 @@ mod shipped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::admit::{Application, admit_any};
+use model::admit::{Application, Door, admit_any};
 use model::command::{Act, Amend, Claim, Fail, Finish, GiveBack, Migrate, Renew, Snooze};
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
@@ -151,7 +151,7 @@ impl Story {
             priority: None,
             not_before: None,
             reason: None,
-            parent: None,
+            door: Door::Api,
         }
     }
 

@@ -70,8 +70,10 @@ mod tests {
     const BUILT_IN: [&str; 1] = ["delivery.post"];
 
     #[test]
-    fn every_task_of_the_carried_pipelines_has_an_answer() {
-        let pipelines = pipelines::loaded();
+    fn every_task_that_no_system_does_for_real_has_an_answer() {
+        let all = crate::systems::all();
+        let is_real = |name: &str| all.iter().any(|system| system.name() == name && system.demo().is_some());
+        let pipelines = pipelines::loaded(|name| !is_real(name));
         let asked: BTreeSet<&str> =
             pipelines.iter().flat_map(model::Pipeline::tasks).map(|task| &*task.name).collect();
         let answered: BTreeSet<&str> = ANSWERS.iter().map(|(name, _)| *name).chain(BUILT_IN).collect();
