@@ -25,7 +25,8 @@ impl App {
             let end = end.filter(|event| event.unborn_pipeline().is_some_and(sees));
             return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(id)));
         };
-        let mut view = model::view::with_documents(self.view(&row), documents).standing_for(id);
+        let view = model::view::with_attempts(self.view(&row), &row);
+        let mut view = model::view::with_documents(view, documents).standing_for(id);
         if &*row.pipeline == DELIVERY && !self.visitor.delivers() {
             view.payload = view.payload.map(|payload| owed::shown(&payload));
         }
@@ -38,7 +39,7 @@ impl App {
         self.visitor.narrow_labels(&mut query.labels)?;
         self.check_names(&self.engine.pipelines().current(), query.pipeline.as_ref(), query.state.as_ref())?;
         let page = self.engine.read(move |store| store.find(&query)).await?;
-        let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
+        let next = page.next();
         Ok(SubmissionPage { submissions: page.rows.iter().map(|row| self.listed(row)).collect(), next })
     }
 

@@ -212,7 +212,7 @@ fn tokens_open_the_door_as_far_as_their_role_goes() {
 #[test]
 fn wrong_usage_is_told_before_a_server_is_asked() {
     for args in [
-        &["show", "not-an-id"][..],
+        &["list", "--parent"][..],
         &["submit", "skill-review"],
         &["submit", "skill-review", "--data", "{"],
         &["submit", "skill-review", "--data", "{}", "file.json"],

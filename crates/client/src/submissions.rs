@@ -6,7 +6,7 @@ use reqwest::Url;
 use reqwest::header::IF_MATCH;
 use wire::api::{
     AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, DeliveryPage, DeliveryView, EventPage,
-    HandOverBody, ManyAnswer, NoteBody, RedriveBody, ReviewPage, SubmissionPage, SubmissionView,
+    FindAnswer, HandOverBody, ManyAnswer, NoteBody, RedriveBody, ReviewPage, SubmissionPage, SubmissionView,
     SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
 use wire::{InvestigationStatus, Json, Millis, Status, SubmissionId, Time};
@@ -35,11 +35,21 @@ pub struct Filter {
     pub status: Option<Status>,
     /// The progress of the investigation of their end.
     pub investigation: Option<InvestigationStatus>,
+    /// Those that have this key: its holder, those that wait for it, those that ended.
     pub key: Option<String>,
+    /// Those whose id begins like this.
+    pub id: Option<String>,
     pub parent: Option<SubmissionId>,
     pub lane: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub created_before: Option<Time>,
+    pub created_after: Option<Time>,
+    /// Those in their state since before this time.
+    pub entered_before: Option<Time>,
+    /// Those whose last error has this code.
+    pub error: Option<String>,
+    /// Those that this worker has leased.
+    pub worker: Option<String>,
 }
 
 /// The messages to the outside to list.
@@ -99,6 +109,13 @@ impl Client {
     pub async fn submissions(&self, filter: &Filter, page: &Page) -> Result<SubmissionPage, Error> {
         let mut url = self.at(["submissions"]);
         add_query(&mut url, filter, page);
+        self.json(Call::get(url)).await
+    }
+
+    /// The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`.
+    pub async fn find(&self, text: &str) -> Result<FindAnswer, Error> {
+        let mut url = self.at(["find"]);
+        url.query_pairs_mut().append_pair("text", text);
         self.json(Call::get(url)).await
     }
 
@@ -287,9 +304,14 @@ fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
         ("status", filter.status.map(|status| status.as_str().to_owned())),
         ("investigation", filter.investigation.map(|status| status.as_str().to_owned())),
         ("key", filter.key.clone()),
+        ("id", filter.id.clone()),
         ("parent", filter.parent.map(|id| id.to_string())),
         ("lane", filter.lane.clone()),
         ("created_before", filter.created_before.map(|at| at.to_string())),
+        ("created_after", filter.created_after.map(|at| at.to_string())),
+        ("entered_before", filter.entered_before.map(|at| at.to_string())),
+        ("error", filter.error.clone()),
+        ("worker", filter.worker.clone()),
         ("limit", page.limit.map(|limit| limit.to_string())),
         ("after", page.after.map(|id| id.to_string())),
     ];

@@ -145,6 +145,9 @@ pub enum Change {
     Crashed {
         task: Name,
         rank: i64,
+        /// The worker that vanished; not known of events that were recorded before this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<Name>,
     },
     Died {
         error: Failure,
@@ -378,6 +381,24 @@ impl Event {
             | Change::Refused { error, .. } => Some(error),
             Change::Moved(moved) => moved.error.as_ref(),
             Change::Submitted(submitted) => submitted.error.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the failure that made the event, whatever an edge says about it.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Failure> {
+        match &self.detail.change {
+            Change::Moved(moved) => moved.cause(),
+            _ => self.error(),
+        }
+    }
+
+    /// Returns the worker that vanished, where that is what happened.
+    #[must_use]
+    pub fn vanished(&self) -> Option<&Name> {
+        match &self.detail.change {
+            Change::Crashed { worker, .. } => worker.as_ref(),
             _ => None,
         }
     }

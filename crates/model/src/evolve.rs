@@ -81,7 +81,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.error = Some(error.clone());
             row.wait = Wait::Delay { until: *until, cause: Cause::Retry };
         }
-        Change::Crashed { task, rank } => {
+        Change::Crashed { task, rank, .. } => {
             row.crashes += 1;
             row.wait = Wait::Worker { task: task.clone(), rank: *rank };
         }

@@ -1,9 +1,11 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
+mod attempt;
 mod filter;
 mod ttl;
 mod wait;
 
+pub use attempt::{Attempt, Attempts};
 pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
@@ -98,6 +100,9 @@ pub struct Submission {
     /// The last few settlements, newest last, so that an exact repeat gets its answer again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<Settled>,
+    /// The tries of workers that have ended.
+    #[serde(default, skip_serializing_if = "Attempts::is_none")]
+    pub attempts: Attempts,
     /// The revision that last changed the payload.
     pub payload_revision: u64,
     pub created_at: Time,
@@ -188,6 +193,7 @@ impl Submission {
             kept: None,
             request: None,
             settled: Vec::new(),
+            attempts: Attempts::default(),
             payload_revision: 0,
             created_at: now,
             entered_at: now,

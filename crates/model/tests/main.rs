@@ -3,9 +3,11 @@
 
 mod actors;
 mod approvals;
+mod attempts;
 mod cel_suite;
 mod common;
 mod depth;
+mod doors;
 mod duplicates;
 mod edge_errors;
 mod escalations;

@@ -15,8 +15,8 @@ use crate::options::Options;
 use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
-    metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
+    actions, clock, cursors, deliveries, endpoints, evidence, export, feed, figures, health, holds, lists,
+    log, metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
 };
 use crate::state::Server;
 
@@ -91,6 +91,8 @@ pub const TABLE: &[Route] = &[
         on(post, submit::submit)
     }),
     route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, lists::all)),
+    route(Method::GET, "/v1/find", AnyRole, Page, |get| on(get, lists::find)),
+    route(Method::GET, "/v1/export/submissions", AnyRole, Request, |get| on(get, export::submissions)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, One, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Page, |get| on(get, submissions::events)),
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
@@ -131,6 +133,8 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
+    route(Method::GET, "/v1/figures", AnyRole, Page, |get| on(get, figures::fleet)),
+    route(Method::GET, "/v1/pipelines/{pipeline}/lanes", AnyRole, Page, |get| on(get, figures::lanes)),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, figures::stats)),
     route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, figures::servers)),
     route(Method::GET, "/v1/clock", AnyRole, Request, |get| on(get, clock::show)),

@@ -10,12 +10,13 @@ use crate::connection::{self, Settings, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
 use crate::partition;
+use crate::past_keys;
 use crate::query::rows;
 use crate::sql;
 use crate::writer::Loan;
 
 /// The schema this release writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The oldest release, by its `VERSION`, that can work with what this one writes. Servers of both run side by side while
 /// a fleet is updated: what an older one needs goes only once no such server can be left.
 const MIN_COMPATIBLE: i64 = 1;
@@ -58,6 +59,15 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     }
     partition::provide(&client).await?;
     client.batch_execute("COMMIT").await?;
+    client.batch_execute(&format!("SET search_path = {schema}")).await?;
+    if meta(&client, "version").await? < VERSION {
+        // Servers that start together do it once, and wait as long as it takes. The lock goes with the connection.
+        client.batch_execute("SET lock_timeout = 0; SET statement_timeout = 0").await?;
+        client.query("SELECT pg_advisory_lock($1, hashtext($2))", &[&MAKING, &settings.schema]).await?;
+        if meta(&client, "version").await? < VERSION {
+            past_keys::fill(&client, VERSION).await?;
+        }
+    }
     Ok(())
 }
 
@@ -161,15 +171,20 @@ async fn list_reviews(client: &Client) -> Result<()> {
 
 /// Adds what came later, and changes nothing else: a server of an older release goes on as if the new were not there.
 async fn expand(client: &Client, schema: &str) -> Result<()> {
-    let there = "SELECT to_regclass('inbox') IS NOT NULL";
-    if client.query_one(there, &[]).await?.try_get(0)? {
-        return Ok(());
+    if !has(client, "inbox").await? {
+        // Functions keep the path they are made under, with the session's own tables last.
+        client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
+        client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
+        client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
     }
-    // Functions keep the path they are made under, with the session's own tables last.
-    client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
-    client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
-    client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
+    if !has(client, "past_key").await? {
+        client.batch_execute(sql::SCHEMA_PAST_KEY).await?;
+    }
     Ok(())
+}
+
+async fn has(client: &Client, table: &str) -> Result<bool> {
+    Ok(client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?.try_get(0)?)
 }
 
 pub(crate) async fn is_moving(pool: &Pool) -> Result<bool> {

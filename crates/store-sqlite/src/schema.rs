@@ -6,6 +6,7 @@ use store::{Entries, Error, LateEntry};
 use crate::codec;
 use crate::connection;
 use crate::error::{Fault, Result};
+use crate::past_keys;
 use crate::rows::Rows;
 use crate::sql;
 
@@ -13,7 +14,7 @@ use crate::sql;
 const APPLICATION: i64 = 0x4d69_6c65;
 
 /// The schema this release writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The oldest release, by its `VERSION`, that can work with what this one writes.
 const MIN_COMPATIBLE: i64 = 1;
 
@@ -34,9 +35,18 @@ pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     if new {
         create(writer).map_err(Fault::while_syncing)?;
     }
-    // Only added to: an older release goes on as if it were not there.
-    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())?;
-    list_reviews(writer).map_err(Fault::while_syncing)
+    expand(writer).map_err(Fault::while_syncing)
+}
+
+/// Adds what came later, and changes nothing else: an older release goes on as if the new were not there.
+fn expand(writer: &mut Connection) -> Result<()> {
+    writer.execute_batch(sql::SCHEMA_INBOX)?;
+    writer.execute_batch(sql::SCHEMA_PAST_KEY)?;
+    list_reviews(writer)?;
+    if meta(writer, "version")? < 2 {
+        past_keys::fill(writer, VERSION)?;
+    }
+    Ok(())
 }
 
 /// Lists what waits for people, in a store of a release that kept no such lists. Once, whatever is open.

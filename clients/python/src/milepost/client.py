@@ -25,6 +25,7 @@ from .views import (
     Event,
     EventPage,
     FeedPage,
+    Found,
     Hold,
     Json,
     ManyResult,
@@ -119,6 +120,11 @@ class Client:
         lane: str | None = None,
         labels: Mapping[str, str] | None = None,
         created_before: datetime | str | None = None,
+        created_after: datetime | str | None = None,
+        entered_before: datetime | str | None = None,
+        error: str | None = None,
+        worker: str | None = None,
+        id: str | None = None,
         page_size: int | None = None,
     ) -> Iterator[Submission]:
         """Submissions, newest first, without their documents. Pages are fetched as they are needed."""
@@ -132,6 +138,11 @@ class Client:
             "lane": lane,
             "labels": labels,
             "created_before": created_before,
+            "created_after": created_after,
+            "entered_before": entered_before,
+            "error": error,
+            "worker": worker,
+            "id": id,
         }
         return self._pages("submissions", filter, page_size)
 
@@ -181,6 +192,11 @@ class Client:
         """Waits until a submission has ended, is dead or waits for a person, at most as long as given."""
         seconds = None if at_most is None else spans.seconds(at_most)
         return self._drive(_flows.wait(id, seconds, self._retries))
+
+    def find(self, text: str) -> Found:
+        """The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`."""
+        answer: Found = self._send(_routes.read("find", query={"text": text}))
+        return answer
 
     def why(self, id: str) -> Why:
         """Every reason a submission is not moving."""

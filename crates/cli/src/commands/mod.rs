@@ -18,6 +18,8 @@ mod doctor;
 mod draw;
 mod endpoints;
 mod evidence;
+mod export;
+mod figures;
 mod hold;
 mod holds;
 mod investigations;
@@ -53,7 +55,7 @@ mod worker;
 use clap::Subcommand;
 use model::Millis;
 
-pub(crate) use list::read_label;
+pub(crate) use list::{read_label, table};
 pub(crate) use serve::Serve;
 
 use crate::exit::Exit;
@@ -80,6 +82,7 @@ pub(crate) enum Command {
     Retire(retire::Retire),
     Submit(submit::Submit),
     List(list::List),
+    Export(export::Export),
     Show(show::Show),
     Why(why::Why),
     Tail(tail::Tail),
@@ -98,6 +101,7 @@ pub(crate) enum Command {
     MigrateStore(migrate_store::MigrateStore),
     Operations(operations::Operations),
     Status(status::Status),
+    Figures(figures::Figures),
     Evidence(evidence::Evidence),
     Verify(verify::Verify),
     Audit(audit::Audit),
@@ -134,6 +138,7 @@ impl Command {
             Command::Retire(retire) => retire.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
+            Command::Export(export) => export.run(),
             Command::Show(show) => show.run(format),
             Command::Why(why) => why.run(format),
             Command::Tail(tail) => tail.run(format),
@@ -152,6 +157,7 @@ impl Command {
             Command::MigrateStore(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Figures(figures) => figures.run(format),
             Command::Evidence(evidence) => evidence.run(),
             Command::Verify(verify) => verify.run(format),
             Command::Audit(audit) => audit.run(format),

@@ -1,13 +1,14 @@
 use clap::{Args, Subcommand};
 use client::{ActOptions, ReviewFilter};
-use model::{Millis, Role, SubmissionId};
+use model::{Millis, Role};
 use wire::api::{HandOverBody, SubmissionView};
 
 use super::act;
 use crate::exit::Exit;
 use crate::listing::say_if_more;
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, idempotency_key, read_id};
+use crate::remote::{ServerArgs, block_on, idempotency_key};
+use crate::which::Which;
 
 /// Look after what waits for people: list it, take it on, hand it over, write notes
 #[derive(Debug, Args)]
@@ -76,9 +77,9 @@ struct List {
 /// Take one on, or keep it for longer
 #[derive(Debug, Args)]
 struct Claim {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     /// For so long, up to 7d; half an hour where nothing is said
     #[arg(long = "for", value_name = "SPAN")]
@@ -91,9 +92,9 @@ struct Claim {
 /// Give one to somebody else
 #[derive(Debug, Args)]
 struct HandOver {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     /// The subject who reviews from now on
     #[arg(long, value_name = "SUBJECT")]
@@ -110,9 +111,9 @@ struct HandOver {
 /// Let one go
 #[derive(Debug, Args)]
 struct Release {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -121,9 +122,9 @@ struct Release {
 /// Write down what others should know, in whatever state the submission is
 #[derive(Debug, Args)]
 struct Note {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     /// The note: up to 4,000 bytes
     #[arg(value_name = "TEXT")]
@@ -151,14 +152,22 @@ async fn changed(what: &What) -> anyhow::Result<SubmissionView> {
     Ok(match what {
         What::List(_) => unreachable!("a list changes nothing"),
         What::Claim(Claim { id, span, server }) => {
-            server.client()?.claim_review(*id, *span, &options).await?
+            let client = server.client()?;
+            client.claim_review(id.id(&client).await?, *span, &options).await?
         }
         What::HandOver(HandOver { id, to, span, server }) => {
             let body = HandOverBody { to: to.as_str().into(), span: *span };
-            server.client()?.hand_over_review(*id, &body, &options).await?
+            let client = server.client()?;
+            client.hand_over_review(id.id(&client).await?, &body, &options).await?
         }
-        What::Release(Release { id, server }) => server.client()?.release_review(*id, &options).await?,
-        What::Note(Note { id, text, server }) => server.client()?.note(*id, text, &options).await?,
+        What::Release(Release { id, server }) => {
+            let client = server.client()?;
+            client.release_review(id.id(&client).await?, &options).await?
+        }
+        What::Note(Note { id, text, server }) => {
+            let client = server.client()?;
+            client.note(id.id(&client).await?, text, &options).await?
+        }
     })
 }
 

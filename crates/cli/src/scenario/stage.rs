@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use engine::core::{Ask, Output};
-use model::admit::{Application, admit_any};
+use model::admit::{Application, Door, admit_any};
 use model::command::{self, Command};
 use model::{Actor, ActorKind, LeaseToken, Name, Pipeline, Refusal, Submission, SubmissionId};
 use store::{Recorded, Store as _};
@@ -211,7 +211,7 @@ impl<'a> Stage<'a> {
             priority: submit.priority,
             not_before: submit.not_before.map(|span| self.world.now().plus(span)),
             reason: submit.reason.clone(),
-            parent: None,
+            door: Door::Api,
         };
         // A scenario about messages stands for the engine, which makes them.
         let admission = admit_any(pipeline, application, &mut model::schema::Fuel::whole())?;

@@ -115,6 +115,7 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
         "events" => {
             client.events(arguments.id(), arguments.get("after")).await.map(|page| shown(page.events))
         }
+        "find" => client.find(&arguments.get::<String>("text")).await.map(shown),
         "reviews" => {
             let filter = ReviewFilter {
                 pipeline: arguments.maybe("pipeline"),

@@ -33,6 +33,7 @@ mod wake;
 
 pub use children::CHILDREN_MAX;
 pub(crate) use entry::clock_time;
+pub(crate) use fail::CRASHING;
 pub use fail::{BAD_OUTPUT, CRASHES_MAX};
 pub use give_back::GIVEN_BACK_TIMEOUTS;
 pub use guard_view::NAMES;
@@ -122,6 +123,7 @@ pub fn decide(
     }
     let current = current.expect("every command but submit names a submission that is there");
     let mut decision = tell(pipeline, current, command, context)?;
+    decision.row.note_attempt(current.row, &decision.events);
     decision.owed.extend(limits::freed(pipeline, current.row, &decision.row));
     Ok(decision)
 }

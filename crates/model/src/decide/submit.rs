@@ -63,7 +63,7 @@ pub(super) fn decide(
         version: pipeline.version,
         key: admission.key.clone(),
         labels: admission.labels.clone(),
-        parent: application.parent.as_ref().map(|(parent, _)| *parent),
+        parent: application.door.parent(),
         key_waits,
         priority_given: application.priority,
         ttl_at,

@@ -12,6 +12,7 @@ pub mod metric;
 mod moves;
 mod nearest;
 mod params;
+mod payload_check;
 mod priority;
 mod problem;
 mod read;
@@ -26,6 +27,7 @@ pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
 pub use params::{ParamSet, merged};
+pub use payload_check::PayloadCheck;
 pub use priority::{AGE_STEP, Ageing, Priority};
 pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
@@ -63,6 +65,8 @@ pub struct Pipeline {
     /// SHA-256 of the definition without its parameters: revisions of one version have it in common.
     pub machine: Digest,
     pub payload: Option<Schema>,
+    /// The check that the system of the pipeline brings. No part of the file: whoever runs the system sets it.
+    pub payload_check: Option<PayloadCheck>,
     pub key: Option<Expr>,
     pub on_duplicate: OnDuplicate,
     pub labels: Vec<(Name, Expr)>,

@@ -6,6 +6,7 @@ pub(crate) mod cursors;
 pub(crate) mod deliveries;
 pub(crate) mod endpoints;
 pub(crate) mod evidence;
+pub(crate) mod export;
 pub(crate) mod feed;
 pub(crate) mod figures;
 pub(crate) mod health;

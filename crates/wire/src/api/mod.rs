@@ -9,6 +9,8 @@ mod delivery;
 mod difference;
 mod endpoint;
 mod feed;
+mod figures;
+mod find;
 mod hold;
 mod operation;
 mod pipeline;
@@ -26,6 +28,11 @@ pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
+pub use figures::{
+    BlockerView, DeadView, DwellView, EdgeView, FiguresView, FlowView, LaneLine, LanePage, LimitView,
+    OldestView, PercentilesView, StoreView, UnknownTaskView, UnpolledView,
+};
+pub use find::FindAnswer;
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{
@@ -39,8 +46,8 @@ pub use stats::{
     ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 pub use submission::{
-    AcknowledgeBody, ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody,
-    SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    AcknowledgeBody, ActBody, AttemptEnd, AttemptView, EventPage, EventView, LaneView, LeaseView, ManyAnswer,
+    ManyResult, RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, RenewBody, SEALED,

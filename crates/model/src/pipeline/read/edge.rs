@@ -103,7 +103,8 @@ impl Reader<'_> {
         let mut edge = plain(to, &way.by, node);
         // A time is over or it is not: there is nothing to choose from.
         if !matches!(way.by, By::Ttl | By::Late) {
-            edge.when = fields.node("when").and_then(|node| self.expression(node, way.scope()));
+            let scope = if way.by == By::Start { Scope::Start } else { way.scope() };
+            edge.when = fields.node("when").and_then(|node| self.expression(node, scope));
         }
         if let Some(trigger) = fields.node("trigger").and_then(|node| self.name(node, Spelling::Word)) {
             edge.trigger = trigger;

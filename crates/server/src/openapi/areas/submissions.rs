@@ -1,8 +1,8 @@
 use model::Code;
 use wire::api::{
-    AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, EventPage, HandOverBody, ManyAnswer, NoteBody,
-    OverduePage, RedriveBody, ReviewPage, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody,
-    SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, EventPage, FindAnswer, HandOverBody,
+    ManyAnswer, NoteBody, OverduePage, RedriveBody, ReviewPage, SubmissionPage, SubmissionView, SubmitAnswer,
+    SubmitBody, SubmitMany, WhyAnswer,
 };
 
 use crate::openapi::call::{Call, JSON, get, post};
@@ -19,34 +19,65 @@ pub(super) fn calls() -> Vec<Call> {
 fn filters(call: Call) -> Call {
     call.query("pipeline", words::pipeline(), "Of this pipeline.")
         .query("state", words::state(), "In this state.")
-        .query("key", words::wanted(), "That hold this key now.")
+        .query(
+            "key",
+            words::wanted(),
+            "That have this key: its holder, those that wait for it, those that ended.",
+        )
+        .query("id", words::beginning(), "Whose id begins like this.")
         .label_filters()
         .query("parent", words::id(), "That are children of this submission.")
         .query("lane", words::wanted(), "That hold this lane or are in line for it.")
         .query("created_before", words::time(), "Created before this time.")
-        .pages(words::id())
-        .gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
+        .query("created_after", words::time(), "Created at this time or later.")
+        .query("entered_before", words::time(), "In their state since before this time.")
+        .query("error", words::wanted(), "Whose last error has this code.")
+        .query("worker", words::wanted(), "That this worker has leased.")
         .refuses(&[Code::UnknownPipeline])
 }
 
+fn page(call: Call) -> Call {
+    call.pages(words::id()).gives::<SubmissionPage>(200, "A page of submissions, without their documents.")
+}
+
+/// Adds the filters that lists of one status do not have.
+fn statuses(call: Call) -> Call {
+    call.query("status", words::status(), "").query(
+        "investigation",
+        words::investigation(),
+        "That ended where somebody should look into it, and how far that has come.",
+    )
+}
+
 fn looking() -> Vec<Call> {
-    vec![
-        filters(
-            get("/v1/submissions", "list_submissions", "Submissions, newest first")
-                .details("Every filter that is given must hold. A pipeline or state that does not exist is refused.")
-                .query("status", words::status(), "")
-                .query(
-                    "investigation",
-                    words::investigation(),
-                    "That ended where somebody should look into it, and how far that has come.",
-                ),
-        ),
-        filters(
+    let lists = vec![
+        page(filters(statuses(
+            get("/v1/submissions", "list_submissions", "Submissions, newest first").details(
+                "Every filter that is given must hold. A pipeline or state that does not exist is refused. A page that is \
+                 narrowed by `entered_before`, `error` or `worker` passes over so many submissions at most: it may have none and \
+                 a `next`.",
+            ),
+        ))),
+        filters(statuses(get("/v1/export/submissions", "export_submissions", "All submissions that a filter finds")))
+            .details("Newest first, without their documents, sent as they are read. An answer that breaks off is not whole.")
+            .query("format", words::one_of(&["jsonl", "csv"]), "JSON lines, or CSV; `jsonl` unless it is given.")
+            .gives_as(200, &["application/x-ndjson", "text/csv"], Some(words::text()), "A submission a line."),
+        get("/v1/find", "find", "The submissions that a text may mean")
+            .details("An id or the beginning of one (of four letters at least), a key, or `PIPELINE/KEY`.")
+            .must("text", words::wanted(), "What somebody has at hand.")
+            .gives::<FindAnswer>(200, "The one that is meant, if it is clear, and the first candidates."),
+        page(filters(
             get("/v1/investigations", "list_investigations", "Ends that somebody should look into, newest first")
                 .details("Those that nobody has acknowledged; the others are submissions with `investigation=acknowledged`.")
                 .query("status", words::status(), ""),
-        ),
-        filters(get("/v1/dead", "list_dead", "Dead letters, newest first")),
+        )),
+        page(filters(get("/v1/dead", "list_dead", "Dead letters, newest first"))),
+    ];
+    lists.into_iter().chain(looking_at()).collect()
+}
+
+fn looking_at() -> Vec<Call> {
+    vec![
         get("/v1/reviews", "list_reviews", "What waits for a person, the first due first")
             .details("Due as its first service level says; without one, since it waits.")
             .query("pipeline", words::pipeline(), "Of this pipeline.")
@@ -87,12 +118,20 @@ fn looking() -> Vec<Call> {
         get("/v1/submissions/{id}/drawing", "draw", "Its machine, with the way it took and where it is")
             .gives_as(200, &["image/svg+xml"], Some(words::text()), "The drawing.")
             .refuses(&[Code::UnknownSubmission]),
-        get("/v1/submissions/{id}/evidence", "evidence", "Everything a third party needs to check what happened")
-            .details("As of the published checkpoint, which is waited for if it is about to come.")
-            .query("documents", words::one_of(&["none"]), "Without payloads, outputs and metadata.")
-            .query("known", words::position(), "The size of a checkpoint you have: prove that the log has gone on from it.")
-            .gives_as(200, &[JSON], Some(words::object()), "The evidence. Keep the bytes as they are.")
-            .refuses(&[Code::UnknownSubmission, Code::NoLog, Code::NotProven, Code::FeedRetired]),
+        get(
+            "/v1/submissions/{id}/evidence",
+            "evidence",
+            "Everything a third party needs to check what happened",
+        )
+        .details("As of the published checkpoint, which is waited for if it is about to come.")
+        .query("documents", words::one_of(&["none"]), "Without payloads, outputs and metadata.")
+        .query(
+            "known",
+            words::position(),
+            "The size of a checkpoint you have: prove that the log has gone on from it.",
+        )
+        .gives_as(200, &[JSON], Some(words::object()), "The evidence. Keep the bytes as they are.")
+        .refuses(&[Code::UnknownSubmission, Code::NoLog, Code::NotProven, Code::FeedRetired]),
     ]
 }
 
