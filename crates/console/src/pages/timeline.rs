@@ -90,7 +90,12 @@ fn tone(kind: Kind) -> &'static str {
     match kind {
         Kind::Died | Kind::Crashed | Kind::Refused => "dead",
         Kind::Retried | Kind::Late | Kind::Abandoned => "warn",
-        Kind::Approved | Kind::Acknowledged | Kind::Redriven | Kind::Assigned | Kind::Noted => "person",
+        Kind::Approved
+        | Kind::Acknowledged
+        | Kind::Redriven
+        | Kind::Assigned
+        | Kind::Released
+        | Kind::Noted => "person",
         Kind::Moved | Kind::Submitted => "open",
         _ => "off",
     }
