@@ -201,6 +201,7 @@ pub(crate) fn data(form: &Fields) -> Result<Option<Json>, Refusal> {
         let value = match kind {
             "number" if Json::parse(value).is_ok() => value.to_owned(),
             "yes" => "true".to_owned(),
+            "no" => "false".to_owned(),
             _ => Value::from(value).to_string(),
         };
         members.push(format!("{}:{value}", Value::from(name)));
@@ -239,6 +240,8 @@ mod tests {
         let form = "data.text.note=a+%22b%22&data.number.score=12345678901234567890.10&data.yes.urgent=1&data.line.empty=";
         let document = read(form).unwrap().unwrap();
         assert_eq!(document.as_str(), r#"{"note":"a \"b\"","score":12345678901234567890.10,"urgent":true}"#);
+        let boxes = read("data.no.a=1&data.yes.a=1&data.no.b=1").unwrap().unwrap();
+        assert_eq!(boxes.as_str(), r#"{"a":true,"b":false}"#);
         assert_eq!(read("reason=x").unwrap(), None);
         assert!(read("data=%7B").is_err());
     }

@@ -1,6 +1,7 @@
 //! Answers of pages, as the server sends them.
 
 use bytes::Bytes;
+use wire::export::Format;
 
 use crate::follow::Live;
 
@@ -15,6 +16,8 @@ pub enum Answer {
     Asset { kind: &'static str, body: &'static [u8], etag: String },
     /// A document to keep under this name.
     File { kind: &'static str, name: String, body: Bytes },
+    /// Everything that a filter finds, as lines.
+    Export { query: Box<app::Query>, format: Format },
     /// A stream of what happens.
     Live(Live),
 }

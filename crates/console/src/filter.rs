@@ -1,4 +1,4 @@
-//! The language of the filter bar: terms such as `state:REVIEW`, `label.owner:acme` and `age>2d`, which are the address of
+//! The language of the filter bar: terms such as `state:REVIEW`, `label.owner:acme`, `age>2d` and `stuck>1h`, which are the address of
 //! a list as well.
 
 use app::Query;
@@ -11,8 +11,8 @@ pub(crate) struct Filter {
     pub(crate) query: Query,
     /// What could not be understood, as sentences.
     pub(crate) problems: Vec<String>,
-    /// The one submission that was asked for by its id.
-    pub(crate) id: Option<SubmissionId>,
+    /// A word alone: an id, the beginning of one, or a key.
+    pub(crate) word: Option<String>,
 }
 
 /// One condition.
@@ -63,18 +63,16 @@ impl Filter {
             }
             filter.terms.push(term);
         }
+        // With other terms it is one of them.
+        filter.word = filter.word.take().filter(|_| filter.terms.len() == 1);
         filter
     }
 
-    /// Takes a word alone: an id, or else a key.
+    /// Takes a word without a name: a key, unless it stands alone and may be the beginning of an id.
     fn bare(&mut self, word: &str) {
-        match word.parse() {
-            Ok(id) => self.id = Some(id),
-            Err(_) => {
-                self.query.key = Some(word.into());
-                self.terms.push(Term { key: "key".to_owned(), value: word.to_owned(), sign: ':' });
-            }
-        }
+        self.word = Some(word.to_owned()).filter(|_| self.terms.is_empty());
+        self.query.key = Some(word.into());
+        self.terms.push(Term { key: "key".to_owned(), value: word.to_owned(), sign: ':' });
     }
 
     fn take(&mut self, term: &Term, now: Time) -> Result<(), String> {
@@ -92,11 +90,26 @@ impl Filter {
             ("status", ':') => query.status = Some(value.parse()?),
             ("investigation", ':') => query.investigation = Some(value.parse()?),
             ("parent", ':') => query.parent = Some(value.parse().map_err(|_| wrong("submission's id"))?),
-            ("id", ':') => self.id = Some(value.parse().map_err(|_| wrong("submission's id"))?),
+            ("error", ':') => query.narrowed.error = Some(value.as_str().into()),
+            ("worker", ':') => query.narrowed.worker = Some(value.as_str().into()),
+            ("id", ':') => {
+                let range = SubmissionId::beginning_with(value);
+                query.ids = Some(range.ok_or_else(|| wrong("beginning of a submission's id"))?);
+            }
             ("before", ':') => query.created_before = Some(value.parse().map_err(|_| wrong("time"))?),
-            ("age", '>') => {
+            ("after", ':') => query.created_after = Some(value.parse().map_err(|_| wrong("time"))?),
+            ("since", ':') => {
+                query.narrowed.entered_before = Some(value.parse().map_err(|_| wrong("time"))?);
+            }
+            ("age" | "stuck", '>' | '<') => {
                 let span: Millis = value.parse().map_err(|_| wrong("span, such as 2d or 30m"))?;
-                query.created_before = Some(now.minus(span));
+                let since = Some(now.minus(span));
+                match (&**key, sign) {
+                    ("age", '>') => query.created_before = since,
+                    ("age", _) => query.created_after = since,
+                    (_, '>') => query.narrowed.entered_before = since,
+                    _ => return Err("`stuck` takes `>`: in its state for longer than that".to_owned()),
+                }
             }
             (label, ':') if label.strip_prefix("label.").is_some_and(|name| !name.is_empty()) => {
                 query.labels.insert(label["label.".len()..].into(), value.as_str().into());
@@ -125,8 +138,15 @@ impl Filter {
     pub(crate) fn fields(&self) -> Vec<(String, String)> {
         let at = |time: Time| time.to_string();
         let fields = self.terms.iter().filter_map(|term| match (&*term.key, term.sign) {
-            ("age", '>') => Some(("created_before".to_owned(), self.query.created_before.map(at)?)),
-            ("before", _) => Some(("created_before".to_owned(), term.value.clone())),
+            ("age", '>') | ("before", _) => {
+                Some(("created_before".to_owned(), self.query.created_before.map(at)?))
+            }
+            ("age", _) | ("after", _) => {
+                Some(("created_after".to_owned(), self.query.created_after.map(at)?))
+            }
+            ("stuck" | "since", _) => {
+                Some(("entered_before".to_owned(), self.query.narrowed.entered_before.map(at)?))
+            }
             (key, ':') => Some((key.to_owned(), term.value.clone())),
             _ => None,
         });
@@ -187,15 +207,28 @@ mod tests {
     }
 
     #[test]
-    fn a_word_alone_is_an_id_or_a_key() {
-        let id = "019a9b2c-0000-7000-8000-000000000000";
-        assert_eq!(read(id).id, id.parse().ok());
-        assert_eq!(read("order-17").query.key.as_deref(), Some("order-17"));
+    fn a_word_alone_may_be_an_id_its_beginning_or_a_key() {
+        for word in ["019a9b2c-0000-7000-8000-000000000000", "019a9b2c", "order-17"] {
+            assert_eq!(read(word).word.as_deref(), Some(word));
+        }
+        let two = read("state:A order-17");
+        assert_eq!((two.word, two.query.key.as_deref()), (None, Some("order-17")));
+        assert!(read("id:019a9b2c").query.ids.is_some());
     }
 
     #[test]
     fn what_is_not_understood_is_said() {
-        for text in ["colour:red", "status:great", "age>soon", "age:2d", "state:", "parent:x", "label.:x"] {
+        for text in [
+            "colour:red",
+            "status:great",
+            "age>soon",
+            "age:2d",
+            "state:",
+            "parent:x",
+            "label.:x",
+            "stuck<2h",
+            "id:x",
+        ] {
             assert_eq!(read(text).problems.len(), 1, "{text}");
         }
     }

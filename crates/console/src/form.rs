@@ -37,7 +37,8 @@ impl Visit {
         let form = self.ask.form();
         let field = |(name, value): (&str, &str)| Field {
             label: label(name),
-            is_unseen: UNSEEN.contains(&name) || name.starts_with("map."),
+            is_unseen: UNSEEN.contains(&name)
+                || ["map.", "data.no.", "data.yes."].iter().any(|kind| name.starts_with(kind)),
             name: name.to_owned(),
             value: value.to_owned(),
         };
@@ -74,7 +75,9 @@ fn with_word(back: &str, word: &str) -> String {
 }
 
 fn label(name: &str) -> String {
-    let name = name.strip_prefix("data.").unwrap_or(name).replace('_', " ");
+    let name =
+        name.strip_prefix("data.").and_then(|rest| rest.split_once('.')).map_or(name, |(_, name)| name);
+    let name = name.replace('_', " ");
     let mut chars = name.chars();
     chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }

@@ -71,6 +71,7 @@ pub const TABLE: &[Route] = &[
     page("/console/live", ANY, Wait, |visit| Box::pin(follow::hints(visit))),
     page("/console/settings", ANY, Request, |visit| Box::pin(settings::show(visit))),
     page("/console/submissions", ANY, Page, |visit| Box::pin(submissions::show(visit))),
+    page("/console/submissions/export", ANY, Request, |visit| Box::pin(submissions::export(visit))),
     form("/console/submissions/many", REVIEWER, |visit| Box::pin(submissions::many(visit))),
     page("/console/submissions/{id}", ANY, Page, |visit| Box::pin(submission::show(visit))),
     page("/console/submissions/{id}/raw", ANY, Page, |visit| Box::pin(submission::raw(visit))),

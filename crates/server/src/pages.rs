@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use app::{App, Visitor};
+use app::{App, Query, Visitor};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request, State};
@@ -16,6 +16,7 @@ use axum::routing::{MethodFilter, on};
 use console::{Answer, Ask, Handler, Live, SESSION, Visit};
 use futures_util::stream;
 use model::{Code, Refusal};
+use wire::export::Format;
 
 use crate::body;
 use crate::charged::in_pieces;
@@ -24,6 +25,7 @@ use crate::media;
 use crate::mounts;
 use crate::problem::{Refused, status};
 use crate::rates::Rates;
+use crate::routes::export;
 use crate::shares::{Share, Who};
 use crate::state::Server;
 
@@ -111,9 +113,23 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
             (Some(visitor), Some(who)) => stream(server, live, visitor, &who),
             _ => Refused(Refusal::new(Code::Internal, "nobody listens to this stream")).into_response(),
         },
+        Ok(Answer::Export { query, format }) => exported(server, (visitor, who), *query, format).await,
         Ok(answer) => rendered(answer, etag.as_ref()),
         Err(refusal) => Refused(refusal).into_response(),
     }
+}
+
+async fn exported(
+    server: Server,
+    whose: (Option<Visitor>, Option<Who>),
+    query: Query,
+    format: Format,
+) -> Response {
+    let (Some(visitor), Some(who)) = whose else {
+        return Refused(Refusal::new(Code::Internal, "nobody asks for this export")).into_response();
+    };
+    let app = App::new(server.engine.clone(), visitor);
+    export::send(server, &who, &app, query, format).await.into_response()
 }
 
 fn shown(ask: &Ask, refusal: &Refusal, number: u16) -> Response {
@@ -140,8 +156,8 @@ fn rendered(answer: Answer, known: Option<&HeaderValue>) -> Response {
                 [(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
             (headers, Body::from(body)).into_response()
         }
-        // Streams have a way of their own.
-        Answer::Live(_) => StatusCode::NO_CONTENT.into_response(),
+        // Streams have ways of their own.
+        Answer::Live(_) | Answer::Export { .. } => StatusCode::NO_CONTENT.into_response(),
     };
     let policy = HeaderValue::from_static(console::POLICY);
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);

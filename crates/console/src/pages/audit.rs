@@ -71,7 +71,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         }),
         server: visit.ask.server(),
     };
-    visit.show(Sheet::new("Audit log").live().typed(&visit.ask, "audit show", "/v1/audit"), &page)
+    visit.show(Sheet::new("Audit log").live().typed(&visit.ask, "audit status", "/v1/audit"), &page)
 }
 
 fn log(eye: &Eye, view: AuditView) -> Log {

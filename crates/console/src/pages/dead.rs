@@ -54,7 +54,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         pipeline: name.clone(),
     };
     let route = address("/v1/dead", [("pipeline", name.as_str())]);
-    visit.show(Sheet::new("Dead letters").live().typed(&visit.ask, "dead list", &route), &page)
+    visit.show(Sheet::new("Dead letters").live().typed(&visit.ask, "dead", &route), &page)
 }
 
 /// Returns the pipeline to look at: the one that was chosen, or the first of those a token is for.

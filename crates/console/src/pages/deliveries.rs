@@ -68,7 +68,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         closed,
     };
     let route = address("/v1/deliveries", [("status", here)]);
-    visit.show(Sheet::new("Deliveries").live().typed(&visit.ask, "deliveries list", &route), &page)
+    visit.show(Sheet::new("Deliveries").live().typed(&visit.ask, "deliveries", &route), &page)
 }
 
 fn delivery(eye: &Eye, view: &DeliveryView) -> Delivery {

@@ -67,7 +67,7 @@ pub(crate) async fn list(visit: Visit) -> Result<Answer, Refusal> {
         operations: found.operations.iter().map(|known| line(&eye, known)).collect(),
         next: next.map_or_else(String::new, |next| address("/console/operations", [("after", &**next)])),
     };
-    visit.show(Sheet::new("Operations").live().typed(&visit.ask, "operations list", "/v1/operations"), &page)
+    visit.show(Sheet::new("Operations").live().typed(&visit.ask, "operations", "/v1/operations"), &page)
 }
 
 fn line(eye: &Eye, known: &Operation) -> Line {
@@ -120,6 +120,9 @@ fn written(asked: &Asked) -> String {
     terms.extend(text("error", asked.error.as_ref().map(Name::to_string)));
     terms.extend(asked.labels.iter().map(|(label, value)| term(&format!("label.{label}"), value)));
     terms.extend(text("before", asked.created_before.map(|at| at.to_string())));
+    terms.extend(text("after", asked.created_after.map(|at| at.to_string())));
+    terms.extend(text("since", asked.entered_before.map(|at| at.to_string())));
+    terms.extend(text("worker", asked.worker.as_ref().map(Name::to_string)));
     terms.extend(text("version", asked.version.map(|version| version.to_string())));
     terms.join(" ")
 }
@@ -198,9 +201,8 @@ async fn begin(visit: &Visit, dry_run: bool) -> Result<Answer, Refusal> {
 
 fn body(visit: &Visit, form: &Fields, dry_run: bool) -> Result<OperationBody, Refusal> {
     let text = form.get("q").unwrap_or_default();
-    // Versions and errors are conditions of operations alone.
-    let (own, rest): (Vec<&str>, Vec<&str>) =
-        text.split(' ').partition(|word| word.starts_with("version:") || word.starts_with("error:"));
+    // Versions are a condition of operations alone.
+    let (own, rest): (Vec<&str>, Vec<&str>) = text.split(' ').partition(|word| word.starts_with("version:"));
     let filter = Filter::read(&rest.join(" "), visit.app.clock().now);
     if let Some(problem) = filter.problems.first() {
         return Err(app::invalid(problem.clone()));
@@ -228,7 +230,10 @@ fn body(visit: &Visit, form: &Fields, dry_run: bool) -> Result<OperationBody, Re
             parent: query.parent,
             lane: query.lane,
             labels: query.labels,
-            error: of("error:").map(Into::into),
+            error: query.narrowed.error,
+            worker: query.narrowed.worker,
+            entered_before: query.narrowed.entered_before,
+            created_after: query.created_after,
             created_before: query.created_before,
             ..Asked::of(pipeline)
         },

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use bytes::Bytes;
-use wire::api::{Reason, SubmissionView};
-use wire::{Investigation, Refusal, Status, SubmissionId};
+use wire::api::{AttemptEnd, AttemptView, Reason, SubmissionView};
+use wire::{Investigation, Millis, Refusal, Status, SubmissionId};
 
 use super::rows::{Assigned, Rows, assigned};
 use super::timeline::{Moment, timeline};
@@ -11,7 +11,7 @@ use crate::actions::{self, Actions};
 use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::layout::Sheet;
-use crate::look::Eye;
+use crate::look::{Eye, span};
 use crate::parts::{Id, Link, State, When, cut, list, number, pipeline_page};
 use crate::raw::Raw;
 
@@ -50,6 +50,8 @@ struct Page {
     payload: Option<Raw>,
     outputs: Vec<(String, Raw)>,
     result: Option<Raw>,
+    attempts: Vec<Attempt>,
+    attempts_left_out: u32,
     moments: Vec<Moment>,
     earlier: u64,
     has_log: bool,
@@ -71,6 +73,19 @@ struct Lease {
     done: u64,
     total: u64,
     told: Option<When>,
+}
+
+/// A try of a worker that has ended.
+struct Attempt {
+    state: String,
+    worker: String,
+    number: u32,
+    started: When,
+    took: String,
+    end: &'static str,
+    tone: &'static str,
+    trigger: String,
+    error: String,
 }
 
 struct Level {
@@ -165,6 +180,8 @@ fn about(eye: &Eye, view: &SubmissionView) -> Page {
             .map(|(state, output)| (state.to_string(), Raw::of(output)))
             .collect(),
         result: view.result.as_ref().map(Raw::of),
+        attempts: view.attempts.iter().rev().map(|tried| attempt(eye, tried)).collect(),
+        attempts_left_out: view.attempts_left_out,
         moments: Vec::new(),
         earlier: 0,
         has_log: false,
@@ -207,6 +224,30 @@ fn lease(eye: &Eye, held: &wire::api::LeaseView) -> Lease {
         done: told.map_or(0, |told| told.done),
         total: told.and_then(|told| told.total).unwrap_or(0),
         told: told.map(|told| eye.when(told.at)),
+    }
+}
+
+fn attempt(eye: &Eye, tried: &AttemptView) -> Attempt {
+    let took = tried.ended_at.millis().saturating_sub(tried.started_at.millis());
+    Attempt {
+        state: tried.state.to_string(),
+        worker: tried.worker.to_string(),
+        number: tried.attempt,
+        started: eye.when(tried.started_at),
+        took: span(Millis::new(u64::try_from(took).unwrap_or(0))),
+        end: tried.end.as_str(),
+        tone: match tried.end {
+            AttemptEnd::Finished => "good",
+            AttemptEnd::Failed => "bad",
+            AttemptEnd::Crashed => "dead",
+            AttemptEnd::Revoked => "off",
+        },
+        trigger: tried.trigger.to_string(),
+        error: tried
+            .error
+            .as_ref()
+            .map(|error| format!("{}: {}", error.code, error.message))
+            .unwrap_or_default(),
     }
 }
 

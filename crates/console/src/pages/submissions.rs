@@ -2,7 +2,7 @@
 
 use app::Query;
 use askama::Template;
-use wire::api::{AcknowledgeBody, ActBody, RedriveBody};
+use wire::api::{AcknowledgeBody, ActBody, RedriveBody, SubmissionPage};
 use wire::{Refusal, SubmissionId};
 
 use super::PAGE;
@@ -46,16 +46,23 @@ struct Choice {
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (fields, eye) = (visit.ask.query(), visit.eye());
     let mut filter = Filter::read(fields.get("q").unwrap_or_default(), eye.now);
-    if let Some(id) = filter.id {
+    let found = match &filter.word {
+        Some(word) => Some(visit.app.find(word).await?),
+        None => None,
+    };
+    if let Some(id) = found.as_ref().and_then(|found| found.meant) {
         return Ok(Answer::to(format!("/console/submissions/{id}")));
     }
     if let Some(only) = default_pipeline(&visit, &filter) {
         filter = Filter::read(&filter.with("pipeline", &only), eye.now);
     }
     let query = Query { after: visit.after()?, limit: PAGE, ..filter.query.clone() };
-    let found = visit.app.list(query).await;
+    let listed = match found {
+        Some(found) => Ok(SubmissionPage { submissions: found.submissions, next: None }),
+        None => visit.app.list(query).await,
+    };
     // A name that does not exist is no reason to lose what was typed.
-    let (views, next) = match found {
+    let (views, next) = match listed {
         Ok(page) => (page.submissions, page.next),
         Err(refusal) => {
             filter.problems.push(refusal.message);
@@ -78,7 +85,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         words: words(&visit),
         problems: filter.problems.clone(),
         first: if fields.get("after").is_some() { at(&text, "") } else { String::new() },
-        export: route.clone(),
+        export: address("/console/submissions/export", [("q", text.as_str())]),
         all_of: filter.get("pipeline").unwrap_or_default().to_owned(),
         is_narrowed: !filter.terms.is_empty(),
         deeds,
@@ -90,6 +97,21 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         Sheet::new("Submissions").live().typed(&visit.ask, &format!("list {}", flags.join(" ")), &route),
         &page,
     )
+}
+
+/// Gives everything that a filter finds as lines.
+pub(crate) async fn export(visit: Visit) -> Result<Answer, Refusal> {
+    let (fields, now) = (visit.ask.query(), visit.app.clock().now);
+    let mut filter = Filter::read(fields.get("q").unwrap_or_default(), now);
+    if let Some(only) = default_pipeline(&visit, &filter) {
+        filter = Filter::read(&filter.with("pipeline", &only), now);
+    }
+    if let Some(problem) = filter.problems.first() {
+        return Err(app::invalid(problem.clone()));
+    }
+    let format =
+        fields.get("format").unwrap_or("jsonl").parse().map_err(|error: String| app::invalid(error))?;
+    Ok(Answer::Export { query: Box::new(filter.query), format })
 }
 
 /// Returns the pipeline of a reader who has some and did not say which: lists are of one then.
@@ -163,8 +185,20 @@ fn words(visit: &Visit) -> Vec<String> {
         words.extend(machine.labels.iter().map(|(label, _)| format!("label.{label}:")));
     }
     words.extend(
-        ["status:open", "status:dead", "investigation:open", "age>1d", "lane:", "key:", "parent:"]
-            .map(str::to_owned),
+        [
+            "status:open",
+            "status:dead",
+            "investigation:open",
+            "age>1d",
+            "stuck>1h",
+            "error:",
+            "worker:",
+            "id:",
+            "lane:",
+            "key:",
+            "parent:",
+        ]
+        .map(str::to_owned),
     );
     words.sort();
     words.dedup();

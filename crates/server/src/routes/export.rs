@@ -1,6 +1,6 @@
 //! Exports: everything a filter finds, as lines, sent as it is read.
 
-use app::{Export, Visitor};
+use app::{App, Export, Query, Visitor};
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, Uri, header};
@@ -38,15 +38,25 @@ pub(crate) async fn submissions(
     let known: Vec<_> = filters().filter(|name| !settled.contains(name)).chain(["format"]).collect();
     let params = Params::read(&uri, &known)?;
     let format: Format = params.parse("format")?.unwrap_or_default();
-    let server = asking.server.clone();
-    let shares = [server.streams.take(&who, 1)?, layers::page(&server, &who).await?];
-    let mut export = asking.export(filter(&params)?);
+    send(asking.server.clone(), &who, &asking, filter(&params)?, format).await
+}
+
+/// Sends everything that a filter finds.
+pub(crate) async fn send(
+    server: Server,
+    who: &Who,
+    app: &App,
+    query: Query,
+    format: Format,
+) -> Answer<Response> {
+    let shares = [server.streams.take(who, 1)?, layers::page(&server, who).await?];
+    let mut export = app.export(query);
     // The first look is made before the answer begins, so that what is wrong is told as a problem.
     let mut first = format.head().to_owned();
     add(format, export.next().await?, &mut first);
     let sending = Sending {
         server,
-        visitor: asking.visitor().clone(),
+        visitor: app.visitor().clone(),
         export,
         format,
         first: Some(first),

@@ -104,7 +104,9 @@ impl System for Greetings {
     }
 
     fn pages(&self) -> Vec<Route> {
-        let page = |_| async { Ok(Reply::html("<!doctype html><title>Greetings</title>")) };
+        let page = |call: Call| async move {
+            Ok(console::layout::page(&call, "Greetings <all>", "<h1>Greetings</h1>"))
+        };
         vec![Route::new((Method::GET, "/console/greetings/"), (Need::Owner, Room::Page), "Greetings", page)]
     }
 }
@@ -187,6 +189,18 @@ impl Mounted {
 
 fn desk(client: Client, folder: &Path) -> Desk {
     Desk { client, fetch: Fetch::new(Policy::default()), folder: folder.to_owned() }
+}
+
+#[tokio::test]
+async fn a_page_of_a_system_stands_in_the_frame_of_the_console() {
+    let (greetings, _followed) = configured("greeting = 'Hello'").unwrap();
+    let site = mounted(&greetings).await;
+    let page = site.ask(Method::GET, "/console/greetings/", Some("admin")).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    assert!(page.text.contains("<title>Greetings &#60;all&#62;") && page.text.contains("<h1>Greetings</h1>"));
+    assert!(page.header("content-security-policy").contains("script-src 'self'"));
+    let overview = site.ask(Method::GET, "/console", Some("viewer")).await;
+    assert!(overview.text.contains("href=\"/console/greetings/\""), "it stands in the navigation");
 }
 
 #[tokio::test]

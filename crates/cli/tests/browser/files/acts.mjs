@@ -65,7 +65,7 @@ export const review_by_keyboard = async () => {
   await until(async () => await state(id) === 'SHIPPED', 'it is approved');
   const { events } = await api('GET', `/v1/submissions/${id}/events`);
   check(events.some((event) => event.actor.name === 'rita' && JSON.stringify(event).includes('looks right')), 'by her, with her reason');
-  await page.waitForLoadState('load');
+  await page.getByText('Done. The timeline').waitFor();
   await keys('?');
   await page.getByRole('dialog').waitFor();
   await keys('Escape', '/');
