@@ -82,7 +82,7 @@ impl To<'_> {
             priority: body.priority,
             not_before: body.not_before,
             reason: body.reason,
-            parent: None,
+            door: self.app.visitor.door(),
         }
     }
 

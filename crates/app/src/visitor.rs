@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use model::admit::Door;
 use model::owed::DELIVERY;
 use model::{Caller, Code, Name, Refusal, Role, Submission};
 
@@ -31,6 +32,8 @@ pub enum Entry {
     Token(Name),
     /// The server's own process: a part of the program, under a name that no token can have.
     Inside,
+    /// The same for anybody who comes to a public address of a system: nobody has shown anything.
+    Public,
 }
 
 impl Entry {
@@ -39,7 +42,7 @@ impl Entry {
     pub fn token(&self) -> Option<&Name> {
         match self {
             Entry::Token(name) => Some(name),
-            Entry::Open | Entry::Inside => None,
+            Entry::Open | Entry::Inside | Entry::Public => None,
         }
     }
 }
@@ -49,6 +52,21 @@ impl Visitor {
     #[must_use]
     pub fn inside(caller: Caller, pipelines: Option<Vec<Name>>) -> Visitor {
         Visitor { caller, pipelines, labels: BTreeMap::new(), entry: Entry::Inside }
+    }
+
+    /// Returns anybody who comes to a public address of a part of the program.
+    #[must_use]
+    pub fn public(caller: Caller, pipelines: Vec<Name>) -> Visitor {
+        Visitor { entry: Entry::Public, ..Visitor::inside(caller, Some(pipelines)) }
+    }
+
+    /// Returns the way by which submissions of this visitor come in.
+    #[must_use]
+    pub fn door(&self) -> Door {
+        match self.entry {
+            Entry::Public => Door::Form,
+            Entry::Open | Entry::Token(_) | Entry::Inside => Door::Api,
+        }
     }
 
     /// Returns the name under which what this visitor does is counted and recorded; none on an open server, where nobody

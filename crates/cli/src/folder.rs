@@ -45,8 +45,11 @@ impl Folder {
     }
 
     /// Adds the pipelines that systems carry.
-    pub(crate) fn add(&mut self, systems: &[Box<dyn System>]) -> anyhow::Result<()> {
-        systems.iter().flat_map(|system| systems::sources(&**system)).try_for_each(|source| self.load(source))
+    pub(crate) fn add<'a>(
+        &mut self,
+        mut systems: impl Iterator<Item = &'a dyn System>,
+    ) -> anyhow::Result<()> {
+        systems.try_for_each(|system| systems::sources(system).try_for_each(|source| self.load(source)))
     }
 
     /// Returns the pipelines as their files have them.

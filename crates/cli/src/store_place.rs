@@ -35,6 +35,14 @@ impl Place {
         }
     }
 
+    /// Returns the folder of what this machine keeps besides the store.
+    pub(crate) fn beneath(&self) -> PathBuf {
+        match self {
+            Place::Folder(folder) => folder.clone(),
+            Place::Postgres(_) => "milepost-data".into(),
+        }
+    }
+
     pub(crate) fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
         match self {
             Place::Folder(folder) => {

@@ -1,11 +1,13 @@
 //! The systems that the program carries, and running those that the settings turn on.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use app::Visitor;
+use engine::pipelines::PayloadChecks;
 use fetch::{Fetch, Policy};
-use model::pipeline::Source;
+use model::pipeline::{PayloadCheck, Source};
 use model::{Caller, Name, Role};
 use server::{Mounts, Site};
 use system::{Desk, System};
@@ -33,7 +35,7 @@ pub(crate) fn all() -> Vec<Box<dyn System>> {
 }
 
 /// Returns the system of this name, with its settings where the file has some.
-pub(crate) fn find(name: &str, file: Option<&ConfigFile>) -> anyhow::Result<Box<dyn System>> {
+pub(crate) fn find(name: &str, file: Option<&ConfigFile>) -> anyhow::Result<Arc<dyn System>> {
     let known = all();
     let names: Vec<&str> = known.iter().map(|system| system.name()).collect();
     if !names.contains(&name) {
@@ -44,7 +46,7 @@ pub(crate) fn find(name: &str, file: Option<&ConfigFile>) -> anyhow::Result<Box<
         return Err(Stop::usage(format!("no system `{name}`; {there_is}")).into());
     }
     let configured = file.map(ConfigFile::systems).transpose()?.unwrap_or_default();
-    let mut all = configured.into_iter().chain(known);
+    let mut all = configured.into_iter().chain(known.into_iter().map(Arc::from));
     Ok(all.find(|system| system.name() == name).expect("it is among those there are"))
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn sources(system: &dyn System) -> impl Iterator<Item = Source> {
 /// The systems that a server runs.
 #[derive(Default)]
 pub(crate) struct Systems {
-    systems: Vec<(Box<dyn System>, Vec<Name>)>,
+    systems: Vec<(Arc<dyn System>, Vec<Name>)>,
     /// The folder beneath which each has one of its own.
     folder: PathBuf,
     policy: Policy,
@@ -68,7 +70,7 @@ pub(crate) struct Systems {
 impl Systems {
     /// Takes systems whose pipelines are without problems.
     pub(crate) fn new(
-        systems: Vec<Box<dyn System>>,
+        systems: Vec<Arc<dyn System>>,
         place: &Place,
         policy: Policy,
     ) -> anyhow::Result<Systems> {
@@ -82,15 +84,27 @@ impl Systems {
             let names = names.collect::<anyhow::Result<Vec<Name>>>()?;
             Ok((system, names))
         });
-        let folder = match place {
-            Place::Folder(folder) => folder.clone(),
-            Place::Postgres(_) => "milepost-data".into(),
-        };
         Ok(Systems {
             systems: with_names.collect::<anyhow::Result<_>>()?,
-            folder: folder.join("systems"),
+            folder: place.beneath().join("systems"),
             policy,
         })
+    }
+
+    /// Returns the systems.
+    pub(crate) fn each(&self) -> impl Iterator<Item = &dyn System> {
+        self.systems.iter().map(|(system, _)| &**system)
+    }
+
+    /// Returns the systems' checks of payloads, by pipeline.
+    pub(crate) fn payload_checks(&self) -> PayloadChecks {
+        let each =
+            self.systems.iter().flat_map(|(system, names)| names.iter().map(move |name| (system, name)));
+        let check = |(system, name): (&Arc<dyn System>, &Name)| {
+            let (system, pipeline) = (system.clone(), name.clone());
+            (name.clone(), PayloadCheck::new(move |payload| system.admit(&pipeline, payload)))
+        };
+        each.map(check).collect()
     }
 
     /// Returns the routes and pages of all.

@@ -18,7 +18,7 @@
   };
 
   // Times: how far from now, kept true.
-  const UNITS = [[864e5, 'd', 36e5, 'h'], [36e5, 'h', 6e4, 'min'], [6e4, 'min', 1e3, 's']];
+  const UNITS = [[864e5, 'd', 36e5, 'h'], [36e5, 'h', 6e4, 'min'], [6e4, 'min', 6e4, 'min']];
   const span = (ms) => {
     if (ms < 6e4) return `${Math.floor(ms / 1e3)} s`;
     for (const [large, unit, small, next] of UNITS) {
@@ -143,7 +143,12 @@
   const act = (key) => {
     const card = document.activeElement?.closest?.('[data-card]') ?? current() ?? one('main');
     const form = one(`details.act[data-act="${CSS.escape(key)}"]`, card) ?? (current() ? null : one(`details.act[data-act="${CSS.escape(key)}"]`));
-    if (!form) return false;
+    if (!form) {
+      const button = one(`[data-press="${CSS.escape(key)}"]`, card);
+      if (!button) return false;
+      button.click();
+      return true;
+    }
     form.open = true;
     (one('textarea, select, input:not([type=hidden])', form) ?? one('form button', form))?.focus();
     return true;

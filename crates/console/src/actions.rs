@@ -1,12 +1,26 @@
 //! Actions that a person can take on a submission, each with its form.
 
-use model::pipeline::Edge;
 use serde_json::Value;
-use wire::api::SubmissionView;
-use wire::{Json, Name, Refusal, Role, Status};
+use wire::api::{ActionView, ActionsAnswer, FormView, SubmissionView, TargetView};
+use wire::{Json, Refusal};
 
 use crate::ask::Visit;
 use crate::fields::Fields;
+
+/// What a reader can do with a submission, and what not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Actions {
+    pub(crate) open: Vec<Action>,
+    pub(crate) barred: Vec<Barred>,
+    pub(crate) redrive: bool,
+    pub(crate) acknowledge: bool,
+    pub(crate) amend: bool,
+    /// Set if the reader may take the review on, hand it over or let it go.
+    pub(crate) review: bool,
+    pub(crate) note: bool,
+    /// The sentence about those who may act at all.
+    pub(crate) only: String,
+}
 
 /// An action and its form.
 #[derive(Debug, Clone)]
@@ -14,14 +28,16 @@ pub(crate) struct Action {
     /// The name, as the pipeline has it.
     pub(crate) name: String,
     pub(crate) title: String,
-    /// The states that may be chosen, where there is a choice.
-    pub(crate) to: Vec<String>,
+    /// The states that may be chosen, where there is a choice, and the one that is taken otherwise.
+    pub(crate) to: Vec<Target>,
     pub(crate) reason: bool,
     pub(crate) data: Vec<Input>,
     /// Set if the data is asked for as a whole, with its schema to look at.
     pub(crate) document: Option<String>,
-    /// The sentence about those who must agree.
-    pub(crate) agree: String,
+    /// The sentences about those who must agree.
+    pub(crate) agree: Vec<String>,
+    /// The conditions under which it goes this way or that.
+    pub(crate) when: String,
     /// The letter that opens the form.
     pub(crate) key: String,
     /// Set if this is what most come for.
@@ -29,7 +45,15 @@ pub(crate) struct Action {
     pub(crate) grave: bool,
 }
 
-/// An action that is there and not for this reader.
+/// A state that an action may lead to.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) state: String,
+    pub(crate) title: String,
+    pub(crate) picked: bool,
+}
+
+/// An action of the state that is not for this reader, or not now.
 #[derive(Debug, Clone)]
 pub(crate) struct Barred {
     pub(crate) name: String,
@@ -46,58 +70,69 @@ pub(crate) struct Input {
     pub(crate) choices: Vec<String>,
 }
 
-/// Sorts the actions of a submission's state into those for this reader, and those that are not.
-pub(crate) fn actions(visit: &Visit, view: &SubmissionView) -> (Vec<Action>, Vec<Barred>) {
-    let Ok(pipeline) = visit.app.machine(&view.pipeline, Some(view.version)) else { return <_>::default() };
-    let Some(state) = pipeline.state(&view.state) else { return <_>::default() };
-    let role = visit.app.visitor().caller.role;
-    let (mut open, mut barred): (Vec<Action>, Vec<Barred>) = <_>::default();
-    for name in &view.actions {
-        let Some(edge) = state.action(name).and_then(|action| action.edges.first()) else { continue };
-        let wanted = state.role_of(edge);
-        if role.covers(wanted) {
-            let mut action = describe(name, edge, view);
-            action.key = letter(name, &open);
-            action.first = open.is_empty();
-            open.push(action);
-        } else {
-            let why = format!("takes the role {wanted}; yours is {role}");
-            barred.push(Barred { name: title(name), why });
+/// Returns the actions of a submission, as the application describes them to this reader.
+pub(crate) async fn actions(visit: &Visit, view: &SubmissionView) -> Actions {
+    // Of one that is gone, or follows a version that is not loaded, the page still tells the rest.
+    visit.app.actions(view.id).await.map(|answer| sorted(&answer, view)).unwrap_or_default()
+}
+
+fn sorted(answer: &ActionsAnswer, view: &SubmissionView) -> Actions {
+    let may = |name: &str| answer.deeds.iter().any(|deed| &*deed.name == name && deed.legal);
+    let mut actions = Actions {
+        redrive: may("redrive"),
+        acknowledge: may("acknowledge"),
+        amend: may("amend"),
+        review: may("review"),
+        note: may("note"),
+        ..Actions::default()
+    };
+    // Those of other states are not for now, whoever asks.
+    for action in answer.actions.iter().filter(|action| view.actions.contains(&action.name)) {
+        match (action.legal, action.forms.first()) {
+            (true, Some(form)) => {
+                let key = letter(&action.name, &actions.open);
+                let first = actions.open.is_empty();
+                if !form.reviewers.is_empty() {
+                    actions.only = format!("Decided by {}", form.reviewers.join(", "));
+                }
+                actions.open.push(Action { key, first, ..described(action, form) });
+            }
+            _ => {
+                let refusal = action.refusal.as_ref().map(|problem| problem.detail.clone());
+                actions.barred.push(Barred { name: action.title.clone(), why: refusal.unwrap_or_default() });
+            }
         }
     }
-    (open, barred)
+    actions
 }
 
-fn describe(name: &Name, edge: &Edge, view: &SubmissionView) -> Action {
-    let to: Vec<String> =
-        edge.to.iter().flat_map(|choice| choice.states()).map(|state| state.to_string()).collect();
-    let inputs = edge.data.as_ref().and_then(|schema| inputs(schema.source()));
-    let document = edge.data.as_ref().filter(|_| inputs.is_none()).map(|schema| schema.source().to_owned());
+fn described(action: &ActionView, form: &FormView) -> Action {
+    let schema = form.data.as_ref().map(Json::as_str);
+    let inputs = schema.and_then(inputs);
+    let document = schema.filter(|_| inputs.is_none()).map(str::to_owned);
+    let legal: Vec<&TargetView> = form.to.iter().filter(|target| target.legal).collect();
+    let target = |target: &&TargetView| Target {
+        state: target.state.to_string(),
+        title: target.title.clone().unwrap_or_default(),
+        picked: form.pick.as_ref() == Some(&target.state),
+    };
     Action {
-        name: name.to_string(),
-        title: title(name),
-        to: if to.len() > 1 { to } else { Vec::new() },
-        reason: edge.reason,
+        name: action.name.to_string(),
+        title: action.title.clone(),
+        to: if form.to.len() > 1 { legal.iter().map(target).collect() } else { Vec::new() },
+        reason: form.reason,
         data: inputs.unwrap_or_default(),
         document,
-        agree: agree(name, edge.approvals, view),
+        agree: legal.iter().filter_map(|target| form.agreement(target)).collect(),
+        when: form.when.clone().unwrap_or_default(),
         key: String::new(),
         first: false,
-        grave: ["reject", "cancel", "revoke", "withdraw", "abort", "remove"]
-            .iter()
-            .any(|word| name.contains(word)),
+        grave: GRAVE.iter().any(|word| action.name.contains(word)),
     }
 }
 
-fn agree(name: &Name, wanted: u32, view: &SubmissionView) -> String {
-    if wanted < 2 {
-        return String::new();
-    }
-    let by: Vec<&str> =
-        view.approvals.iter().filter(|given| given.action == *name).map(|given| &*given.by).collect();
-    let who = if by.is_empty() { String::new() } else { format!(" ({})", by.join(", ")) };
-    format!("{} of {wanted} have agreed{who}", by.len())
-}
+/// The words in the names of actions that end something.
+const GRAVE: [&str; 7] = ["reject", "cancel", "revoke", "withdraw", "abort", "remove", "refuse"];
 
 /// Writes a name as a person would say it.
 pub(crate) fn title(name: &str) -> String {
@@ -108,7 +143,7 @@ pub(crate) fn title(name: &str) -> String {
 
 /// Returns the first letter of a name that no action before has, and none of the page's own keys.
 fn letter(name: &str, before: &[Action]) -> String {
-    let taken = |c: &char| "gjkxz".contains(*c) || before.iter().any(|action| action.key == c.to_string());
+    let taken = |c: &char| "gjkxyznt".contains(*c) || before.iter().any(|action| action.key == c.to_string());
     name.chars().filter(char::is_ascii_lowercase).find(|c| !taken(c)).map(String::from).unwrap_or_default()
 }
 
@@ -177,26 +212,12 @@ pub(crate) fn data(form: &Fields) -> Result<Option<Json>, Refusal> {
     document.map(Some).map_err(|error| app::invalid(format!("the data is not strict JSON: {error}")))
 }
 
-/// Tells whether a reader may say that somebody looked into an end.
-pub(crate) fn may_acknowledge(visit: &Visit, view: &SubmissionView) -> bool {
-    let open = view.investigation.as_ref().is_some_and(|known| *known == wire::Investigation::Open);
+/// Returns the fields of a payload that may be amended.
+pub(crate) fn amendable(visit: &Visit, view: &SubmissionView) -> String {
     let machine = visit.app.machine(&view.pipeline, Some(view.version));
-    let role =
-        machine.ok().and_then(|pipeline| pipeline.state(&view.state)?.investigate()).unwrap_or(Role::Admin);
-    open && visit.app.visitor().caller.role.covers(role)
-}
-
-/// Tells whether a reader may set a dead letter going again.
-pub(crate) fn may_redrive(visit: &Visit, view: &SubmissionView) -> bool {
-    view.status == Status::Dead && visit.app.visitor().caller.role == Role::Admin
-}
-
-/// Returns the fields of a payload that may be amended, where this reader may.
-pub(crate) fn amendable(visit: &Visit, view: &SubmissionView) -> Option<String> {
-    let pipeline = visit.app.machine(&view.pipeline, Some(view.version)).ok()?;
-    let amend = pipeline.amend.as_ref().filter(|amend| visit.app.visitor().caller.role.covers(amend.role))?;
-    let fields: Vec<&str> = amend.fields.iter().map(|field| &**field).collect();
-    (view.status == Status::Open).then(|| fields.join(", "))
+    let amend = machine.ok().and_then(|pipeline| pipeline.amend.clone());
+    let fields = amend.map(|amend| amend.fields.iter().map(|field| field.to_string()).collect::<Vec<_>>());
+    fields.unwrap_or_default().join(", ")
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub enum Answer {
     /// A document to keep under this name.
     File { kind: &'static str, name: String, body: Bytes },
     /// A stream of what happens.
-    Live(Box<Live>),
+    Live(Live),
 }
 
 impl Answer {

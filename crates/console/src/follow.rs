@@ -29,8 +29,8 @@ const BREATH: Duration = Duration::from_millis(400);
 /// A stream that is sent as long as its reader listens.
 #[derive(Debug)]
 pub enum Live {
-    Hints(Hints),
-    Tail(Tail),
+    Hints(Box<Hints>),
+    Tail(Box<Tail>),
 }
 
 /// One message of a stream.
@@ -96,7 +96,7 @@ impl Hints {
     async fn is_news(&mut self) -> bool {
         let Some((id, revision)) = self.about else { return true };
         // Whoever may not see it any more is told so by the page itself.
-        let Ok(page) = self.app.events(id, revision, 100).await else { return true };
+        let Ok(page) = self.app.events(id, revision, 100, false).await else { return true };
         let Some(last) = page.events.last() else { return false };
         self.about = Some((id, last.revision));
         true
@@ -110,7 +110,7 @@ pub(crate) async fn hints(visit: Visit) -> Result<Answer, Refusal> {
     let about = query.get("submission").and_then(|text| text.parse().ok()).map(|id| (id, revision));
     let recorded = visit.app.hints();
     let hints = Hints { app: visit.app, recorded, about, pace: PACE, greeted: false };
-    Ok(Answer::Live(Box::new(Live::Hints(hints))))
+    Ok(Answer::Live(Live::Hints(Box::new(hints))))
 }
 
 /// Events as they happen, as rows of a table.
@@ -166,5 +166,5 @@ pub(crate) async fn tail(visit: Visit) -> Result<Answer, Refusal> {
     let query = FeedQuery { after, limit: ROWS_MAX, bytes_max: Some(256 << 10), ..filter };
     let follower = visit.app.follow(query.clone()).await?;
     let eye = visit.eye();
-    Ok(Answer::Live(Box::new(Live::Tail(Tail { app: visit.app, query, follower, eye }))))
+    Ok(Answer::Live(Live::Tail(Box::new(Tail { app: visit.app, query, follower, eye }))))
 }

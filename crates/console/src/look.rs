@@ -112,8 +112,7 @@ pub(crate) fn span(span: Millis) -> String {
     match seconds {
         0 if span.millis() > 0 => format!("{} ms", span.millis()),
         0..60 => format!("{seconds} s"),
-        60..600 => two(minutes, "min", seconds % 60, "s"),
-        600..3_600 => format!("{minutes} min"),
+        60..3_600 => format!("{minutes} min"),
         3_600..86_400 => two(hours, "h", minutes % 60, "min"),
         86_400..864_000 => two(days, "d", hours % 24, "h"),
         _ => format!("{days} d"),
@@ -130,7 +129,7 @@ mod tests {
             (0, "0 s"),
             (12, "12 ms"),
             (59_999, "59 s"),
-            (61_000, "1 min 1 s"),
+            (61_000, "1 min"),
             (900_000, "15 min"),
             (3_600_000, "1 h"),
             (90_000_000, "1 d 1 h"),
@@ -155,6 +154,6 @@ mod tests {
         let eye = Eye { now: Time::from_millis(1_000_000), zone: look("dark:Europe/Paris").zone() };
         let when = eye.when(Time::from_millis(0));
         assert_eq!((&*when.relative, &*when.exact), ("16 min ago", "1970-01-01 01:00:00.000 CET"));
-        assert_eq!(eye.when(Time::from_millis(1_061_000)).relative, "in 1 min 1 s");
+        assert_eq!(eye.when(Time::from_millis(1_061_000)).relative, "in 1 min");
     }
 }

@@ -60,10 +60,13 @@ impl Drawing<'_> {
         let height = (legend_top + legend.height + MARGIN).ceil();
         let mut out = String::new();
         let id = format!("machine-{}-{}", self.pipeline.name, self.pipeline.version);
+        // A picture is one thing to whoever hears it; one with links in it is many.
+        let role =
+            if self.overlay.is_some_and(|overlay| !overlay.links.is_empty()) { "group" } else { "img" };
         let _ = writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"machine\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">"
+             viewBox=\"0 0 {width} {height}\" role=\"{role}\" aria-labelledby=\"{id}-title {id}-desc\">"
         );
         let _ = writeln!(out, "<title id=\"{id}-title\">{}</title>", escape(&self.full_heading()));
         let _ = writeln!(out, "<desc id=\"{id}-desc\">{}</desc>", escape(&self.description()));

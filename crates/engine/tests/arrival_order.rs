@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use engine::core::{Ask, Input};
 use engine::{Engine, Options, Within};
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, Door, admit};
 use model::command::Finish;
 use model::{Command, Json, SubmissionId};
 use store::{Changes, Clock as _, Received, Take};
@@ -165,13 +165,9 @@ fn children_by_tie(open: Open<'_>) {
     let parent = bench.machine.submit_to("batch", "{}");
     let token = bench.machine.claim_task("batch.fill")[0].token;
     let child = |nonce: &str| {
-        let parent = Some((parent, format!("n{nonce}").into()));
-        admit(
-            &loaded(LEDGER),
-            Application { parent, ..payload("s", nonce) },
-            &mut model::schema::Fuel::whole(),
-        )
-        .unwrap()
+        let door = Door::Child(parent, format!("n{nonce}").into());
+        admit(&loaded(LEDGER), Application { door, ..payload("s", nonce) }, &mut model::schema::Fuel::whole())
+            .unwrap()
     };
     let children = ["3", "20", "1"].map(child).into();
     let finish =

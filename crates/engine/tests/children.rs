@@ -82,7 +82,7 @@ fn children(bench: &Bench, parent: SubmissionId, names: &[&str]) -> Vec<Admissio
     let children = names.iter().map(|name| {
         let mut application = support::application("");
         application.payload = Json::parse(&format!(r#"{{"n":"{name}"}}"#)).unwrap();
-        application.parent = Some((parent, (*name).into()));
+        application.door = model::admit::Door::Child(parent, (*name).into());
         model::admit::admit(&child, application, &mut model::schema::Fuel::whole()).unwrap()
     });
     children.collect()

@@ -150,7 +150,7 @@ async fn a_submission_is_decided_by_the_parameters_of_the_day() {
         priority: None,
         not_before: None,
         reason: None,
-        parent: None,
+        door: model::admit::Door::Api,
     };
     let made = engine.submit("gate", application.clone(), None).await.unwrap().row;
     assert_eq!(&*made.state, "HIGH");

@@ -11,7 +11,7 @@ use audit::verify::{EvidenceOptions, LogOptions as Verify, LogReport, verify_evi
 use audit::witness::{MemoryState, Policy, Post, Witness};
 use engine::log::{KeyFile, StoreTiles, Witnesses};
 use engine::{Engine, LogOptions, Options, Standing, SystemClock};
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::pipeline::Source;
 use model::{Caller, Code, Json, Millis, Role, SubmissionId};
 use store::Store;
@@ -79,7 +79,7 @@ async fn submit(engine: &Engine) -> SubmissionId {
         priority: None,
         not_before: None,
         reason: None,
-        parent: None,
+        door: Door::Api,
     };
     engine.submit("plain", application, None).await.unwrap().row.id
 }
@@ -332,7 +332,7 @@ async fn a_leaf_the_log_cannot_hold_refuses_the_move() {
         priority: None,
         not_before: None,
         reason: None,
-        parent: None,
+        door: Door::Api,
     };
     let refusal = engine.submit("plain", application, None).await.unwrap_err();
     assert_eq!(refusal.code, Code::TooLarge);

@@ -40,8 +40,48 @@ pub struct Application {
     pub priority: Option<i64>,
     pub not_before: Option<Time>,
     pub reason: Option<String>,
-    /// The submission that makes this one, and the name this one has among its children.
-    pub parent: Option<(SubmissionId, Name)>,
+    pub door: Door,
+}
+
+/// The way by which an application comes in. Guards of `start` see its name as `door`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Door {
+    /// Asked for with a token, or on a server that is open to its own machine.
+    Api,
+    /// Asked for by anybody, at a public address of a system.
+    Form,
+    /// Made by the submission, under this name among its children.
+    Child(SubmissionId, Name),
+    /// Made by the clock.
+    Schedule,
+    /// Put into the database in a transaction of somebody's own.
+    Sql,
+}
+
+impl Door {
+    /// The names that guards compare with.
+    pub const NAMES: [&str; 5] = ["api", "form", "child", "schedule", "sql"];
+
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        let [api, form, child, schedule, sql] = Door::NAMES;
+        match self {
+            Door::Api => api,
+            Door::Form => form,
+            Door::Child(..) => child,
+            Door::Schedule => schedule,
+            Door::Sql => sql,
+        }
+    }
+
+    /// Returns the submission that makes this one.
+    #[must_use]
+    pub fn parent(&self) -> Option<SubmissionId> {
+        match self {
+            Door::Child(parent, _) => Some(*parent),
+            _ => None,
+        }
+    }
 }
 
 /// An application that fits its pipeline. Only `admit` makes one.
@@ -150,7 +190,10 @@ impl Admission {
     /// The id it must have, where its parent has named it.
     #[must_use]
     pub fn child_id(&self) -> Option<SubmissionId> {
-        self.application.parent.as_ref().map(|(parent, name)| SubmissionId::of_child(*parent, name))
+        match &self.application.door {
+            Door::Child(parent, name) => Some(SubmissionId::of_child(*parent, name)),
+            _ => None,
+        }
     }
 
     #[must_use]
@@ -187,14 +230,23 @@ pub struct Checked(());
 
 /// Checks an application against a pipeline, and takes it in. Messages to the outside are the engine's own: nobody
 /// submits one.
-pub fn admit(pipeline: &Pipeline, application: Application, fuel: &mut Fuel) -> Result<Admission, Refusal> {
-    let checked = check(pipeline, &application, fuel)?;
+pub fn admit(
+    pipeline: &Pipeline,
+    mut application: Application,
+    fuel: &mut Fuel,
+) -> Result<Admission, Refusal> {
+    let checked = check(pipeline, &mut application, fuel)?;
     enter(pipeline, application, checked)
 }
 
-/// Checks all of an application that takes the longer the larger it is. Where the fuel is not enough, the refusal's
-/// code is `too-complex`.
-pub fn check(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) -> Result<Checked, Refusal> {
+/// Checks all of an application that takes the longer the larger it is, and brings its payload into the normal form that
+/// the pipeline's system has for it. Where the fuel is not enough, the refusal's code is `too-complex`, and the application
+/// may be checked once more.
+pub fn check(
+    pipeline: &Pipeline,
+    application: &mut Application,
+    fuel: &mut Fuel,
+) -> Result<Checked, Refusal> {
     if &*pipeline.name == DELIVERY {
         let message = format!(
             "nobody submits to `{DELIVERY}`; a pipeline that declares `notify` has messages sent, and \
@@ -208,20 +260,36 @@ pub fn check(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) ->
 /// Checks an application that may be a message to the outside: one of the engine's own, or one that is sent again.
 pub fn admit_any(
     pipeline: &Pipeline,
-    application: Application,
+    mut application: Application,
     fuel: &mut Fuel,
 ) -> Result<Admission, Refusal> {
-    let checked = check_any(pipeline, &application, fuel)?;
+    let checked = check_any(pipeline, &mut application, fuel)?;
     enter(pipeline, application, checked)
 }
 
-fn check_any(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) -> Result<Checked, Refusal> {
+fn check_any(
+    pipeline: &Pipeline,
+    application: &mut Application,
+    fuel: &mut Fuel,
+) -> Result<Checked, Refusal> {
     check_bounds(application)?;
     check_priority(pipeline, application)?;
-    if let Some(schema) = &pipeline.payload {
-        schema.check(&application.payload, fuel).map_err(|misfit| schema_refusal("the payload", &misfit))?;
+    check_schema(pipeline, application, fuel)?;
+    let normal = match &pipeline.payload_check {
+        Some(check) => check.run(&application.payload)?,
+        None => None,
+    };
+    if let Some(normal) = normal {
+        application.payload = normal;
+        check_bounds(application)?;
+        check_schema(pipeline, application, fuel)?;
     }
     Ok(Checked(()))
+}
+
+fn check_schema(pipeline: &Pipeline, application: &Application, fuel: &mut Fuel) -> Result<(), Refusal> {
+    let Some(schema) = &pipeline.payload else { return Ok(()) };
+    schema.check(&application.payload, fuel).map_err(|misfit| schema_refusal("the payload", &misfit))
 }
 
 /// Takes in an application that was checked against this pipeline.
@@ -232,11 +300,11 @@ pub fn enter(
 ) -> Result<Admission, Refusal> {
     let text = application.payload.clone();
     let payload = LazyCell::new(|| text.value());
-    let mut door = Door { pipeline, payload: &|| &payload, labels: Value::Object(BTreeMap::new()) };
-    let labels = door.labels()?;
-    let key = door.key(application.key.as_deref())?;
-    let seat = door.seat()?;
-    let edge = door.way_in(&application)?;
+    let mut derived = Derivation { pipeline, payload: &|| &payload, labels: Value::Object(BTreeMap::new()) };
+    let labels = derived.labels()?;
+    let key = derived.key(application.key.as_deref())?;
+    let seat = derived.seat()?;
+    let edge = derived.way_in(&application)?;
     Ok(Admission {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
@@ -340,19 +408,20 @@ pub(crate) struct Derived {
 }
 
 pub(crate) fn derive(pipeline: &Pipeline, payload: &Value, given: Option<&str>) -> Result<Derived, Refusal> {
-    let mut door = Door { pipeline, payload: &|| payload, labels: Value::Object(BTreeMap::new()) };
-    let labels = door.labels()?;
-    Ok(Derived { labels, key: door.key(given)?, seat: door.seat()? })
+    let mut derived = Derivation { pipeline, payload: &|| payload, labels: Value::Object(BTreeMap::new()) };
+    let labels = derived.labels()?;
+    Ok(Derived { labels, key: derived.key(given)?, seat: derived.seat()? })
 }
 
-struct Door<'a> {
+/// The evaluation of what a pipeline makes of a payload.
+struct Derivation<'a> {
     pipeline: &'a Pipeline,
     /// Read where an expression asks for something of it.
     payload: &'a dyn Fn() -> &'a Value,
     labels: Value,
 }
 
-impl Door<'_> {
+impl Derivation<'_> {
     fn scope(&self) -> Scope<'_> {
         Scope::new()
             .with("payload", (self.payload)())
@@ -424,10 +493,13 @@ impl Door<'_> {
 
     /// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.
     fn way_in(&self, application: &Application) -> Result<usize, Refusal> {
+        let door = Value::from(application.door.as_str());
         for (index, edge) in self.pipeline.start.iter().enumerate() {
             let holds = match &edge.when {
                 None => true,
-                Some(guard) => guard.eval_bool(&self.scope()).map_err(|error| guard_refusal(&error))?,
+                Some(guard) => guard
+                    .eval_bool(&self.scope().with("door", &door))
+                    .map_err(|error| guard_refusal(&error))?,
             };
             if holds {
                 check_right(edge, application)?;

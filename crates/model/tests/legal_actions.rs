@@ -166,7 +166,10 @@ fn what_is_asked_by_other_calls_is_told_too() {
     let current = Current { row: story.row(), documents: &story.documents };
     let deeds = deeds(&story.pipeline, current, &Caller::new("root", Role::Admin), &context(&story));
     let told: Vec<_> = deeds.iter().map(|DeedView { name, legal, .. }| (&**name, *legal)).collect();
-    assert_eq!(told, [("amend", false), ("redrive", false), ("acknowledge", false)]);
+    assert_eq!(
+        told,
+        [("amend", false), ("redrive", false), ("acknowledge", false), ("review", true), ("note", true)]
+    );
     let plain = pipeline(
         "name='p'\nversion=1\namend={fields=['a'],role='submitter'}\nstart='A'\n[states.A]\ntask='p.a'\non.ok='B'\n[states.B]\nfinal='success'\n",
     );
@@ -177,5 +180,8 @@ fn what_is_asked_by_other_calls_is_told_too() {
     let deeds =
         model::decide::deeds(&story.pipeline, current, &Caller::new("root", Role::Admin), &context(&story));
     let told: Vec<_> = deeds.iter().map(|deed| (&*deed.name, deed.legal)).collect();
-    assert_eq!(told, [("amend", true), ("redrive", true), ("acknowledge", false)]);
+    assert_eq!(
+        told,
+        [("amend", true), ("redrive", true), ("acknowledge", false), ("review", false), ("note", true)]
+    );
 }

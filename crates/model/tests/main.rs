@@ -3,11 +3,14 @@
 
 mod actors;
 mod approvals;
+mod attempts;
 mod cel_suite;
 mod common;
 mod depth;
+mod doors;
 mod duplicates;
 mod edge_errors;
+mod escalations;
 mod going_on;
 mod guard_errors;
 mod investigations;
@@ -26,6 +29,7 @@ mod pipeline_problems;
 mod pipeline_random;
 mod priorities;
 mod properties;
+mod reviews;
 mod service_levels;
 mod support;
 mod table;

@@ -51,7 +51,7 @@ impl Mounts {
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
     fn public(&self) -> Visitor {
         let caller = Caller::new(format!("system:{}:public", self.system), Role::Submitter);
-        Visitor::inside(caller, Some(self.pipelines.clone()))
+        Visitor::public(caller, self.pipelines.clone())
     }
 
     /// Adds the routes to a router. `api` is what their handlers ask.

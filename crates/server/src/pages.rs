@@ -34,7 +34,7 @@ pub(crate) fn mount(mut router: Router<Server>, server: &Server) -> Router<Serve
     for route in console::TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
         let (need, rate) = mounts::need(route.need);
-        let rate = rate.map(|rate| Arc::new(Rates::new(Some(rate.per_second))));
+        let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
         let door = Door { server: server.clone(), need, room: mounts::room(route.room), rate };
         let (mounted, handler) = (server.clone(), route.handler);
         let answer = move |parts: RawPathParams, request: Request| async move {
@@ -57,10 +57,9 @@ pub(crate) async fn welcome(State(server): State<Server>, mut request: Request, 
             "this form was not sent from a page of this server; open the page here and send it again";
         return shown(&ask, &Refusal::new(Code::ForbiddenHost, message), 403);
     }
-    if let (Some(token), false) = (console::session(request.headers()), has_token(request.headers())) {
-        if let Ok(value) = HeaderValue::try_from(format!("Bearer {token}")) {
-            request.headers_mut().insert(header::AUTHORIZATION, value);
-        }
+    let session = console::session(request.headers()).filter(|_| !has_token(request.headers()));
+    if let Some(value) = session.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok()) {
+        request.headers_mut().insert(header::AUTHORIZATION, value);
     }
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Refusal>() {
@@ -84,6 +83,7 @@ fn ask(server: &Server, parts: &RawParts, request: &Request) -> Ask {
         uri: request.uri().clone(),
         headers,
         body: body::read(request, body::ONE_MAX).unwrap_or_default(),
+        is_form: !request.method().is_safe(),
         secure: server.options.tls.is_some() || proxied,
     }
 }
@@ -108,7 +108,7 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
     };
     match answer {
         Ok(Answer::Live(live)) => match (visitor, who) {
-            (Some(visitor), Some(who)) => stream(server, *live, visitor, &who),
+            (Some(visitor), Some(who)) => stream(server, live, visitor, &who),
             _ => Refused(Refusal::new(Code::Internal, "nobody listens to this stream")).into_response(),
         },
         Ok(answer) => rendered(answer, etag.as_ref()),

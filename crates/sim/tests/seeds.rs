@@ -188,6 +188,9 @@ fn everything_that_can_happen_happens() {
         "late",
         "approved",
         "acknowledged",
+        "assigned",
+        "released",
+        "noted",
         "migrated",
     ];
     let answers = [
@@ -234,6 +237,9 @@ fn everything_that_can_happen_happens() {
         "unknown-hold",
         "erased",
         "self-approval",
+        "not-submitter",
+        "not-in-review",
+        "review-taken",
         "not-migratable",
         "unknown-operation",
         "unknown-version",

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use engine::core::{Ask, ClaimMany, Core, Input, Output};
 use engine::{Holds, Pipelines, SystemClock};
-use model::admit::{Application, admit};
+use model::admit::{Application, Door, admit};
 use model::command::Finish;
 use model::pipeline::{Source, load};
 use model::{Caller, Command, Json, LeaseToken, Name, Pipeline, Role};
@@ -145,7 +145,7 @@ impl Ring {
             priority: None,
             not_before: None,
             reason: None,
-            parent: None,
+            door: Door::Api,
         };
         admit(&self.pipeline, application, &mut model::schema::Fuel::whole()).unwrap()
     }

@@ -11,7 +11,7 @@ use audit::note::Trust;
 use audit::verify::{LogOptions as Verify, verify_log};
 use engine::log::{KeyFile, StoreTiles};
 use engine::{Engine, LogOptions, Options};
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::pipeline::Source;
 use model::{Caller, Json, Role};
 use store_postgres::PostgresStore;
@@ -52,7 +52,7 @@ fn the_log_of_two_servers_is_one_and_verifies() {
                         priority: None,
                         not_before: None,
                         reason: None,
-                        parent: None,
+                        door: Door::Api,
                     };
                     let answered = engine.submit("plain", application, None).await.unwrap();
                     engine.proven(answered.row.id, Duration::from_secs(30)).await.unwrap();

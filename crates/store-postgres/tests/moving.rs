@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::core::ClaimMany;
 use engine::{Engine, Options, SystemClock};
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::command::Finish;
 use model::pipeline::Source;
 use model::{Caller, Command, Json, Role};
@@ -186,7 +186,15 @@ final = "success"
 fn application(id: &str) -> Application {
     let payload = Json::parse(&format!(r#"{{"id":"{id}"}}"#)).unwrap();
     let caller = Caller::new("bob", Role::Submitter);
-    Application { caller, payload, key: None, priority: None, not_before: None, reason: None, parent: None }
+    Application {
+        caller,
+        payload,
+        key: None,
+        priority: None,
+        not_before: None,
+        reason: None,
+        door: Door::Api,
+    }
 }
 
 fn claim() -> ClaimMany {

@@ -42,6 +42,7 @@ use std::path::PathBuf;
 
 use client::Client;
 use fetch::Fetch;
+use wire::{Json, Refusal};
 use worker::Worker;
 
 pub use call::{Call, Caller, Reply};
@@ -66,6 +67,13 @@ pub trait System: Send + Sync {
     /// Takes the settings of `[system.NAME]`. A system without settings refuses every key.
     fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
         settings.none()
+    }
+
+    /// Refuses a payload of one of the system's pipelines where it is submitted, or returns its normal form where it is not in
+    /// it already. It fits the pipeline's schema. This is for what a schema cannot say: pure, quick, and the same twice.
+    fn admit(&self, pipeline: &str, payload: &Json) -> Result<Option<Json>, Refusal> {
+        let _ = (pipeline, payload);
+        Ok(None)
     }
 
     /// Adds the system's tasks to a worker.

@@ -58,5 +58,5 @@ fn table(answer: &Answer) -> String {
     for header in &answer.never {
         table.row([header.clone(), "never".to_owned(), "under way or decided".to_owned()]);
     }
-    table.to_string()
+    table.render()
 }

@@ -14,7 +14,7 @@ use crate::settings::{LedgerSettings, Table};
 /// All ledgers, as one worker reaches them.
 #[derive(Debug)]
 pub(crate) struct Ledgers {
-    ledgers: Vec<Ledger>,
+    ledgers: Vec<(LedgerSettings, Result<Ledger, String>)>,
 }
 
 /// One ledger.
@@ -27,27 +27,32 @@ pub(crate) struct Ledger {
 }
 
 impl Ledgers {
-    /// Makes ready for a table of settings. A ledger whose files cannot be read is left out, and told of in the log.
+    /// Makes ready for a table of settings. A ledger that cannot be reached as it is set up says so to each of its batches.
     pub(crate) fn new(table: &Table, fetch: &Fetch) -> Ledgers {
-        let ready = table.ledgers.iter().filter_map(|settings| match Link::new(fetch, settings) {
-            Ok(link) => Some(Ledger::new(settings, link, table.at_once / 2)),
-            Err(fault) => {
+        let ready = table.ledgers.iter().map(|settings| {
+            let ledger =
+                Link::new(fetch, settings).map(|link| Ledger::new(settings, link, table.at_once / 2));
+            let ledger = ledger.map_err(|fault| {
                 tracing::error!(ledger = settings.name, %fault, "cannot use a ledger: its batches wait");
-                None
-            }
+                format!("the settings of the ledger `{}`: {fault}", settings.name)
+            });
+            (settings.clone(), ledger)
         });
         Ledgers { ledgers: ready.collect() }
     }
 
     /// Returns the ledger of a service.
     pub(crate) fn of(&self, service: &str) -> Result<&Ledger, Failure> {
-        let found = self.ledgers.iter().find(|ledger| ledger.settings.has(service));
-        found.ok_or_else(|| {
-            let message = format!(
-                "no ledger has the service `{service}`: name it under `services` of one in [[system.ledger.ledgers]]"
-            );
-            Failure::new("no-ledger", message)
-        })
+        match self.ledgers.iter().find(|(settings, _)| settings.has(service)) {
+            Some((_, Ok(ledger))) => Ok(ledger),
+            Some((_, Err(fault))) => Err(Failure::new("settings", fault.as_str())),
+            None => Err(Failure::new(
+                "no-ledger",
+                format!(
+                    "no ledger has the service `{service}`: name it under `services` of one in [[system.ledger.ledgers]]"
+                ),
+            )),
+        }
     }
 }
 

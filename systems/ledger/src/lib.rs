@@ -2,19 +2,21 @@
 
 mod adapter;
 mod batch;
+mod commands;
 mod ledgers;
 mod poller;
 pub mod queue_file;
 pub mod queuer;
 mod seconds;
 mod settings;
+mod settle;
 mod submit;
 mod watch;
 
 use std::sync::Arc;
 
 pub use seconds::{InvalidSeconds, Seconds};
-use system::{Desk, Fault, PipelineFile, Settings, System};
+use system::{Command, Desk, Fault, Follower, PipelineFile, Settings, System};
 use worker::Worker;
 
 use ledgers::Ledgers;
@@ -41,7 +43,13 @@ impl System for Ledger {
             ("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json")),
             ("schemas/ledger-batch-delayed.json", include_str!("../schemas/ledger-batch-delayed.json")),
         ];
-        vec![PipelineFile::new("ledger-batch.toml", include_str!("../ledger-batch.toml")).naming(NAMED)]
+        const FINALITY: &[(&str, &str)] =
+            &[("schemas/ledger-finality.json", include_str!("../schemas/ledger-finality.json"))];
+        vec![
+            PipelineFile::new("ledger-batch.toml", include_str!("../ledger-batch.toml")).naming(NAMED),
+            PipelineFile::new("ledger-finality.toml", include_str!("../ledger-finality.toml"))
+                .naming(FINALITY),
+        ]
     }
 
     fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
@@ -51,7 +59,7 @@ impl System for Ledger {
 
     fn tasks(&self, desk: &Desk, worker: Worker) -> Worker {
         let ledgers = Arc::new(Ledgers::new(&self.table, &desk.fetch));
-        let watched = ledgers.clone();
+        let (watched, settled, client) = (ledgers.clone(), ledgers.clone(), desk.client.clone());
         worker
             .concurrency(self.table.at_once)
             .task("ledger.submit", move |task| {
@@ -62,5 +70,17 @@ impl System for Ledger {
                 let ledgers = watched.clone();
                 async move { watch::watch(&ledgers, task).await }
             })
+            .task("ledger.settle", move |task| {
+                let (ledgers, client) = (settled.clone(), client.clone());
+                async move { settle::settle(&ledgers, &client, task).await }
+            })
+    }
+
+    fn followers(&self, desk: &Desk) -> Vec<Follower> {
+        vec![settle::follower(&desk.client)]
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        commands::all()
     }
 }

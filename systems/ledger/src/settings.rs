@@ -80,6 +80,9 @@ pub(crate) struct LedgerSettings {
     /// Blocks that a transaction must be deep in before it is committed: 1 is the newest.
     #[serde(default = "confirmations")]
     pub(crate) confirmations: u64,
+    /// Blocks behind which a chain does not go back: as long a committed transaction is watched.
+    #[serde(default = "finality")]
+    pub(crate) finality: u64,
 }
 
 fn at_once() -> usize {
@@ -116,6 +119,10 @@ fn unknown_after() -> u32 {
 
 fn confirmations() -> u64 {
     12
+}
+
+fn finality() -> u64 {
+    64
 }
 
 impl Table {

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use engine::core::{ClaimMany, Output};
 use engine::{ApplyError, Engine, Options};
 use futures_util::future::join_all;
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::command::Finish;
 use model::{Caller as Person, Command, Json, LeaseToken, Name, Refusal, Role};
 use store::Store;
@@ -102,7 +102,7 @@ impl Inside {
             priority: None,
             not_before: None,
             reason: None,
-            parent: None,
+            door: Door::Api,
         };
         self.engine.submit(machine.name, application, None).await.map(drop).map_err(refused)
     }

@@ -1,6 +1,5 @@
 use clap::Args;
 use client::{ActOptions, Client, Rest};
-use model::SubmissionId;
 use model::event::Kind;
 use wire::api::{ActBody, FormView, SubmissionView};
 
@@ -8,7 +7,8 @@ use super::list::table;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, Table, plain, say};
-use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, read_id, rested};
+use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, rested};
+use crate::which::Which;
 
 /// Make a move that people make, for one submission or all that fit: approve, reject, escalate, ...
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ Without an action, it lists those there are, what each asks for, and why you may
 a task, the move is made when the task is done: --wait waits for it. With --pipeline the action is done to all that fit, as an operation of the server."
 )]
 pub(crate) struct Act {
-    /// The submission's id
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
     #[arg(value_name = "ID", required = true)]
     first: String,
 
@@ -60,7 +60,7 @@ impl Act {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let data = document(self.data.as_deref(), None)?;
         let (id, action) = match (&self.bulk.pipeline, &self.second) {
-            (None, Some(action)) => (read_id(&self.first).map_err(Stop::usage)?, action),
+            (None, Some(action)) => (Which::from(&*self.first), action),
             (Some(pipeline), None) if !self.wait.wait => {
                 let (reason, to) = (self.reason.as_deref(), self.to.as_deref());
                 let deed = Deed { action: &self.first, reason, to, data };
@@ -69,22 +69,17 @@ impl Act {
             (Some(_), None) => return Err(Stop::usage("--wait is for one submission").into()),
             (Some(_), Some(_)) => return Err(Stop::usage("give an id or --pipeline, not both").into()),
             (None, None) => {
-                let id = read_id(&self.first).map_err(Stop::usage)?;
-                return block_on(list(&self.server.client()?, id, format));
+                let which = Which::from(&*self.first);
+                return block_on(list(&self.server.client()?, &which, format));
             }
         };
         let body = ActBody { reason: self.reason.clone(), data, to: self.to.as_deref().map(Into::into) };
-        block_on(self.act(id, action, &body, format))
+        block_on(self.act(&id, action, &body, format))
     }
 
-    async fn act(
-        &self,
-        id: SubmissionId,
-        action: &str,
-        body: &ActBody,
-        format: Format,
-    ) -> anyhow::Result<Exit> {
+    async fn act(&self, which: &Which, action: &str, body: &ActBody, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
+        let id = which.id(&client).await?;
         let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: None };
         let submission = client.act(id, action, body, &options).await?;
         if !self.wait.wait {
@@ -122,8 +117,8 @@ async fn say_who_agreed(client: &Client, submission: &SubmissionView, action: &s
 }
 
 /// Lists what the caller may do, and why not the rest.
-async fn list(client: &Client, id: SubmissionId, format: Format) -> anyhow::Result<Exit> {
-    let answer = client.actions(id).await?;
+async fn list(client: &Client, which: &Which, format: Format) -> anyhow::Result<Exit> {
+    let answer = client.actions(which.id(client).await?).await?;
     if format == Format::Json {
         output::print_json(&answer)?;
         return Ok(Exit::Fine);

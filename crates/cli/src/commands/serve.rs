@@ -125,17 +125,19 @@ impl Serve {
         let place = self.place()?;
         // Before anything is made: a server that cannot listen leaves nothing behind.
         let listener = self.bind().await?;
-        let node = Node::open(&place, &self.engine_options(&place)?)?;
+        let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        let systems = Systems::new(systems, &place, self.sending.policy())?;
+        let options =
+            engine::Options { payload_checks: systems.payload_checks(), ..self.engine_options(&place)? };
+        let node = Node::open(&place, &options)?;
         tracing::info!("the data is in {place}");
         node.apply_delivery().await?;
-        let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
-        if self.pipelines.is_some() || !systems.is_empty() {
+        if self.pipelines.is_some() || systems.each().next().is_some() {
             let folder = self.pipelines.as_deref().map(Folder::read).transpose()?;
             let mut folder = folder.unwrap_or_default();
-            folder.add(&systems)?;
+            folder.add(systems.each())?;
             folder.apply(&node, settings).await?;
         }
-        let systems = Systems::new(systems, &place, self.sending.policy())?;
         if let Some(file) = &self.first_token {
             node.first_token(file).await?;
         }

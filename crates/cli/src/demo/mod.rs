@@ -50,13 +50,15 @@ impl Demo {
         let folder = private_folder()?;
         let log = Some(engine::LogOptions::in_folder(folder.path()));
         let place = Place::Folder(folder.path().to_owned());
-        let node = Node::open(&place, &engine::Options { log, ..engine::Options::default() })?;
-        let mut shows = Shows::start(all, folder.path()).await?;
+        let mut shows = Shows::start(all, &place).await?;
+        let payload_checks = shows.payload_checks();
+        let node =
+            Node::open(&place, &engine::Options { log, payload_checks, ..engine::Options::default() })?;
         for source in pipelines::sources(|system| !shows.has(system)) {
             node.apply(&source).await?;
         }
         let real = shows.tasks();
-        let systems = shows.apply(&node, &place).await?;
+        let systems = shows.apply(&node).await?;
         node.doors(&listener).await?;
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use client::Client;
+use engine::pipelines::PayloadChecks;
 use fetch::{Network, Policy};
 use system::{Demo, Failed, Story, System};
 use tokio::task::JoinSet;
@@ -23,10 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Default)]
 pub(super) struct Shows {
     demos: Vec<Option<(&'static str, Box<dyn Demo>)>>,
-    systems: Vec<Box<dyn System>>,
+    systems: Systems,
     folder: Folder,
     settings: ConfigFile,
-    policy: Policy,
     telling: JoinSet<Told>,
     going_on: JoinSet<()>,
 }
@@ -41,36 +42,41 @@ struct Told {
 
 impl Shows {
     /// Starts the counterparts of all systems that have some, and gives those systems the settings that lead there.
-    pub(super) async fn start(systems: Vec<Box<dyn System>>, folder: &Path) -> anyhow::Result<Shows> {
+    pub(super) async fn start(all: Vec<Box<dyn System>>, place: &Place) -> anyhow::Result<Shows> {
         let mut shows = Shows::default();
-        // Nothing leaves this machine.
-        shows.policy.ports.clear();
         let mut text = String::new();
-        for system in systems {
+        let local = ["127.0.0.0/8", "::1/128"].map(str::parse::<Network>);
+        let allowed = local.map(|network| network.expect("this is a network")).into();
+        // Nothing leaves this machine.
+        let mut policy = Policy { allowed, ports: Vec::new(), ..Policy::default() };
+        let mut own: Vec<Arc<dyn System>> = Vec::new();
+        for system in all {
             let Some(mut demo) = system.demo() else { continue };
-            let own = systems::folder(&folder.join("demo"), system.name())?;
-            let staged = demo.start(&own).await;
+            let folder = systems::folder(&place.beneath().join("demo"), system.name())?;
+            let staged = demo.start(&folder).await;
             let staged = staged.map_err(|error| failed(system.name(), &error))?;
             text = format!("{text}{}\n", staged.settings);
-            shows.policy.ports.extend(staged.ports);
+            policy.ports.extend(staged.ports);
             shows.demos.push(Some((system.name(), demo)));
-            shows.systems.push(system);
+            own.push(Arc::from(system));
         }
-        let local = ["127.0.0.0/8", "::1/128"].map(str::parse::<Network>);
-        shows.policy.allowed = local.map(|network| network.expect("this is a network")).into();
         shows.settings = ConfigFile::parse(&text);
         if let Some(fault) = shows.settings.faults.first() {
             return Err(anyhow!("{} in the settings of the demo", fault.told(Path::new("demo.toml"))));
         }
-        let mut configured = shows.settings.systems()?;
-        configured.extend(shows.systems.extract_if(.., |own| !shows.settings.systems.contains(&own.name())));
-        shows.systems = configured;
-        shows.folder.add(&shows.systems)?;
+        own.retain(|system| !shows.settings.systems.contains(&system.name()));
+        own.extend(shows.settings.systems()?);
+        shows.systems = Systems::new(own, place, policy)?;
+        shows.folder.add(shows.systems.each())?;
         Ok(shows)
     }
 
+    pub(super) fn payload_checks(&self) -> PayloadChecks {
+        self.systems.payload_checks()
+    }
+
     pub(super) fn has(&self, system: &str) -> bool {
-        self.systems.iter().any(|own| own.name() == system)
+        self.systems.each().any(|own| own.name() == system)
     }
 
     /// Returns the names of the pipelines that are shown.
@@ -85,9 +91,9 @@ impl Shows {
     }
 
     /// Applies the pipelines, and returns the systems to run.
-    pub(super) async fn apply(&mut self, node: &Node, place: &Place) -> anyhow::Result<Systems> {
+    pub(super) async fn apply(&mut self, node: &Node) -> anyhow::Result<Systems> {
         self.folder.apply(node, Some(&self.settings)).await?;
-        Systems::new(std::mem::take(&mut self.systems), place, self.policy.clone())
+        Ok(std::mem::take(&mut self.systems))
     }
 
     /// Has all of them submit their samples at once, and returns their stories in the systems' order.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use engine::core::{Ask, Output};
-use model::admit::{Application, admit_any};
+use model::admit::{Application, Door, admit_any};
 use model::command::{self, Command};
 use model::{Actor, ActorKind, LeaseToken, Name, Pipeline, Refusal, Submission, SubmissionId};
 use store::{Recorded, Store as _};
@@ -132,6 +132,14 @@ impl<'a> Stage<'a> {
                 let (caller, note) = (caller.clone(), note.clone());
                 self.tell(Command::Acknowledge(command::Acknowledge { caller, note, if_match: None }))
             }
+            Some(Verb::Review { caller, step }) => {
+                let (caller, step) = (caller.clone(), step.clone());
+                self.tell(Command::Review(command::Review { caller, step, if_match: None }))
+            }
+            Some(Verb::Note { caller, text }) => {
+                let (caller, text) = (caller.clone(), text.clone());
+                self.tell(Command::Note(command::Note { caller, text, if_match: None }))
+            }
             Some(Verb::Hold(hold)) => self.hold(hold),
             Some(Verb::Release(name)) => self.release(name.as_deref()),
             Some(Verb::Pass(span)) => {
@@ -203,7 +211,7 @@ impl<'a> Stage<'a> {
             priority: submit.priority,
             not_before: submit.not_before.map(|span| self.world.now().plus(span)),
             reason: submit.reason.clone(),
-            parent: None,
+            door: Door::Api,
         };
         // A scenario about messages stands for the engine, which makes them.
         let admission = admit_any(pipeline, application, &mut model::schema::Fuel::whole())?;

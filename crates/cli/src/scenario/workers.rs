@@ -1,7 +1,7 @@
 //! The steps of workers in a scenario: claim, answer, fail, and fall silent.
 
 use engine::core::{Ask, ClaimMany, Output};
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, Door, admit};
 use model::command::{self, Command};
 use model::pipeline::Kind;
 use model::submission::{Failure, Wait};
@@ -127,7 +127,7 @@ impl Stage<'_> {
                     priority: None,
                     not_before: None,
                     reason: None,
-                    parent: Some((row.id, child.name.as_str().into())),
+                    door: Door::Child(row.id, child.name.as_str().into()),
                 },
                 &mut model::schema::Fuel::whole(),
             )?);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::system::System;
 use clap::error::ErrorKind;
@@ -116,7 +117,7 @@ impl ConfigFile {
     }
 
     /// Returns the systems that the file turns on, with the settings they have in it.
-    pub(crate) fn systems(&self) -> Result<Vec<Box<dyn System>>, Stop> {
+    pub(crate) fn systems(&self) -> Result<Vec<Arc<dyn System>>, Stop> {
         let table = DeTable::parse(&self.text);
         let table = table.map_err(|error| Stop::usage(error.message().to_owned()))?.into_inner();
         let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == SYSTEM) else {
@@ -138,7 +139,8 @@ impl ConfigFile {
         if named.is_some() || !self.systems.is_empty() {
             let mut folder =
                 named.map(|folder| Folder::read(Path::new(folder))).transpose()?.unwrap_or_default();
-            folder.add(&self.systems()?)?;
+            let systems = self.systems()?;
+            folder.add(systems.iter().map(|system| &**system))?;
             self.faults = folder.faults(&self.params);
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use system::{Settings, System};
 use toml::Spanned;
@@ -13,7 +14,7 @@ use crate::systems;
 pub(super) const SYSTEM: &str = "system";
 
 /// Reads the table of tables: the systems that it turns on, with their settings, and what is wrong with it.
-pub(super) fn read(text: &str, value: &DeValue<'_>, at: &Range<usize>) -> (Vec<Box<dyn System>>, Vec<Fault>) {
+pub(super) fn read(text: &str, value: &DeValue<'_>, at: &Range<usize>) -> (Vec<Arc<dyn System>>, Vec<Fault>) {
     let fault = |span: &Range<usize>, message: String| Fault { line: line_of(text, span), message };
     let DeValue::Table(tables) = value else {
         let message = format!("`{SYSTEM}` is a table of tables: write `[{SYSTEM}.NAME]`");
@@ -33,7 +34,7 @@ pub(super) fn read(text: &str, value: &DeValue<'_>, at: &Range<usize>) -> (Vec<B
             continue;
         };
         match system.configure(own(settings, table.span())) {
-            Ok(()) => on.push(system),
+            Ok(()) => on.push(Arc::from(system)),
             Err(found) => {
                 let message = format!("[{SYSTEM}.{name}]: {}", found.message);
                 faults.push(fault(&found.span.unwrap_or(span), message));

@@ -7,7 +7,6 @@ use wire::Refusal;
 use super::PAGE;
 use super::dead::chosen;
 use super::rows::{Row, row};
-use crate::actions::may_acknowledge;
 use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::fields::address;
@@ -45,4 +44,11 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     };
     let route = address("/v1/investigations", [("pipeline", pipeline.as_str())]);
     visit.show(Sheet::new("Investigations").live().typed(&visit.ask, "investigations", &route), &page)
+}
+
+/// Tells whether a reader may say that somebody looked into an end.
+fn may_acknowledge(visit: &Visit, view: &wire::api::SubmissionView) -> bool {
+    let machine = visit.app.machine(&view.pipeline, Some(view.version));
+    let role = machine.ok().and_then(|pipeline| pipeline.state(&view.state)?.investigate());
+    visit.app.visitor().caller.role.covers(role.unwrap_or(wire::Role::Admin))
 }

@@ -5,9 +5,9 @@ use bytes::Bytes;
 use wire::api::{Reason, SubmissionView};
 use wire::{Investigation, Refusal, Status, SubmissionId};
 
-use super::rows::Rows;
+use super::rows::{Assigned, Rows, assigned};
 use super::timeline::{Moment, timeline};
-use crate::actions::{self, Action, Barred};
+use crate::actions::{self, Actions};
 use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::layout::Sheet;
@@ -42,13 +42,11 @@ struct Page {
     parent: Option<Id>,
     children: Option<Children>,
     drawing: String,
-    actions: Vec<Action>,
-    barred: Vec<Barred>,
-    may_redrive: bool,
-    may_acknowledge: bool,
+    actions: Actions,
+    assigned: Option<Assigned>,
     may_hold: bool,
     acknowledged: String,
-    amendable: Option<String>,
+    amendable: String,
     payload: Option<Raw>,
     outputs: Vec<(String, Raw)>,
     result: Option<Raw>,
@@ -98,20 +96,16 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let why = visit.app.why(view.id).await;
     let drawing = visit.app.picture(view.id).await.unwrap_or_default();
     let from = view.revision.saturating_sub(EVENTS_MAX as u64);
-    let events = visit.app.events(view.id, from, EVENTS_MAX).await?;
-    let (open, barred) = actions::actions(&visit, &view);
+    let events = visit.app.events(view.id, from, EVENTS_MAX, false).await?;
     let page = Page {
         why: why.map(|why| why.reasons.iter().map(reason).collect()).unwrap_or_default(),
         moments: timeline(&eye, &events.events),
         earlier: from,
         children: children(&visit, &eye, &view).await?,
-        may_redrive: actions::may_redrive(&visit, &view),
-        may_acknowledge: actions::may_acknowledge(&visit, &view),
         may_hold: view.status == Status::Open && visit.app.visitor().caller.role == wire::Role::Admin,
         amendable: actions::amendable(&visit, &view),
         has_log: visit.app.check_proves().is_ok(),
-        actions: open,
-        barred,
+        actions: actions::actions(&visit, &view).await,
         drawing,
         ..about(&eye, &view)
     };
@@ -158,13 +152,11 @@ fn about(eye: &Eye, view: &SubmissionView) -> Page {
         parent: view.parent.map(Id::of),
         children: None,
         drawing: String::new(),
-        actions: Vec::new(),
-        barred: Vec::new(),
-        may_redrive: false,
-        may_acknowledge: false,
+        actions: Actions::default(),
+        assigned: view.assigned.as_ref().map(|held| assigned(eye, held)),
         may_hold: false,
         acknowledged: acknowledged(eye, view),
-        amendable: None,
+        amendable: String::new(),
         payload: view.payload.as_ref().map(Raw::of),
         outputs: view
             .outputs

@@ -57,8 +57,8 @@ impl Queues {
         let submit = |n: usize| {
             let payload = Json::parse(&payload(n)).expect("payloads are JSON");
             let (caller, key, priority) = (Caller::new("scale", Role::Submitter), None, None);
-            let (not_before, reason, parent) = (None, None, None);
-            let application = Application { caller, payload, key, priority, not_before, reason, parent };
+            let (not_before, reason, door) = (None, None, model::admit::Door::Api);
+            let application = Application { caller, payload, key, priority, not_before, reason, door };
             Input::from(Ask::Submit(
                 admit(&pipeline, application, &mut model::schema::Fuel::whole())
                     .expect("payloads fit")

@@ -118,7 +118,7 @@ fn admitted(versions: &Versions, received: &Received, fuel: &mut Fuel) -> Result
         priority: received.priority,
         not_before: received.not_before,
         reason: received.reason.clone(),
-        parent: None,
+        door: model::admit::Door::Sql,
     };
     let by_engine = *received.submitter == *NOTIFIER;
     let admission = if by_engine { admit_any } else { admit }(pipeline, application, fuel)?;

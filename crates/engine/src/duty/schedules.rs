@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::admit::{Application, admit};
+use model::admit::{Application, Door, admit};
 use model::pipeline::Schedule;
 use model::schema::Fuel;
 use model::{Caller, Pipeline, Role};
@@ -68,7 +68,7 @@ fn due(
         priority: None,
         not_before: None,
         reason: None,
-        parent: None,
+        door: Door::Schedule,
     };
     match admit(pipeline, application, &mut Fuel::shared()) {
         Ok(admission) => Some(tick(at, Due::Submit(admission.by_clock().into()))),

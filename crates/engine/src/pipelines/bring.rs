@@ -125,7 +125,7 @@ impl Versions {
 impl Versions {
     /// Tells whether one version more of a pipeline can be kept.
     fn check_room(&self, name: &str) -> Result<(), Refusal> {
-        let (count, max) = (self.versions(name).count(), self.max());
+        let (count, max) = (self.versions(name).count(), self.max);
         if count < max {
             return Ok(());
         }

@@ -9,7 +9,7 @@ pub use applied::AppliedVersion;
 pub(crate) use applied::{histories, history_key};
 pub use bring::{Apply, Brought, Intent};
 pub(crate) use retire::{RetiredVersion, retired_key};
-pub use versions::{VERSIONS_MAX, Versions};
+pub use versions::{PayloadChecks, VERSIONS_MAX, Versions};
 
 use std::sync::{Arc, RwLock};
 
@@ -70,11 +70,11 @@ pub struct Pipelines {
 }
 
 impl Pipelines {
-    /// Makes the pipelines of a server that keeps so many versions of each.
+    /// Makes the pipelines of a server that keeps so many versions of each, and checks their payloads so.
     #[must_use]
-    pub fn with_max(max: usize) -> Self {
+    pub fn new(max: usize, checks: PayloadChecks) -> Self {
         let pipelines = Pipelines::default();
-        pipelines.replace(Versions::with_max(max));
+        pipelines.replace(Versions::new(max, Arc::new(checks)));
         pipelines
     }
 
@@ -97,7 +97,7 @@ impl Pipelines {
     ) -> Result<(), LoadError> {
         let histories = histories(store)?;
         let known = self.current();
-        let mut versions = Versions::with_max(known.max());
+        let mut versions = known.none_like();
         let mut registered = registry::readable::<Definitions>(store)?;
         // One after the other: a version shares what it has in common with the one that was loaded before it.
         registered.sort_by_cached_key(|(name, _)| retire::name_and_version(name));

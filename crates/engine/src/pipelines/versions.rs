@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use model::pipeline::PayloadCheck;
 use model::{Code, Digest, Name, Pipeline, Refusal};
 
 use super::AppliedVersion;
@@ -15,9 +16,14 @@ pub const VERSIONS_MAX: usize = 500;
 pub struct Versions {
     by_name: BTreeMap<Name, Line>,
     /// The number of versions of one pipeline that are kept.
-    max: usize,
+    pub(super) max: usize,
     by_task: ByTask,
+    /// The checks of payloads that systems of this server bring, by pipeline.
+    checks: Arc<PayloadChecks>,
 }
+
+/// Checks of payloads, by the pipeline whose payloads they are.
+pub type PayloadChecks = BTreeMap<Name, PayloadCheck>;
 
 /// The pipelines that run a task in some version, by the task's name. Made when it is first asked for, and not copied:
 /// whoever copies versions is about to change them.
@@ -32,7 +38,7 @@ impl Clone for ByTask {
 
 impl Default for Versions {
     fn default() -> Self {
-        Versions::with_max(VERSIONS_MAX)
+        Versions::new(VERSIONS_MAX, Arc::default())
     }
 }
 
@@ -57,13 +63,13 @@ impl Line {
 }
 
 impl Versions {
-    pub(super) fn with_max(max: usize) -> Self {
-        Versions { by_name: BTreeMap::new(), max, by_task: ByTask::default() }
+    pub(super) fn new(max: usize, checks: Arc<PayloadChecks>) -> Self {
+        Versions { by_name: BTreeMap::new(), max, by_task: ByTask::default(), checks }
     }
 
-    /// Returns the number of versions of one pipeline that are kept.
-    pub(super) fn max(&self) -> usize {
-        self.max
+    /// Returns none, by the same settings.
+    pub(super) fn none_like(&self) -> Self {
+        Versions::new(self.max, self.checks.clone())
     }
 
     /// The version that new submissions get.
@@ -167,7 +173,10 @@ impl Versions {
     }
 
     /// Keeps a version, whether it is in force or not.
-    pub(super) fn keep(&mut self, pipeline: Arc<Pipeline>) {
+    pub(super) fn keep(&mut self, mut pipeline: Arc<Pipeline>) {
+        if let (Some(check), None) = (self.checks.get(&pipeline.name), &pipeline.payload_check) {
+            Arc::make_mut(&mut pipeline).payload_check = Some(check.clone());
+        }
         let line = self.by_name.entry(pipeline.name.clone()).or_default();
         line.kept.insert(pipeline.version, pipeline);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, Door, admit};
 use model::decide::CHILDREN_MAX;
 use model::pipeline::{Kind, OnDuplicate};
 use model::schema::Fuel;
@@ -82,7 +82,7 @@ impl Engine {
                     priority: child.priority,
                     not_before: child.not_before,
                     reason: None,
-                    parent: Some((parent, name.clone())),
+                    door: Door::Child(parent, name.clone()),
                 };
                 admitted.add(application, name).map_err(|refusal| blame(index, refusal))?;
             }

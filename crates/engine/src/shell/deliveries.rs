@@ -1,6 +1,6 @@
 //! Messages to the outside: looking at them, and sending one again.
 
-use model::admit::Application;
+use model::admit::{Application, Door};
 use model::command::Redrive;
 use model::owed::{Again, DELIVERY};
 use model::{Caller, Code, Name, Refusal, Submission, SubmissionId};
@@ -14,7 +14,7 @@ impl Engine {
     pub async fn deliveries(&self, query: Query) -> Result<(Vec<DeliveryView>, bool), Refusal> {
         let query = Query { pipeline: Some(DELIVERY.into()), ..query };
         self.read(move |store| {
-            let Page { rows, more } = store.find(&query)?;
+            let Page { rows, more, .. } = store.find(&query)?;
             let (mut views, mut room) = (Vec::new(), Room::default());
             for row in &rows {
                 if !room.is_left() {
@@ -56,7 +56,7 @@ impl Engine {
                     priority: None,
                     not_before: None,
                     reason,
-                    parent: None,
+                    door: Door::Api,
                 };
                 self.deliver_again(application).await?
             }

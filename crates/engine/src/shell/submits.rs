@@ -125,9 +125,9 @@ impl Engine {
         let (mut fuel, mut room) = (Fuel::little(), PAYLOADS_BYTES_MAX);
         let mut admissions = Vec::with_capacity(applications.len());
         let mut aside = Vec::new();
-        for (index, application) in applications.into_iter().enumerate() {
+        for (index, mut application) in applications.into_iter().enumerate() {
             let bytes = application.payload.as_str().len();
-            let checked = (bytes <= room).then(|| check(pipeline, &application, &mut fuel));
+            let checked = (bytes <= room).then(|| check(pipeline, &mut application, &mut fuel));
             room = room.saturating_sub(bytes);
             match checked {
                 Some(Ok(checked)) => {

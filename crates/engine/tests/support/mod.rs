@@ -10,7 +10,7 @@ use engine::core::{
     Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Operation, OperationStatus, Output, Reply, Step,
 };
 use engine::{Hold, Holds, Pipelines};
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, Door, admit};
 use model::command::{Act, Finish};
 use model::pipeline::{Source, load};
 use model::{Actor, Caller, Command, Json, LeaseToken, Pipeline, Role, SubmissionId, Time};
@@ -54,7 +54,15 @@ pub(crate) fn memory() -> (Arc<dyn Store>, ManualClock) {
 pub(crate) fn application(id: &str) -> Application {
     let payload = Json::parse(&format!(r#"{{"id":"{id}"}}"#)).unwrap();
     let caller = Caller::new("bob", Role::Submitter);
-    Application { caller, payload, key: None, priority: None, not_before: None, reason: None, parent: None }
+    Application {
+        caller,
+        payload,
+        key: None,
+        priority: None,
+        not_before: None,
+        reason: None,
+        door: Door::Api,
+    }
 }
 
 pub(crate) fn admission(id: &str) -> Arc<Admission> {

@@ -49,6 +49,7 @@ pub(super) struct Chosen<'e> {
 pub(super) fn permit(walk: &Walk<'_>, edge: &Edge, act: &Act) -> Result<(Name, Vote), Refusal> {
     let row = walk.row();
     check_right(walk.state(), edge, act)?;
+    super::review::check_claim(row, edge, &act.caller, walk.context.now)?;
     let to = pick(row, edge, act)?.clone();
     check_reopening(walk.pipeline, row, (edge, &to), walk.context)?;
     let vote = super::approve::vote(row, edge, act, &to)?;
@@ -144,7 +145,12 @@ pub(super) fn not_allowed(state: &State, action: &str) -> Refusal {
 
 fn check_right(state: &State, edge: &Edge, act: &Act) -> Result<(), Refusal> {
     let wanted = state.role_of(edge);
-    if !act.caller.role.covers(wanted) {
+    if !state.may(edge, &act.caller) {
+        if !edge.reviewers.is_empty() {
+            let listed: Vec<String> = edge.reviewers.iter().map(ToString::to_string).collect();
+            let message = format!("`{}` in {} is for {}", act.action, state.name, listed.join(", "));
+            return Err(Refusal::new(Code::RoleRequired, message).with("reviewers", listed));
+        }
         return Err(Refusal::new(
             Code::RoleRequired,
             format!(

@@ -29,18 +29,15 @@ pub(super) fn decide(
     check_fields(rule, &patch)?;
     let mut value = current.documents.payload.value();
     merge(&mut value, &patch);
-    let payload = Json::from_value(&value);
-    if payload.as_str().len() > DOCUMENT_BYTES_MAX {
-        return Err(Refusal::new(
-            Code::TooLarge,
-            format!("the payload would be over {DOCUMENT_BYTES_MAX} bytes"),
-        ));
-    }
-    if let Some(schema) = &pipeline.payload {
-        context
-            .tank
-            .check(schema, &payload)?
-            .map_err(|misfit| schema_refusal("the amended payload", &misfit))?;
+    let mut payload = Json::from_value(&value);
+    check_payload(pipeline, &payload, context)?;
+    let normal = match &pipeline.payload_check {
+        Some(check) => check.run(&payload)?,
+        None => None,
+    };
+    if let Some(normal) = normal {
+        check_payload(pipeline, &normal, context)?;
+        (value, payload) = (normal.value(), normal);
     }
     let labels = same_identity(pipeline, row, &value, Code::NotAmendable)?;
 
@@ -60,6 +57,18 @@ pub(super) fn decide(
         decision.owed.extend(line_up(pipeline, &decision.row));
     }
     Ok(decision)
+}
+
+fn check_payload(pipeline: &Pipeline, payload: &Json, context: &Context) -> Result<(), Refusal> {
+    if payload.as_str().len() > DOCUMENT_BYTES_MAX {
+        return Err(Refusal::new(
+            Code::TooLarge,
+            format!("the payload would be over {DOCUMENT_BYTES_MAX} bytes"),
+        ));
+    }
+    let Some(schema) = &pipeline.payload else { return Ok(()) };
+    let checked = context.tank.check(schema, payload)?;
+    checked.map_err(|misfit| schema_refusal("the amended payload", &misfit))
 }
 
 fn allowed<'p>(

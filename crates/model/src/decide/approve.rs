@@ -29,6 +29,10 @@ pub(super) fn vote(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Resul
             format!("`{}` must be done by somebody else than the submitter", act.action),
         ));
     }
+    if edge.only_submitter && !row.is_submitted_by(&act.caller.name) {
+        let message = format!("`{}` is for whoever submitted it", act.action);
+        return Err(Refusal::new(Code::NotSubmitter, message));
+    }
     if edge.approvals <= 1 || is_under_way(row, act, to) {
         return Ok(Vote::Carried);
     }

@@ -32,6 +32,7 @@ pub const NAMES: &[&str] = &[
     "given",
     "event",
     "submission",
+    "door",
 ];
 
 /// The facts that are known only at the moment of a move.

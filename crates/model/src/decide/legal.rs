@@ -14,7 +14,7 @@ use super::{Current, Decision, decide};
 use crate::Name;
 use crate::actor::Caller;
 use crate::admit::guard_refusal;
-use crate::command::{Acknowledge, Act, Amend, Command, Redrive};
+use crate::command::{Acknowledge, Act, Amend, Command, Note, Redrive, Review, ReviewStep};
 use crate::context::Context;
 use crate::json::Json;
 use crate::pipeline::{Action, Edge, Pipeline};
@@ -55,7 +55,19 @@ pub fn deeds(pipeline: &Pipeline, current: Current<'_>, caller: &Caller, context
             }),
         ),
         ("redrive", Command::Redrive(Redrive { caller: caller.clone(), reason: None })),
-        ("acknowledge", Command::Acknowledge(Acknowledge { caller, note: None, if_match: None })),
+        (
+            "acknowledge",
+            Command::Acknowledge(Acknowledge { caller: caller.clone(), note: None, if_match: None }),
+        ),
+        (
+            "review",
+            Command::Review(Review {
+                caller: caller.clone(),
+                step: ReviewStep::Claim { span: None },
+                if_match: None,
+            }),
+        ),
+        ("note", Command::Note(Note { caller, text: SOME_REASON.to_owned(), if_match: None })),
     ];
     let view = |(name, command): (&str, Command)| {
         let refusal = decide(pipeline, Some(current), &command, context).err();
@@ -161,6 +173,8 @@ impl<'a> Look<'a> {
                 .filter(|guard| guard.reads("data"))
                 .map(|guard| guard.source().to_owned()),
             role: self.pipeline.known(&row.state).role_of(edge),
+            reviewers: edge.reviewers.iter().map(|reviewer| reviewer.to_string().into()).collect(),
+            only_submitter: edge.only_submitter,
             reason: edge.reason,
             data: edge.data.as_ref().map(|schema| Json::from_stored(schema.source())),
             task: edge.task.as_ref().map(|task| task.name.clone()),

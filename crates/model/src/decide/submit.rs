@@ -63,7 +63,7 @@ pub(super) fn decide(
         version: pipeline.version,
         key: admission.key.clone(),
         labels: admission.labels.clone(),
-        parent: application.parent.as_ref().map(|(parent, _)| *parent),
+        parent: application.door.parent(),
         key_waits,
         priority_given: application.priority,
         ttl_at,
@@ -77,7 +77,7 @@ pub(super) fn decide(
     step.sealed = admission.sealed;
     walk.record(
         change,
-        Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) },
+        Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(&edge.notify) },
         step,
     );
     walk.pass_on().map_err(refuse)?;

@@ -12,6 +12,7 @@ pub mod metric;
 mod moves;
 mod nearest;
 mod params;
+mod payload_check;
 mod priority;
 mod problem;
 mod read;
@@ -26,13 +27,14 @@ pub use load::{load, load_applied};
 pub use metric::{Measure, Metric, MetricKind, Series};
 pub use moves::{By, Move};
 pub use params::{ParamSet, merged};
+pub use payload_check::PayloadCheck;
 pub use priority::{AGE_STEP, Ageing, Priority};
 pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
 pub use source::{Source, attachments};
 pub use state::{
-    Action, After, Backoff, Choice, Clock, Edge, EdgeError, Every, FinalKind, Kind, LaneRule, Retry,
-    RetryRule, Sla, SlaSpan, State, Task, Times, Ttl,
+    Action, After, Backoff, Choice, Clock, Edge, EdgeError, Every, FinalKind, Kind, LaneRule, Missed, Retry,
+    RetryRule, Reviewer, Sla, State, Stretch, Task, Times, Ttl,
 };
 pub use template::{Piece, Template};
 
@@ -63,6 +65,8 @@ pub struct Pipeline {
     /// SHA-256 of the definition without its parameters: revisions of one version have it in common.
     pub machine: Digest,
     pub payload: Option<Schema>,
+    /// The check that the system of the pipeline brings. No part of the file: whoever runs the system sets it.
+    pub payload_check: Option<PayloadCheck>,
     pub key: Option<Expr>,
     pub on_duplicate: OnDuplicate,
     pub labels: Vec<(Name, Expr)>,
@@ -176,11 +180,17 @@ impl Pipeline {
 
     /// Returns the time at which a span of a service level is over that began at `since`.
     #[must_use]
-    pub fn due(&self, sla: &Sla, span: SlaSpan, since: Time) -> Time {
-        let name = sla.calendar.as_deref().unwrap_or("default");
-        match span {
-            SlaSpan::Time(span) => since.plus(span),
-            SlaSpan::BusinessDays(days) => match self.calendars.get(name) {
+    pub fn due(&self, sla: &Sla, span: Stretch, since: Time) -> Time {
+        self.over(span, sla.calendar.as_deref(), since)
+    }
+
+    /// Returns the time at which a stretch is over that began at `since`. Business days are those of the calendar of this
+    /// name, else of the one called `default`, else all but weekends.
+    #[must_use]
+    pub fn over(&self, stretch: Stretch, calendar: Option<&str>, since: Time) -> Time {
+        match stretch {
+            Stretch::Time(span) => since.plus(span),
+            Stretch::BusinessDays(days) => match self.calendars.get(calendar.unwrap_or("default")) {
                 Some(calendar) => calendar.after(since, days),
                 None => Calendar::default().after(since, days),
             },

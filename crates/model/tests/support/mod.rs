@@ -6,7 +6,7 @@ mod shipped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::admit::{Application, admit_any};
+use model::admit::{Application, Door, admit_any};
 use model::command::{Act, Amend, Claim, Fail, Finish, GiveBack, Migrate, Renew, Snooze};
 use model::decide::{Answer, Current, Decision, decide};
 use model::evolve::evolve_documents;
@@ -151,7 +151,7 @@ impl Story {
             priority: None,
             not_before: None,
             reason: None,
-            parent: None,
+            door: Door::Api,
         }
     }
 
@@ -305,6 +305,7 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     row.row_version = 0;
     row.lease_no = 0;
     row.settled.clear();
+    row.attempts = model::submission::Attempts::default();
     row.crashes = 0;
     row.given_back = model::submission::GivenBack::default();
     row.children = model::submission::Children::default();

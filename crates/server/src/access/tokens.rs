@@ -39,7 +39,7 @@ impl Tokens {
         match &visitor.entry {
             Entry::Token(name) => self.entry(name, now).is_some(),
             Entry::Open => self.is_empty(),
-            Entry::Inside => true,
+            Entry::Inside | Entry::Public => true,
         }
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use app::Visitor;
 use client::{Client, FeedFilter};
 use fetch::{Fetch, Policy};
-use model::pipeline::Source;
-use model::{Caller, Role};
+use model::pipeline::{PayloadCheck, Source};
+use model::{Caller, Code, Json, Role};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,12 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use wire::api::SubmitBody;
+use wire::api::{SubmitBody, SubmitMany};
 use worker::{Outcome, Worker};
 
 use crate::server::{Answer, Grant, NOTES, memory};
 
-const GREETINGS: &str = "name = 'greetings'\nversion = 1\nkey = 'payload.name'\nstart = 'GREETING'\n\
+const GREETINGS: &str = "name = 'greetings'\nversion = 1\nkey = 'payload.name'\n\
+    start = [{ to = 'GREETING', when = \"door == 'form'\", trigger = 'form' }, 'GREETING']\n\
     [states.GREETING]\ntask = 'greetings.greet'\non.greeted = 'GREETED'\n[states.GREETED]\nfinal = 'success'\n";
 
 #[derive(Clone, Deserialize)]
@@ -45,6 +46,19 @@ impl System for Greetings {
 
     fn pipelines(&self) -> Vec<PipelineFile> {
         vec![PipelineFile::new("greetings.toml", GREETINGS)]
+    }
+
+    fn admit(&self, pipeline: &str, payload: &Json) -> Result<Option<Json>, wire::Refusal> {
+        assert_eq!(pipeline, "greetings");
+        let document: Value = serde_json::from_str(payload.as_str()).unwrap();
+        let name = document["name"].as_str().unwrap_or_default();
+        match name {
+            "nobody" => Err(wire::Refusal::new(Code::SchemaViolation, "there is nobody")),
+            _ => {
+                let small = name.to_lowercase();
+                Ok((small != name).then(|| json!({ "name": small }).into()))
+            }
+        }
     }
 
     fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
@@ -137,7 +151,11 @@ async fn mounted(system: &Greetings) -> Mounted {
     let scoped = json!({ "subject": "elsewhere", "role": "admin", "pipelines": ["notes"] });
     let mut grants = Vec::from(roles);
     grants.push(Grant { token: "scoped", rights: scoped });
-    let engine = engine::Engine::start(memory(&grants), &engine::Options::default()).unwrap();
+    let admitting = system.clone();
+    let check = PayloadCheck::new(move |payload| admitting.admit("greetings", payload));
+    let payload_checks = [("greetings".into(), check)].into();
+    let options = engine::Options { payload_checks, ..engine::Options::default() };
+    let engine = engine::Engine::start(memory(&grants), &options).unwrap();
     for file in system.pipelines() {
         engine.apply(&Source::new(file.file, file.toml)).await.unwrap();
     }
@@ -279,4 +297,25 @@ async fn routes_of_systems_are_described_and_counted() {
 fn a_setting_that_a_system_does_not_have_is_refused() {
     let fault = configured("greting = 'x'").map(|_| ()).unwrap_err();
     assert!(fault.message.contains("greting"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_systems_check_of_payloads_stands_at_every_door() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    let made = mounted.ask(Method::POST, "/greetings/hello/ADA", None).await;
+    let id = made.json()["id"].as_str().unwrap().parse().unwrap();
+    assert_eq!(mounted.inside.submission(id).await.unwrap().key.as_deref(), Some("ada"));
+    let form = mounted.inside.events(id, 0).await.unwrap().events;
+    assert_eq!(&*form[0].trigger, "form", "a public address is a door of its own");
+
+    let body = |name: &str| SubmitBody { payload: json!({ "name": name }).into(), ..SubmitBody::default() };
+    let http = Client::new(&mounted.url, Some("submitter".to_owned())).unwrap();
+    let same = http.submit("greetings", &body("Ada"), None).await.unwrap();
+    assert_eq!((same.id, same.duplicate), (id, true), "two spellings of one name are one");
+    let other = http.submit("greetings", &body("Bob"), None).await.unwrap().id;
+    assert_eq!(&*mounted.inside.events(other, 0).await.unwrap().events[0].trigger, "submit");
+    let many = SubmitMany { submissions: vec![body("nobody"), body("CYD")] };
+    let answers = http.submit_many("greetings", &many, None).await.unwrap().results;
+    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [422, 201]);
 }

@@ -1,7 +1,7 @@
 //! A program that submits: with payloads that fit and that do not, once and again.
 
 use engine::core::{Ask, Input};
-use model::admit::{Application, admit};
+use model::admit::{Application, Door, admit};
 use model::token::Bits;
 use model::{Caller, Millis, Role};
 
@@ -65,7 +65,7 @@ impl Submitter {
             priority: chance.percent(20).then(|| i64::try_from(chance.below(20)).expect("below twenty") - 10),
             not_before: chance.percent(20).then(|| view.now.plus(Millis::from_secs(chance.below(300)))),
             reason: chance.percent(30).then(|| "because".to_owned()),
-            parent: None,
+            door: Door::Api,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A worker: claims, renews or forgets to, answers in time, late, twice, differently, or never.
 
 use engine::core::{Ask, ClaimMany, Input, Output};
-use model::admit::{Admission, Application, admit};
+use model::admit::{Admission, Application, Door, admit};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
 use model::submission::{Failure, Progress};
 use model::token::Bits;
@@ -236,7 +236,7 @@ pub(crate) fn children(token: LeaseToken, view: &mut View<'_>) -> Vec<Admission>
             priority: None,
             not_before: chance.percent(10).then(|| view.now.plus(Millis::from_secs(20))),
             reason: None,
-            parent: Some((token.submission, format!("c{name}").into())),
+            door: Door::Child(token.submission, format!("c{name}").into()),
         };
         // The door lets no key in twice.
         let admission = admit(part, application, &mut model::schema::Fuel::whole()).ok();

@@ -47,6 +47,12 @@ pub struct FormView {
     pub when: Option<String>,
     /// The role that it takes.
     pub role: Role,
+    /// The people and roles that may act, where the file names them: `alice`, `role:admin`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reviewers: Vec<Name>,
+    /// Set if only whoever submitted it may act.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_submitter: bool,
     /// Set if a reason has to be given.
     pub reason: bool,
     /// The JSON Schema of its data; without one, it takes none.
@@ -75,7 +81,7 @@ pub struct TargetView {
     pub refusal: Option<Problem>,
 }
 
-/// Something that is asked by a call of its own: `amend`, `redrive`, `acknowledge`.
+/// Something that is asked by a call of its own: `amend`, `redrive`, `acknowledge`, `review`, `note`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeedView {
     pub name: Name,

@@ -9,10 +9,13 @@ mod delivery;
 mod difference;
 mod endpoint;
 mod feed;
+mod figures;
+mod find;
 mod hold;
 mod operation;
 mod pipeline;
 mod problem;
+mod review;
 mod stats;
 mod submission;
 mod task;
@@ -25,6 +28,11 @@ pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
+pub use figures::{
+    BlockerView, DeadView, DwellView, EdgeView, FiguresView, FlowView, LaneLine, LanePage, LimitView,
+    OldestView, PercentilesView, StoreView, UnknownTaskView, UnpolledView,
+};
+pub use find::FindAnswer;
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{
@@ -32,13 +40,14 @@ pub use pipeline::{
     RetireBody, ScheduleView, StateCount, StateView,
 };
 pub use problem::Problem;
+pub use review::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage};
 pub use stats::{
     ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
     ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 pub use submission::{
-    AcknowledgeBody, ActBody, EventPage, EventView, LaneView, LeaseView, ManyAnswer, ManyResult, RedriveBody,
-    SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    AcknowledgeBody, ActBody, AttemptEnd, AttemptView, EventPage, EventView, LaneView, LeaseView, ManyAnswer,
+    ManyResult, RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
 };
 pub use task::{
     ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, RenewBody, SEALED,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::transaction::{self, hex};
-use super::{Adapter, Link, Outgoing, Standing, Statuses, Submitted, Trouble, Watched};
+use super::{Adapter, Depth, Link, Outgoing, Standing, Statuses, Submitted, Trouble, Watched};
 
 const STATUSES_MAX: usize = 100;
 
@@ -90,6 +90,7 @@ impl Ethereum {
         let mut calls = vec![("eth_getBlockByNumber", json!(["latest", false]))];
         for batch in batches {
             calls.push(("eth_getTransactionCount", json!([batch.service, confirmed])));
+            calls.push(("eth_getTransactionCount", json!([batch.service, "latest"])));
             calls.extend(batch.headers.iter().map(|id| ("eth_getTransactionByHash", json!([id]))));
             // Asked for again after the count: it may have been mined between the two requests.
             calls.extend(batch.headers.iter().map(|id| ("eth_getTransactionReceipt", json!([id]))));
@@ -98,7 +99,8 @@ impl Ethereum {
         let base_fee = number(&answers.next().unwrap_or_default()["baseFeePerGas"]);
         let mut found = Vec::with_capacity(batches.len());
         for batch in batches {
-            let count = answers.next().as_ref().and_then(number).unwrap_or(0);
+            let mut count = || answers.next().as_ref().and_then(number).unwrap_or(0);
+            let (count, next) = (count(), count());
             let known: Vec<Value> = answers.by_ref().take(batch.headers.len()).collect();
             let mined = answers.by_ref().take(batch.headers.len()).any(|receipt| !receipt.is_null());
             let in_pool = known.iter().rfind(|transaction| !transaction.is_null());
@@ -110,7 +112,13 @@ impl Ethereum {
                     "code": "nonce-taken",
                     "message": "another transaction of the account was mined with its nonce",
                 })]),
-                Some(transaction) => stuck(transaction, base_fee).map_or(Standing::Pending, Standing::Stuck),
+                Some(transaction) => {
+                    let gap = batch.nonce.filter(|nonce| *nonce > next);
+                    let gap =
+                        gap.map(|_| format!("it waits in the node's pool for the account's nonce {next}"));
+                    let stuck = gap.or_else(|| stuck(transaction, base_fee));
+                    stuck.map_or(Standing::Pending, Standing::Stuck)
+                }
                 None => Standing::Unknown,
             });
         }
@@ -209,6 +217,19 @@ impl Adapter for Ethereum {
         }
         Ok(Statuses { of, foreign: Vec::new() })
     }
+
+    async fn depth(&self, headers: &[String], finality: u64) -> Result<Depth, Trouble> {
+        let receipts = headers.iter().map(|id| ("eth_getTransactionReceipt", json!([id])));
+        let mut answers = self.answers(receipts.chain([("eth_blockNumber", json!([]))]).collect()).await?;
+        let latest = answers.pop().as_ref().and_then(number);
+        let latest = latest.ok_or_else(|| Trouble::garbled("there is no newest block"))?;
+        let block = answers.iter().find_map(|receipt| number(&receipt["blockNumber"]));
+        Ok(match block {
+            None => Depth::Gone,
+            Some(block) if latest.saturating_sub(block) >= finality => Depth::Final,
+            Some(_) => Depth::Shallow,
+        })
+    }
 }
 
 /// Returns the reason why a transaction does not belong where it was put: it would be sent out of its account's order.
@@ -249,4 +270,22 @@ fn hex_number(number: u64) -> String {
 fn said(error: &Value) -> String {
     let message = error["message"].as_str().unwrap_or("an error without a message");
     message.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node that keeps what it cannot mine in its pool, as most do.
+    #[test]
+    fn a_transaction_that_offers_less_than_the_network_asks_is_stuck() {
+        let dynamic = json!({ "maxFeePerGas": "0x10", "gasPrice": "0x20" });
+        assert_eq!(stuck(&dynamic, Some(16)), None);
+        let said = stuck(&dynamic, Some(17)).unwrap();
+        assert_eq!(said, "it offers 16 wei for gas and waits in the node's pool: the network asks 17");
+        assert!(stuck(&json!({ "gasPrice": "0x10" }), Some(17)).is_some());
+        for (transaction, base_fee) in [(json!({}), Some(17)), (dynamic, None)] {
+            assert_eq!(stuck(&transaction, base_fee), None, "nothing is known of it");
+        }
+    }
 }

@@ -64,6 +64,16 @@ pub(crate) struct Statuses {
     pub(crate) foreign: Vec<String>,
 }
 
+/// The place of a committed transaction in its chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// So deep that it stays.
+    Final,
+    Shallow,
+    /// In no block any more.
+    Gone,
+}
+
 /// A request that did not come to what it was for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -100,6 +110,13 @@ pub(crate) trait Adapter: Send + Sync {
 
     /// Asks about batches of one group.
     async fn statuses(&self, group: &str, batches: &[Watched]) -> Result<Statuses, Trouble>;
+
+    /// Asks how deep a committed batch is, where a ledger may go back behind what it committed. One that never does says
+    /// that it is final.
+    async fn depth(&self, headers: &[String], finality: u64) -> Result<Depth, Trouble> {
+        let _ = (headers, finality);
+        Ok(Depth::Final)
+    }
 }
 
 /// Returns the adapter that speaks a ledger's language over a link.

@@ -11,8 +11,10 @@ use crate::pipeline::problem::{Problem, Span, quote};
 pub(super) enum Scope {
     /// Labels come first of all.
     Labels,
-    /// At the door: key, lane, start, the pipeline's ttl.
+    /// At the door: key, lane, the pipeline's ttl, what `start` writes down.
     Door,
+    /// At the door, for the way in.
+    Start,
     /// On a move of a submission that is there.
     Move,
     /// On a move, for its place in the queue.
@@ -38,6 +40,7 @@ impl Scope {
         match self {
             Scope::Labels => &["payload", "params"],
             Scope::Door => &["payload", "params", "labels"],
+            Scope::Start => &["payload", "params", "labels", "door"],
             Scope::Move => on_a_move!(),
             Scope::Priority => on_a_move!("given"),
             Scope::Outcome => on_a_move!("output"),
@@ -48,7 +51,7 @@ impl Scope {
     }
 
     fn at_the_door(self) -> bool {
-        matches!(self, Scope::Labels | Scope::Door)
+        matches!(self, Scope::Labels | Scope::Door | Scope::Start)
     }
 }
 
@@ -141,6 +144,7 @@ fn misplaced(name: &str, span: Span) -> Problem {
         "data" => "only edges of actions and templates of notifications see `data`",
         "event" | "submission" => "only templates of notifications see `event` and `submission`",
         "given" => "only `priority` sees `given`, the priority that was set with the submission",
+        "door" => "only guards of `start` see `door`",
         "labels" => "labels are made from `payload` and `params`",
         _ => "before a submission is there, expressions see `payload`, `params` and `labels`",
     };
@@ -163,6 +167,7 @@ mod tests {
         let scopes = [
             Scope::Labels,
             Scope::Door,
+            Scope::Start,
             Scope::Move,
             Scope::Priority,
             Scope::Outcome,

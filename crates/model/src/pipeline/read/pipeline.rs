@@ -60,6 +60,7 @@ impl Reader<'_> {
             digest: Digest::of(definition.as_str().as_bytes()),
             definition,
             machine: Digest::of(machine.as_str().as_bytes()),
+            payload_check: None,
             payload: fields.node("payload").and_then(|node| self.schema(node)),
             key: fields.node("key").and_then(|node| self.expression(node, Scope::Door)),
             on_duplicate: fields

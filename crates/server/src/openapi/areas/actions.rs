@@ -1,9 +1,13 @@
-//! What a caller may do with a submission.
+//! What a caller may do with a submission, and reviews that people take on.
 
+use model::submission::Assignment;
 use serde_json::{Value, json};
-use wire::api::{ActionView, ActionsAnswer, DeedView, FormView, Problem, TargetView};
+use wire::api::{
+    ActionView, ActionsAnswer, ClaimReviewBody, DeedView, FormView, HandOverBody, NoteBody, Problem,
+    ReviewPage, SubmissionView, TargetView,
+};
 
-use crate::openapi::shape::{Named, Shape, given, named, refer};
+use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
 use crate::openapi::words::{self, Piece, list, or_null};
 
 pub(super) fn shapes() -> Vec<Named> {
@@ -13,6 +17,11 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<FormView>(),
         named::<TargetView>(),
         named::<DeedView>(),
+        named::<Assignment>(),
+        named::<ReviewPage>(),
+        named::<ClaimReviewBody>(),
+        named::<HandOverBody>(),
+        named::<NoteBody>(),
     ]
 }
 
@@ -66,6 +75,12 @@ impl Shape for FormView {
         given("What an action asks for, and what it does.")
             .may("when", words::text(), "The condition that the data must meet.")
             .has("role", words::role(), "The role that it takes.")
+            .may(
+                "reviewers",
+                list(words::text()),
+                "Who may, where the file names them: `alice`, `role:admin`.",
+            )
+            .may("only_submitter", words::flag(), "Only whoever submitted it may.")
             .has("reason", words::flag(), "A reason must be given.")
             .may("data", words::any(), "The JSON Schema of its data; without one, it takes none.")
             .may("task", words::text(), "The task that runs before the move is made.")
@@ -99,9 +114,64 @@ fn deed() -> Value {
 impl Shape for DeedView {
     fn schema() -> Piece {
         given("Something that is asked by a call of its own.")
-            .has("name", words::text(), "`amend`, `redrive` or `acknowledge`.")
+            .has("name", words::text(), "`amend`, `redrive`, `acknowledge`, `review` or `note`.")
             .has("legal", words::flag(), "")
             .may("refusal", refer::<Problem>(), "Why not.")
             .like(deed())
+    }
+}
+
+impl Shape for Assignment {
+    fn schema() -> Piece {
+        given("A person's claim on a review.")
+            .has("to", words::text(), "Whoever reviews.")
+            .has("by", words::text(), "Whoever said so.")
+            .has("since", words::time(), "")
+            .has("until", words::time(), "")
+            .like(json!({
+                "to": "ada", "by": "ada", "since": "2026-11-15T22:16:04.307Z", "until": "2026-11-15T22:46:04.307Z"
+            }))
+    }
+}
+
+impl Shape for ReviewPage {
+    fn schema() -> Piece {
+        given("")
+            .has(
+                "submissions",
+                list(refer::<SubmissionView>()),
+                "The first due first, without their documents.",
+            )
+            .has(
+                "next",
+                or_null(words::text()),
+                "What to give as `after` for the next page; null at the end.",
+            )
+            .like(json!({ "submissions": [], "next": null }))
+    }
+}
+
+impl Shape for ClaimReviewBody {
+    fn schema() -> Piece {
+        taken("")
+            .may("for", or_null(words::span()), "Half an hour, unless it says otherwise; up to 7d.")
+            .like(json!({ "for": "1h" }))
+    }
+}
+
+impl Shape for HandOverBody {
+    fn schema() -> Piece {
+        taken("")
+            .has("to", words::short(1, 256), "The subject who reviews from now on.")
+            .may("for", or_null(words::span()), "Half an hour, unless it says otherwise; up to 7d.")
+            .like(json!({ "to": "bob", "for": "4h" }))
+    }
+}
+
+impl Shape for NoteBody {
+    fn schema() -> Piece {
+        taken("")
+            .has("text", words::reason(), "Up to 4,000 bytes.")
+            .like(json!({ "text": "asked the author" }))
     }
 }
