@@ -1,4 +1,12 @@
 use proptest::prelude::*;
+use site_list::distribute::{LogLeaves, UPDATE, VerifyError, build, verify};
+use site_list::log::Source;
+use tlog::follow::FolderStore;
+use tlog::note::Trust;
+
+use crate::machine::{ada, site};
+use crate::support::World;
+use crate::support::running::{Running, log_key};
 use site_list::list::{BadDistribution, Distribution, ENTRY_BYTES, domain_digest};
 use site_list::{Policy, Signer};
 use wire::Digest;
@@ -75,4 +83,71 @@ proptest! {
             prop_assert_eq!(read.bytes(), &bytes[..]);
         }
     }
+}
+
+fn log_of(running: &Running) -> LogLeaves {
+    let source = Source::Folder(FolderStore::open(running.folder.path().join("log")));
+    LogLeaves::read(&source, &trust()).expect("the log is good")
+}
+
+fn trust() -> Trust {
+    Trust::key(log_key().verifier())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_distribution_is_built_the_same_twice_and_verified_without_the_server() {
+    let world = World::start().await;
+    let running = Running::start(&world).await;
+    site(&world, ada("ADD"));
+    assert_eq!(&*running.change("site.example", "ADD").await.state, "COMPLETED");
+    let (list, log) = (running.list().await, log_of(&running));
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for folder in &folders {
+        build(&list, &log).unwrap().write(folder.path()).unwrap();
+    }
+    let name = build(&list, &log).unwrap().latest().latest;
+    let (bin, json) = (format!("{name}.bin"), format!("{name}.json"));
+    for file in [UPDATE, &bin, &json] {
+        let [one, other] = [0, 1].map(|at: usize| std::fs::read(folders[at].path().join(file)).unwrap());
+        assert_eq!(one, other, "{file}");
+    }
+    let verified = verify(folders[0].path(), &trust(), Some(&log)).unwrap();
+    assert!(verified.distribution.policy_digest(&host("site.example")).is_some());
+    // What the follower built is the same.
+    let followed = running.folder.path().join("desk/list");
+    while std::fs::read(followed.join(UPDATE)).ok() != std::fs::read(folders[0].path().join(UPDATE)).ok() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(verify(&followed, &trust(), None).unwrap(), verified);
+
+    // Each byte of each file counts.
+    for file in [&bin, &json] {
+        let path = folders[0].path().join(file);
+        let good = std::fs::read(&path).unwrap();
+        for at in (0..good.len()).step_by(7) {
+            let mut bad = good.clone();
+            bad[at] ^= 1;
+            std::fs::write(&path, bad).unwrap();
+            assert!(verify(folders[0].path(), &trust(), Some(&log)).is_err(), "{file} byte {at}");
+        }
+        std::fs::write(&path, good).unwrap();
+    }
+    let stranger =
+        tlog::note::SigningKey::from_seed("list.example/log", tlog::note::Algorithm::Ed25519, &[3; 32]);
+    let stranger = Trust::key(stranger.unwrap().verifier());
+    assert!(matches!(verify(folders[0].path(), &stranger, None), Err(VerifyError::Head(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_built_of_a_list_that_does_not_follow_from_its_log() {
+    let world = World::start().await;
+    let running = Running::start(&world).await;
+    site(&world, ada("ADD"));
+    assert_eq!(&*running.change("site.example", "ADD").await.state, "COMPLETED");
+    let log = log_of(&running);
+    assert!(build(&site_list::list::List::default(), &log).is_err(), "a list without what the log says");
+    let other = tempfile::tempdir().unwrap();
+    let empty = LogLeaves::read(&Source::Folder(FolderStore::open(other.path())), &trust()).unwrap();
+    assert!(build(&*running.list().await, &empty).is_err(), "a list of what the log does not say");
+    assert!(build(&site_list::list::List::default(), &empty).is_ok(), "nothing, and nothing said");
 }

@@ -1,10 +1,13 @@
 //! The tests of the list: rules with tables of cases, and the list with what it hands out.
 
+mod api;
 mod check;
 mod csp;
 mod distribution;
 mod headers;
 mod hosts;
 mod list;
+mod log;
+mod machine;
 mod sites;
 mod support;

@@ -113,6 +113,12 @@ impl VerifierKey {
         (is_time && self.strictly(cosigned_text(text, time).as_bytes(), signature)).then_some(time)
     }
 
+    /// Tells whether these are the signature bytes of this key under bytes that are no note.
+    #[must_use]
+    pub fn verifies_bytes(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.strictly(message, signature)
+    }
+
     fn strictly(&self, message: &[u8], signature: &[u8]) -> bool {
         Ed25519Signature::from_slice(signature)
             .is_ok_and(|signature| self.key.verify_strict(message, &signature).is_ok())

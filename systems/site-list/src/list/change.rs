@@ -20,8 +20,8 @@ pub struct Change {
 /// The part of an event that matters to the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// A submission says that this site's domain is not registered any more.
-    ReportedGone(Host),
+    /// A change was asked for. DOMAIN_DELETED says that the site's domain is not registered any more.
+    Submitted(Host, Action),
     /// A change of this site was confirmed and is put before the log.
     Confirming(Host),
     /// A submission ended without a change.
@@ -69,10 +69,11 @@ fn note(event: &EventView) -> Option<Note> {
     match &*event.to {
         "SUBMITTED" => {
             let Metadata { domain, action, .. } = metadata()?;
-            (action == Action::DomainDeleted).then_some(Note::ReportedGone(domain))
+            Some(Note::Submitted(domain, action))
         }
-        "SECOND_SUBMISSION_TO_LOG_IN_PROGRESS" => Some(Note::Confirming(metadata()?.domain)),
-        "COMPLETED" => {
+        "SECOND_VALIDATION_OK" => Some(Note::Confirming(metadata()?.domain)),
+        // COMPLETED follows in the same commit, without a condition.
+        "SECOND_LOG_INCLUSION_OK" => {
             let Metadata { domain, action, signers, threshold, contact, entry } = metadata()?;
             let policy = signers.zip(threshold).map(|(signers, threshold)| Policy { signers, threshold });
             Some(Note::Completed(Completed { domain, action, policy, contact, entry }))

@@ -4,11 +4,12 @@ mod change;
 mod distribution;
 mod replay;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use wire::{Digest, SubmissionId};
 
+use crate::action::Action;
 use crate::hex::hex;
 use crate::policy::Policy;
 use crate::rules::{Host, Listed};
@@ -51,6 +52,10 @@ pub struct List {
     marked: BTreeMap<SubmissionId, Host>,
     /// Sites whose confirmed change is with the log and not complete yet.
     pending: BTreeMap<SubmissionId, Host>,
+    /// Every submission, in the order of the feed: the first has the number 1.
+    submissions: Vec<SubmissionId>,
+    #[serde(skip)]
+    numbers: HashMap<SubmissionId, usize>,
 }
 
 /// The result of an event for the list.
@@ -68,8 +73,11 @@ impl List {
     pub fn apply(&mut self, change: &Change) -> Applied {
         self.seq = self.seq.max(change.seq);
         match &change.note {
-            Note::ReportedGone(host) => {
-                self.marked.insert(change.submission, host.clone());
+            Note::Submitted(host, action) => {
+                self.count(change.submission);
+                if *action == Action::DomainDeleted {
+                    self.marked.insert(change.submission, host.clone());
+                }
                 Applied::Nothing
             }
             Note::Confirming(host) => {
@@ -85,6 +93,41 @@ impl List {
                 self.complete(change, completed)
             }
         }
+    }
+
+    fn count(&mut self, submission: SubmissionId) {
+        self.number_all();
+        if !self.numbers.contains_key(&submission) {
+            self.submissions.push(submission);
+            self.numbers.insert(submission, self.submissions.len());
+        }
+    }
+
+    /// Numbers the submissions of a list that was kept: the numbers themselves are not.
+    fn number_all(&mut self) {
+        if self.numbers.len() < self.submissions.len() {
+            self.numbers = self.submissions.iter().copied().zip(1..).collect();
+        }
+    }
+
+    /// Returns the number of a submission, by which the list's own API knows it.
+    #[must_use]
+    pub fn number_of(&self, submission: SubmissionId) -> Option<usize> {
+        match self.numbers.get(&submission) {
+            Some(number) => Some(*number),
+            None => self.submissions.iter().position(|known| *known == submission).map(|at| at + 1),
+        }
+    }
+
+    /// Returns the submission with a number.
+    #[must_use]
+    pub fn submission(&self, number: usize) -> Option<SubmissionId> {
+        self.submissions.get(number.checked_sub(1)?).copied()
+    }
+
+    #[must_use]
+    pub fn submissions(&self) -> usize {
+        self.submissions.len()
     }
 
     fn settle(&mut self, submission: SubmissionId) {

@@ -13,8 +13,6 @@ pub struct Replay {
     sites: BTreeMap<Host, Site>,
     /// The number of leaves replayed.
     size: u64,
-    /// The place of the last leaf that changed the list.
-    last: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -67,17 +65,10 @@ impl Replay {
                     false => Some(leaf.policy().ok_or(Disagreement::NoPolicy(index))?),
                 };
                 site.confirmed.push(policy);
-                self.last = Some(index);
             }
         }
         self.size += 1;
         Ok(())
-    }
-
-    /// Returns the place of the last leaf that changed the list.
-    #[must_use]
-    pub fn last_change(&self) -> Option<u64> {
-        self.last
     }
 
     #[must_use]

@@ -20,6 +20,10 @@ pub(crate) fn issuers() -> Vec<String> {
 }
 
 pub(crate) mod dns;
+pub(crate) mod http;
+pub(crate) mod running;
+pub(crate) mod sigsum;
+pub(crate) mod tiles;
 pub(crate) mod web;
 
 use std::net::{IpAddr, Ipv4Addr};

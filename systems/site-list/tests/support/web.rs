@@ -33,6 +33,8 @@ pub(crate) enum Shows {
 pub(crate) enum Answers {
     /// These bytes.
     Bytes(String),
+    /// These bytes at the first visit, and those ever after.
+    Then(String, String),
     /// These bytes at this path; all other paths redirect to it.
     At(&'static str, String),
     /// Nothing, and the connection stays open.
@@ -144,10 +146,18 @@ async fn serve(stream: TcpStream, sites: Sites) {
     let name = begun.client_hello().server_name().unwrap_or_default().to_owned();
     let Some(site) = sites.lock().expect("no test panicked with it").get(&name).cloned() else { return };
     let Ok(stream) = begun.into_stream(site.config).await else { return };
-    if let Some(site) = sites.lock().expect("no test panicked with it").get_mut(&name) {
-        site.visits += 1;
-    }
-    answer(stream, site.answers).await;
+    let visits = match sites.lock().expect("no test panicked with it").get_mut(&name) {
+        Some(site) => {
+            site.visits += 1;
+            site.visits
+        }
+        None => 0,
+    };
+    let answers = match site.answers {
+        Answers::Then(first, later) => Answers::Bytes(if visits == 1 { first } else { later }),
+        answers => answers,
+    };
+    answer(stream, answers).await;
 }
 
 /// Answers one request. Whoever stops listening ends it.
@@ -164,6 +174,7 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, answers: Answer
             let _ = stream.write_all(bytes.as_bytes()).await;
             let _ = stream.shutdown().await;
         }
+        Answers::Then(..) => unreachable!("one of the two was chosen"),
         Answers::At(path, page) => {
             let is_there = asked.starts_with(format!("GET {path} ").as_bytes());
             let redirect = format!("HTTP/1.1 302 Found\r\nlocation: {path}\r\ncontent-length: 0\r\n\r\n");
