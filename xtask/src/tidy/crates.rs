@@ -58,7 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// The crates that every system may use. A system asks for everything through the public client, so whatever a system
 /// can do a user can. A system may keep a log of its own: `tlog` knows nothing of submissions.
-const OF_SYSTEMS: &[&str] = &["wire", "tlog", "client", "worker", "fetch", "system"];
+const OF_SYSTEMS: &[&str] = &["wire", "tlog", "client", "worker", "fetch", "system", "console"];
 
 /// The crates that `name` may use; `None` where nobody has said.
 fn allowed(name: &str) -> Option<&'static [&'static str]> {
