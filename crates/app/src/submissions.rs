@@ -53,9 +53,22 @@ impl App {
         self.list(Query { investigation: Some(InvestigationStatus::Open), ..query }).await
     }
 
-    /// Returns what happened to a submission after a revision; of that, what people decided and wrote, where only that is
-    /// asked for.
-    pub async fn events(
+    /// Returns what happened to a submission after a revision.
+    pub async fn events(&self, id: SubmissionId, after: u64, limit: usize) -> Result<EventPage, Refusal> {
+        self.history(id, after, limit, false).await
+    }
+
+    /// Returns what people decided and wrote of that. A page may have none of it and still be followed by another.
+    pub async fn events_by_people(
+        &self,
+        id: SubmissionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EventPage, Refusal> {
+        self.history(id, after, limit, true).await
+    }
+
+    async fn history(
         &self,
         id: SubmissionId,
         after: u64,

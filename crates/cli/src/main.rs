@@ -38,7 +38,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use commands::Command;
 use exit::Exit;
-use output::Format;
+use output::Output;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -49,7 +49,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Cli {
     /// Format of what is printed: a table for people, or JSON as the server sent it
     #[arg(short = 'o', long = "output", value_enum, global = true, default_value_t, value_name = "FORMAT")]
-    output: Format,
+    output: Output,
 
     #[command(subcommand)]
     command: Command,
@@ -80,12 +80,12 @@ fn run() -> anyhow::Result<Exit> {
     let file = settings::file(&given)?;
     let matches = settings::layered(&given, file.as_ref()).try_get_matches();
     let matches = matches.unwrap_or_else(|error| misused(&error));
-    let format = matches.get_one::<Format>("output").copied().unwrap_or_default();
-    if let Some(ended) = commands::of_systems::run(&matches, file.as_ref(), format) {
+    let output = matches.get_one::<Output>("output").copied().unwrap_or_default();
+    if let Some(ended) = commands::of_systems::run(&matches, file.as_ref(), output) {
         return ended;
     }
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| misused(&error));
-    cli.command.run(file.as_ref(), cli.output)
+    cli.command.run(file.as_ref(), cli.output.format()?)
 }
 
 /// Returns all commands: the program's own, and those of the systems that it carries.

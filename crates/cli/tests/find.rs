@@ -72,3 +72,18 @@ fn all_that_fit_are_exported() {
     let said = milepost(&["export", "--format", "xlsx"]).output().expect("the binary runs");
     assert!(!said.status.success());
 }
+
+#[test]
+fn figures_of_the_fleet_are_shown() {
+    let server = server();
+    note(&server, "a");
+    let shown = loop {
+        let shown = server.run(&["figures"]).ends(0).stdout;
+        if shown.contains("LAST MINUTE") {
+            break shown;
+        }
+    };
+    assert!(shown.contains("READING") && shown.contains("the store takes"), "{shown}");
+    let figures: Value = server.run(&["figures", "-o", "json"]).ends(0).json();
+    assert_eq!(figures["oldest"][0]["state"], "READING");
+}

@@ -143,7 +143,12 @@
   const act = (key) => {
     const card = document.activeElement?.closest?.('[data-card]') ?? current() ?? one('main');
     const form = one(`details.act[data-act="${CSS.escape(key)}"]`, card) ?? (current() ? null : one(`details.act[data-act="${CSS.escape(key)}"]`));
-    if (!form) return false;
+    if (!form) {
+      const button = one(`[data-press="${CSS.escape(key)}"]`, card);
+      if (!button) return false;
+      button.click();
+      return true;
+    }
     form.open = true;
     (one('textarea, select, input:not([type=hidden])', form) ?? one('form button', form))?.focus();
     return true;

@@ -15,6 +15,11 @@ pub(crate) struct Actions {
     pub(crate) redrive: bool,
     pub(crate) acknowledge: bool,
     pub(crate) amend: bool,
+    /// Set if the reader may take the review on, hand it over or let it go.
+    pub(crate) review: bool,
+    pub(crate) note: bool,
+    /// The sentence about those who may act at all.
+    pub(crate) only: String,
 }
 
 /// An action and its form.
@@ -77,6 +82,8 @@ fn sorted(answer: &ActionsAnswer, view: &SubmissionView) -> Actions {
         redrive: may("redrive"),
         acknowledge: may("acknowledge"),
         amend: may("amend"),
+        review: may("review"),
+        note: may("note"),
         ..Actions::default()
     };
     // Those of other states are not for now, whoever asks.
@@ -85,6 +92,9 @@ fn sorted(answer: &ActionsAnswer, view: &SubmissionView) -> Actions {
             (true, Some(form)) => {
                 let key = letter(&action.name, &actions.open);
                 let first = actions.open.is_empty();
+                if !form.reviewers.is_empty() {
+                    actions.only = format!("Decided by {}", form.reviewers.join(", "));
+                }
                 actions.open.push(Action { key, first, ..described(action, form) });
             }
             _ => {
@@ -133,7 +143,7 @@ pub(crate) fn title(name: &str) -> String {
 
 /// Returns the first letter of a name that no action before has, and none of the page's own keys.
 fn letter(name: &str, before: &[Action]) -> String {
-    let taken = |c: &char| "gjkxz".contains(*c) || before.iter().any(|action| action.key == c.to_string());
+    let taken = |c: &char| "gjkxyznt".contains(*c) || before.iter().any(|action| action.key == c.to_string());
     name.chars().filter(char::is_ascii_lowercase).find(|c| !taken(c)).map(String::from).unwrap_or_default()
 }
 

@@ -18,6 +18,8 @@ pub struct Ask {
     pub uri: Uri,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// Set if a form was sent: its address is none to come back to.
+    pub is_form: bool,
     /// Set if the connection is encrypted, so that cookies may be kept to such.
     pub secure: bool,
 }

@@ -10,7 +10,7 @@ use crate::layout::Sheet;
 
 /// Fields that nobody types, which go along unseen.
 const UNSEEN: &[&str] =
-    &["action", "revision", "back", "q", "deed", "submission", "selected", "role", "dry_run"];
+    &["action", "revision", "back", "q", "deed", "submission", "selected", "role", "dry_run", "step"];
 
 struct Field {
     name: String,

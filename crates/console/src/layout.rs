@@ -128,7 +128,8 @@ impl Visit {
 
 /// Renders a page for somebody who was not let in, or may not be.
 pub(crate) fn outside(ask: &Ask, sheet: &Sheet, page: &impl Template) -> Result<String, Refusal> {
-    framed(ask, None, sheet, &rendered(page)?)
+    let content = rendered(page)?;
+    if ask.is_part() { Ok(content) } else { framed(ask, None, sheet, &content) }
 }
 
 /// Puts the page of a system into the frame. `content` is HTML, of which everything that others chose is escaped.

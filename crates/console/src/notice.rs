@@ -3,7 +3,10 @@
 /// What a form has done, by the word that stands in the address; no text comes from there.
 const SENTENCES: &[(&str, &str)] = &[
     ("acted", "Done. The timeline shows what came of it."),
-    ("agreed", "Your agreement is counted."),
+    ("claimed", "The review is yours."),
+    ("handed-over", "The review is theirs."),
+    ("let-go", "The review is free for others."),
+    ("noted", "Written down."),
     ("amended", "The payload was amended."),
     ("redriven", "It is going again."),
     ("acknowledged", "Acknowledged. It no longer needs an investigation."),

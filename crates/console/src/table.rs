@@ -56,6 +56,7 @@ use Room::{Page, Request, Wait};
 /// A page has a handful of files; guesses of a token are slower than that by far.
 const PUBLIC: Need = Need::Public(Rate::per_second(100));
 const ANY: Need = Need::AnyRole;
+const REVIEWER: Need = Need::Role(Role::Reviewer);
 const ADMIN: Need = Need::Role(Role::Admin);
 const OWNER: Need = Need::Owner;
 
@@ -70,7 +71,7 @@ pub const TABLE: &[Route] = &[
     page("/console/live", ANY, Wait, |visit| Box::pin(follow::hints(visit))),
     page("/console/settings", ANY, Request, |visit| Box::pin(settings::show(visit))),
     page("/console/submissions", ANY, Page, |visit| Box::pin(submissions::show(visit))),
-    form("/console/submissions/many", ADMIN, |visit| Box::pin(submissions::many(visit))),
+    form("/console/submissions/many", REVIEWER, |visit| Box::pin(submissions::many(visit))),
     page("/console/submissions/{id}", ANY, Page, |visit| Box::pin(submission::show(visit))),
     page("/console/submissions/{id}/raw", ANY, Page, |visit| Box::pin(submission::raw(visit))),
     page("/console/submissions/{id}/evidence", ANY, Wait, |visit| Box::pin(submission::evidence(visit))),
@@ -80,6 +81,8 @@ pub const TABLE: &[Route] = &[
     form("/console/submissions/{id}/acknowledge", ANY, |visit| {
         Box::pin(submission_forms::acknowledge(visit))
     }),
+    form("/console/submissions/{id}/review", ANY, |visit| Box::pin(submission_forms::review(visit))),
+    form("/console/submissions/{id}/note", ANY, |visit| Box::pin(submission_forms::note(visit))),
     page("/console/pipelines", ANY, Page, |visit| Box::pin(pipelines::show(visit))),
     page("/console/pipelines/{pipeline}", ANY, Page, |visit| Box::pin(pipeline::show(visit))),
     page("/console/reviews", ANY, Page, |visit| Box::pin(reviews::show(visit))),
@@ -93,9 +96,9 @@ pub const TABLE: &[Route] = &[
     page("/console/deliveries", ANY, Page, |visit| Box::pin(deliveries::show(visit))),
     form("/console/deliveries/{id}/replay", ADMIN, |visit| Box::pin(deliveries::replay(visit))),
     page("/console/operations", ANY, Page, |visit| Box::pin(operations::list(visit))),
-    form("/console/operations", ADMIN, |visit| Box::pin(operations::start(visit))),
+    form("/console/operations", REVIEWER, |visit| Box::pin(operations::start(visit))),
     page("/console/operations/{operation}", ANY, Page, |visit| Box::pin(operations::show(visit))),
-    form("/console/operations/{operation}/stop", ADMIN, |visit| Box::pin(operations::stop(visit))),
+    form("/console/operations/{operation}/stop", REVIEWER, |visit| Box::pin(operations::stop(visit))),
     page("/console/tail", ANY, Page, |visit| Box::pin(tail::show(visit))),
     page("/console/tail/stream", ANY, Wait, |visit| Box::pin(follow::tail(visit))),
     page("/console/audit", ANY, Page, |visit| Box::pin(audit::show(visit))),

@@ -237,6 +237,8 @@ impl Look<'_> {
             let mut roles: Vec<_> =
                 action.edges.iter().map(|edge| self.state.role_of(edge).as_str()).collect();
             roles.dedup();
+            let mut who: Vec<String> = action.edges.iter().flat_map(|edge| self.state.who(edge)).collect();
+            who.dedup();
             let needed = action.edges.iter().map(|edge| edge.approvals).max().unwrap_or(1);
             let agreed: Vec<_> = self.row.approvals.iter().filter(|yes| yes.action == action.name).collect();
             let agreed: Vec<_> = agreed.iter().map(|yes| &*yes.by).collect();
@@ -245,13 +247,16 @@ impl Look<'_> {
                 (_, []) => format!(", needs {needed} people"),
                 (_, by) => format!(", {} of {needed} agreed: {}", by.len(), by.join(", ")),
             };
-            told.push(format!("{} ({}{votes})", action.name, roles.join(" or ")));
+            told.push(format!("{} ({}{votes})", action.name, who.join(" or ")));
             let named = action.edges.iter().flat_map(|edge| &edge.reviewers);
             let reviewers: Vec<String> = named.map(ToString::to_string).collect();
-            actions.push(json!({
+            let mut details = json!({
                 "name": action.name, "roles": roles, "approvals": needed, "agreed": agreed,
-                "reviewers": reviewers,
-            }));
+            });
+            if !reviewers.is_empty() {
+                details["reviewers"] = json!(reviewers);
+            }
+            actions.push(details);
         }
         reason("person", format!("it waits for a person: {}", told.join(", ")), json!({ "actions": actions }))
     }

@@ -57,10 +57,9 @@ pub(crate) async fn welcome(State(server): State<Server>, mut request: Request, 
             "this form was not sent from a page of this server; open the page here and send it again";
         return shown(&ask, &Refusal::new(Code::ForbiddenHost, message), 403);
     }
-    if let (Some(token), false) = (console::session(request.headers()), has_token(request.headers())) {
-        if let Ok(value) = HeaderValue::try_from(format!("Bearer {token}")) {
-            request.headers_mut().insert(header::AUTHORIZATION, value);
-        }
+    let session = console::session(request.headers()).filter(|_| !has_token(request.headers()));
+    if let Some(value) = session.and_then(|token| HeaderValue::try_from(format!("Bearer {token}")).ok()) {
+        request.headers_mut().insert(header::AUTHORIZATION, value);
     }
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Refusal>() {
@@ -84,6 +83,7 @@ fn ask(server: &Server, parts: &RawParts, request: &Request) -> Ask {
         uri: request.uri().clone(),
         headers,
         body: body::read(request, body::ONE_MAX).unwrap_or_default(),
+        is_form: !request.method().is_safe(),
         secure: server.options.tls.is_some() || proxied,
     }
 }

@@ -133,6 +133,8 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
+    route(Method::GET, "/v1/figures", AnyRole, Page, |get| on(get, figures::fleet)),
+    route(Method::GET, "/v1/pipelines/{pipeline}/lanes", AnyRole, Page, |get| on(get, figures::lanes)),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, figures::stats)),
     route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, figures::servers)),
     route(Method::GET, "/v1/clock", AnyRole, Request, |get| on(get, clock::show)),

@@ -61,10 +61,12 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
     client.batch_execute("COMMIT").await?;
     client.batch_execute(&format!("SET search_path = {schema}")).await?;
     if meta(&client, "version").await? < VERSION {
-        past_keys::fill(&client).await?;
-        client
-            .execute("UPDATE meta SET value = $1 WHERE name = 'version' AND value < $1", &[&VERSION])
-            .await?;
+        // Servers that start together do it once, and wait as long as it takes. The lock goes with the connection.
+        client.batch_execute("SET lock_timeout = 0; SET statement_timeout = 0").await?;
+        client.query("SELECT pg_advisory_lock($1, hashtext($2))", &[&MAKING, &settings.schema]).await?;
+        if meta(&client, "version").await? < VERSION {
+            past_keys::fill(&client, VERSION).await?;
+        }
     }
     Ok(())
 }

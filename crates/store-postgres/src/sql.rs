@@ -8,6 +8,8 @@ pub(crate) const BATCH_SEQUENCE: &str = include_str!("sql/batch_sequence.sql");
 pub(crate) const CLOCK: &str = include_str!("sql/clock.sql");
 pub(crate) const COUNTER_ADD: &str = include_str!("sql/counter_add.sql");
 pub(crate) const COUNTER_ALL: &str = include_str!("sql/counter_all.sql");
+pub(crate) const DEAD_ADD: &str = include_str!("sql/dead_add.sql");
+pub(crate) const DEAD_PAGE: &str = include_str!("sql/dead_page.sql");
 pub(crate) const DOCUMENT_ALL: &str = include_str!("sql/document_all.sql");
 pub(crate) const DOCUMENT_ERASE: &str = include_str!("sql/document_erase.sql");
 pub(crate) const DOCUMENT_SET: &str = include_str!("sql/document_set.sql");
@@ -45,6 +47,7 @@ pub(crate) const LANE_HOLDER_INSERT: &str = include_str!("sql/lane_holder_insert
 pub(crate) const LANE_LINE_DELETE: &str = include_str!("sql/lane_line_delete.sql");
 pub(crate) const LANE_LINE_FIRST: &str = include_str!("sql/lane_line_first.sql");
 pub(crate) const LANE_LINE_INSERT: &str = include_str!("sql/lane_line_insert.sql");
+pub(crate) const LANE_NEXT: &str = include_str!("sql/lane_next.sql");
 pub(crate) const LANE_VIEW: &str = include_str!("sql/lane_view.sql");
 pub(crate) const LATE_DELETE: &str = include_str!("sql/late_delete.sql");
 pub(crate) const LATE_INSERT: &str = include_str!("sql/late_insert.sql");
@@ -88,7 +91,9 @@ pub(crate) const SCHEMA_SEQUENCE: &str = include_str!("sql/schema_sequence.sql")
 pub(crate) const SESSION: &str = include_str!("sql/session.sql");
 pub(crate) const SLOT_DELETE: &str = include_str!("sql/slot_delete.sql");
 pub(crate) const SLOT_INSERT: &str = include_str!("sql/slot_insert.sql");
+pub(crate) const SLOT_PAGE: &str = include_str!("sql/slot_page.sql");
 pub(crate) const SLOT_TAKEN: &str = include_str!("sql/slot_taken.sql");
+pub(crate) const STORE_BYTES: &str = include_str!("sql/store_bytes.sql");
 pub(crate) const SUBMISSION_AFTER: &str = include_str!("sql/submission_after.sql");
 pub(crate) const SUBMISSION_BY_ID: &str = include_str!("sql/submission_by_id.sql");
 pub(crate) const SUBMISSION_CHECK: &str = include_str!("sql/submission_check.sql");
@@ -110,6 +115,7 @@ pub(crate) const TIP_SET: &str = include_str!("sql/tip_set.sql");
 pub(crate) const READS: &[&str] = &[
     BATCH_SEQUENCE,
     COUNTER_ALL,
+    DEAD_PAGE,
     DOCUMENT_ALL,
     EVENT_ACT,
     EVENT_BOUNDS,
@@ -124,11 +130,14 @@ pub(crate) const READS: &[&str] = &[
     FIND_BY_PLACE,
     FIND_EVERY,
     LANE_LINE_FIRST,
+    LANE_NEXT,
     LATE_PAGE,
     PARKED_NEXT,
     PLACE_OLDEST,
     REGISTRY_BACK,
     REGISTRY_PAGE,
+    SLOT_PAGE,
+    STORE_BYTES,
     SUBMISSION_BY_ID,
     TILE_GET,
 ];
@@ -142,6 +151,7 @@ pub(crate) const WRITES: &[&str] = &[
     BATCH_SEQUENCE,
     CLOCK,
     COUNTER_ADD,
+    DEAD_ADD,
     DOCUMENT_ALL,
     DOCUMENT_ERASE,
     DOCUMENT_WITHIN,

@@ -1,6 +1,10 @@
-//! The keys of submissions that ended under a release that kept none of them.
+//! What a release kept nothing of that wrote the store before: the keys of submissions that have ended, and the counts of dead
+//! letters by their errors.
+
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, TransactionBehavior};
+use store::DeadKey;
 use store::entries::Keyed;
 
 use crate::error::{Fault, Result};
@@ -9,12 +13,22 @@ use crate::sql;
 /// The rows of a commit.
 const CHUNK: i64 = 5_000;
 
-/// Writes the entries of all rows. What was written before a run was cut off is left as it is.
-pub(crate) fn fill(writer: &mut Connection) -> Result<()> {
-    let mut after: [u8; 16] = [0; 16];
+type Dead = BTreeMap<DeadKey, i64>;
+
+/// Writes the entries of all rows, and the version of a store that has them. What was written before a run was cut off is left
+/// as it is.
+pub(crate) fn fill(writer: &mut Connection, version: i64) -> Result<()> {
+    let (mut after, mut dead): ([u8; 16], Dead) = ([0; 16], Dead::new());
     loop {
         let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let last = chunk(&transaction, after)?;
+        let last = chunk(&transaction, after, &mut dead)?;
+        if last.is_none() {
+            transaction.execute("DELETE FROM dead_count", [])?;
+            for (DeadKey { pipeline, state, code }, count) in &dead {
+                transaction.execute(sql::DEAD_ADD, (pipeline, state, code, count))?;
+            }
+            transaction.execute(sql::META_SET, ("version", version))?;
+        }
         transaction.commit()?;
         match last {
             Some(last) => after = last,
@@ -24,7 +38,7 @@ pub(crate) fn fill(writer: &mut Connection) -> Result<()> {
 }
 
 /// Writes the entries of the rows after an id. The last of them, if there were any.
-fn chunk(connection: &Connection, after: [u8; 16]) -> Result<Option<[u8; 16]>> {
+fn chunk(connection: &Connection, after: [u8; 16], dead: &mut Dead) -> Result<Option<[u8; 16]>> {
     let mut page = connection.prepare_cached(sql::SUBMISSION_AFTER)?;
     let mut insert = connection.prepare_cached(sql::PAST_KEY_INSERT)?;
     let mut rows = page.query((after, CHUNK))?;
@@ -34,6 +48,7 @@ fn chunk(connection: &Connection, after: [u8; 16]) -> Result<Option<[u8; 16]>> {
         let text = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
         let keyed: Keyed = serde_json::from_str(text)
             .map_err(|error| Fault::corrupt(format!("a submission's row cannot be read: {error}")))?;
+        keyed.dead().into_iter().for_each(|key| *dead.entry(key).or_default() += 1);
         if let Some(past) = keyed.past_key() {
             insert.execute((&past.pipeline, &past.key, id))?;
         }

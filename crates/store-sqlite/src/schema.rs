@@ -44,8 +44,7 @@ fn expand(writer: &mut Connection) -> Result<()> {
     writer.execute_batch(sql::SCHEMA_PAST_KEY)?;
     list_reviews(writer)?;
     if meta(writer, "version")? < 2 {
-        past_keys::fill(writer)?;
-        writer.execute(sql::META_SET, ("version", VERSION))?;
+        past_keys::fill(writer, VERSION)?;
     }
     Ok(())
 }

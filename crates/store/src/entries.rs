@@ -1,7 +1,7 @@
 //! The index entries of a row: slim, derived, the same in every store.
 
 use model::person::normal;
-use model::submission::{Slot, Wait};
+use model::submission::{Failure, Slot, Wait};
 use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
 use serde::Deserialize;
 
@@ -24,6 +24,8 @@ pub struct Entries {
     pub parked: Option<Name>,
     /// The slots of limits that the row's lease takes.
     pub slots: Vec<SlotEntry>,
+    /// The place and the error under which a dead letter is counted.
+    pub dead: Option<DeadKey>,
     /// The time at which the first of the row's service levels is missed, or was.
     pub late: Option<LateEntry>,
     /// The lists of what waits for people that the row is in. They are kept where late rows are, under names that no
@@ -84,6 +86,15 @@ fn reviews(row: &Submission) -> Vec<LateEntry> {
 pub struct TimerEntry {
     pub idle: bool,
     pub at: Time,
+}
+
+/// Dead letters that have a state and an error in common are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeadKey {
+    pub pipeline: Name,
+    pub state: Name,
+    /// The code of the error; empty where there is none.
+    pub code: Name,
 }
 
 /// Two rows with one slot are a conflict, as with keys.
@@ -166,20 +177,31 @@ pub struct ReadyEntry {
     pub rank: i64,
 }
 
-/// The columns of a row that say under which key it is found once it has ended, for stores that lack these entries.
+/// The part of a row that says under which key it is found once it has ended and how a dead letter is counted, for stores that
+/// lack these entries.
 #[derive(Debug, Deserialize)]
 pub struct Keyed {
     pipeline: Name,
+    state: Name,
     #[serde(default)]
     key: Option<Name>,
     status: Status,
+    #[serde(default)]
+    error: Option<Failure>,
 }
 
 impl Keyed {
     #[must_use]
-    pub fn past_key(self) -> Option<OpenKey> {
-        let key = self.key.filter(|_| self.status.is_final())?;
-        Some(OpenKey { pipeline: self.pipeline, key })
+    pub fn past_key(&self) -> Option<OpenKey> {
+        let key = self.key.clone().filter(|_| self.status.is_final())?;
+        Some(OpenKey { pipeline: self.pipeline.clone(), key })
+    }
+
+    #[must_use]
+    pub fn dead(&self) -> Option<DeadKey> {
+        let code = self.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone());
+        let (pipeline, state) = (self.pipeline.clone(), self.state.clone());
+        (self.status == Status::Dead).then_some(DeadKey { pipeline, state, code })
     }
 }
 
@@ -231,6 +253,11 @@ impl Entries {
             past_key: row.key.as_ref().filter(|_| row.status.is_final()).map(open_key),
             lane: lane_entry(row),
             parked: row.parked.clone(),
+            dead: (row.status == Status::Dead).then(|| DeadKey {
+                pipeline: row.pipeline.clone(),
+                state: row.state.clone(),
+                code: row.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone()),
+            }),
             slots: slots(row),
             late: row
                 .clocks

@@ -82,6 +82,8 @@ impl fmt::Debug for Command {
 pub struct Shown {
     pub text: String,
     pub json: String,
+    /// The answer as SARIF for `-o sarif`, of commands that look for faults.
+    pub sarif: Option<String>,
     pub exit: Exit,
 }
 
@@ -93,7 +95,17 @@ impl Shown {
     #[must_use]
     pub fn new(text: impl Into<String>, json: &impl Serialize) -> Shown {
         let json = serde_json::to_string(json).expect("a document has only string keys");
-        Shown { text: text.into(), json, exit: Exit::Fine }
+        Shown { text: text.into(), json, sarif: None, exit: Exit::Fine }
+    }
+
+    /// Adds the answer as SARIF.
+    ///
+    /// # Panics
+    /// When the document has keys that are no texts.
+    #[must_use]
+    pub fn sarif(self, document: &impl Serialize) -> Shown {
+        let sarif = serde_json::to_string(document).expect("a document has only string keys");
+        Shown { sarif: Some(sarif), ..self }
     }
 
     /// Ends the command in another way than well, such as [`Exit::Negative`] where the answer is no.

@@ -1,15 +1,33 @@
 //! A registry of agent skills: scans, judgement, review, publication.
 
+mod audit;
+mod commands;
+pub mod judge;
+pub mod registry;
+mod routes;
 pub mod scan;
+mod settings;
+pub mod source;
+mod tasks;
+pub mod version;
 
-use system::{PipelineFile, System};
+use system::{Command, Desk, Fault, PipelineFile, Route, System};
+use worker::Worker;
 
-struct Skills;
+use routes::{Place, Told};
+use settings::Settings;
+use tasks::Bench;
+
+#[derive(Default)]
+struct Skills {
+    settings: Settings,
+    place: Place,
+}
 
 /// Returns the system as it is without settings.
 #[must_use]
 pub fn system() -> impl System {
-    Skills
+    Skills::default()
 }
 
 impl System for Skills {
@@ -34,5 +52,27 @@ impl System for Skills {
             ("templates/skill-review/operator.txt", include_str!("../templates/skill-review/operator.txt")),
         ];
         vec![PipelineFile::new("skill-review.toml", include_str!("../skill-review.toml")).naming(NAMED)]
+    }
+
+    fn configure(&mut self, settings: system::Settings<'_>) -> Result<(), Fault> {
+        self.settings = settings.read()?;
+        self.settings.check()
+    }
+
+    fn tasks(&self, desk: &Desk, worker: Worker) -> Worker {
+        self.place.tell(Told {
+            registry: tasks::registry_folder(desk, &self.settings),
+            key_file: tasks::key_file(desk, &self.settings),
+            name: self.settings.name().to_owned(),
+        });
+        Bench::new(desk, &self.settings).tasks(worker)
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        routes::routes(&self.place)
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        commands::commands()
     }
 }

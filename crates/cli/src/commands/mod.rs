@@ -19,6 +19,7 @@ mod draw;
 mod endpoints;
 mod evidence;
 mod export;
+mod figures;
 mod hold;
 mod holds;
 mod investigations;
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     MigrateStore(migrate_store::MigrateStore),
     Operations(operations::Operations),
     Status(status::Status),
+    Figures(figures::Figures),
     Evidence(evidence::Evidence),
     Verify(verify::Verify),
     Audit(audit::Audit),
@@ -155,6 +157,7 @@ impl Command {
             Command::MigrateStore(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Figures(figures) => figures.run(format),
             Command::Evidence(evidence) => evidence.run(),
             Command::Verify(verify) => verify.run(format),
             Command::Audit(audit) => audit.run(format),

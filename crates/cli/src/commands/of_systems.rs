@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use system::{Failed, Stop, System};
 
 use crate::exit::Exit;
-use crate::output::{self, Format};
+use crate::output::{self, Format, Output};
 use crate::remote::{ServerArgs, block_on};
 use crate::settings::ConfigFile;
 use crate::systems;
@@ -32,20 +32,20 @@ fn command(system: &dyn System) -> Option<Command> {
 pub(crate) fn run(
     matches: &ArgMatches,
     file: Option<&ConfigFile>,
-    format: Format,
+    output: Output,
 ) -> Option<anyhow::Result<Exit>> {
     let (name, matches) = matches.subcommand()?;
     systems::all().iter().any(|system| system.name() == name).then(|| {
         let system = systems::find(name, file)?;
         let (name, matches) = matches.subcommand().expect("a command of the system is required");
-        block_on(run_one(&*system, (name, matches), format))
+        block_on(run_one(&*system, (name, matches), output))
     })
 }
 
 async fn run_one(
     system: &dyn System,
     (name, matches): (&str, &ArgMatches),
-    format: Format,
+    output: Output,
 ) -> anyhow::Result<Exit> {
     let commands = system.commands();
     let named = commands.iter().find(|command| command.clap.get_name() == name);
@@ -55,7 +55,11 @@ async fn run_one(
         false => None,
     };
     let shown = command.run(matches, client).await.map_err(told)?;
-    match format {
+    if let (Output::Sarif, Some(sarif)) = (output, &shown.sarif) {
+        output::print(&format!("{}\n", output::pretty(sarif)))?;
+        return Ok(shown.exit);
+    }
+    match output.format()? {
         Format::Table => output::print(&shown.text)?,
         Format::Json => output::print(&format!("{}\n", output::pretty(&shown.json)))?,
     }
@@ -125,7 +129,7 @@ mod tests {
         let matches = program.try_get_matches_from(words)?;
         let (_, matches) = matches.subcommand().expect("it is required");
         let command = matches.subcommand().expect("it is required");
-        block_on(run_one(&Greetings, command, Format::Json))
+        block_on(run_one(&Greetings, command, Output::Json))
     }
 
     #[test]

@@ -112,6 +112,8 @@ fn about(submission: &SubmissionView) -> String {
         let Approval { action, to, by } = approval;
         add("approved by", Some(format!("{by}: {action} to {to}")));
     }
+    add("reviewer", submission.assigned.as_ref().map(|held| format!("{} until {}", held.to, held.until)));
+    add("notes", Some(submission.notes).filter(|notes| *notes > 0).map(|notes| notes.to_string()));
     for sla in &submission.sla {
         let late = if sla.late { ", late" } else { "" };
         add("due", Some(format!("{} at {}{late}", sla.name, sla.due_at)));

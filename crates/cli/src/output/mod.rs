@@ -10,11 +10,36 @@ use std::io::{self, Write as _};
 use clap::ValueEnum;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+use crate::exit::Stop;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
+    Table,
+    Json,
+}
+
+/// The values of `-o`: the formats of all commands, and the one of those that look for faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
     #[default]
     Table,
     Json,
+    /// A report for code hosts and editors.
+    #[value(hide = true)]
+    Sarif,
+}
+
+impl Output {
+    /// Returns one of the formats that every command has.
+    pub(crate) fn format(self) -> Result<Format, Stop> {
+        match self {
+            Output::Table => Ok(Format::Table),
+            Output::Json => Ok(Format::Json),
+            Output::Sarif => {
+                Err(Stop::usage("this command prints no SARIF; ask for `-o table` or `-o json`"))
+            }
+        }
+    }
 }
 
 /// Talk: one line on stderr. Unlike `eprintln!`, it does not panic when nobody listens.

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use client::{ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest};
+use client::{
+    ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest, ReviewFilter,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wire::api::{
-    ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
+    ActBody, ClaimBody, CursorBody, FinishBody, HandOverBody, HoldBody, RenewBody, SpawnBody, SubmitBody,
+    SubmitMany,
 };
 use wire::submission::Progress;
 use wire::{Json, Millis, SubmissionId};

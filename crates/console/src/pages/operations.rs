@@ -128,7 +128,8 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (id, eye) = (visit.ask.part("operation").to_owned(), visit.eye());
     let known = visit.app.operation(&id).await?;
     let found = visit.app.operation_results(&id, None, visit.after()?, PAGE).await?;
-    let may = visit.app.visitor().caller.role == Role::Admin;
+    let caller = &visit.app.visitor().caller;
+    let may = caller.role == Role::Admin || caller.name == known.by.name;
     let told = |result: &ResultView| Told {
         id: Id::of(result.submission),
         state: result.result.state.as_deref().unwrap_or_default().to_owned(),

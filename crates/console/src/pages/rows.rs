@@ -24,6 +24,17 @@ pub(crate) struct Row {
     pub(crate) late: bool,
 }
 
+/// Whose review a submission is.
+#[derive(Debug, Clone)]
+pub(crate) struct Assigned {
+    pub(crate) to: String,
+    pub(crate) until: When,
+}
+
+pub(crate) fn assigned(eye: &Eye, held: &wire::submission::Assignment) -> Assigned {
+    Assigned { to: held.to.to_string(), until: eye.when(held.until) }
+}
+
 /// A table of submissions.
 #[derive(Debug, Clone, Template)]
 #[template(path = "part/rows.html")]
@@ -80,7 +91,10 @@ fn about(eye: &Eye, view: &SubmissionView) -> (String, bool) {
     let retries = view.error.is_some() && view.wake_at.is_some();
     let waits = match (&*view.waits_for, view.wake_at) {
         ("worker", _) => "waits for a worker".to_owned(),
-        ("person", _) => "waits for a person".to_owned(),
+        ("person", _) => match &view.assigned {
+            Some(held) => format!("{} reviews it", held.to),
+            None => "waits for a person".to_owned(),
+        },
         ("line", _) => "waits in its lane".to_owned(),
         ("key", _) => "waits for its key".to_owned(),
         ("children", _) => format!("waits for {} of {} children", view.children.open, view.children.total),

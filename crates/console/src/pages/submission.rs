@@ -5,7 +5,7 @@ use bytes::Bytes;
 use wire::api::{Reason, SubmissionView};
 use wire::{Investigation, Refusal, Status, SubmissionId};
 
-use super::rows::Rows;
+use super::rows::{Assigned, Rows, assigned};
 use super::timeline::{Moment, timeline};
 use crate::actions::{self, Actions};
 use crate::answer::Answer;
@@ -43,6 +43,7 @@ struct Page {
     children: Option<Children>,
     drawing: String,
     actions: Actions,
+    assigned: Option<Assigned>,
     may_hold: bool,
     acknowledged: String,
     amendable: String,
@@ -152,6 +153,7 @@ fn about(eye: &Eye, view: &SubmissionView) -> Page {
         children: None,
         drawing: String::new(),
         actions: Actions::default(),
+        assigned: view.assigned.as_ref().map(|held| assigned(eye, held)),
         may_hold: false,
         acknowledged: acknowledged(eye, view),
         amendable: String::new(),

@@ -1,7 +1,7 @@
 //! The forms of a submission's page: actions, amendments, redrives, acknowledgements.
 
 use app::Terms;
-use wire::api::{AcknowledgeBody, ActBody, RedriveBody};
+use wire::api::{AcknowledgeBody, ActBody, ClaimReviewBody, HandOverBody, NoteBody, RedriveBody};
 use wire::{Json, Refusal};
 
 use crate::actions;
@@ -53,6 +53,41 @@ pub(crate) async fn acknowledge(visit: Visit) -> Result<Answer, Refusal> {
 /// Does nothing where the submission is not what its reader saw.
 fn terms(form: &Fields) -> Terms {
     Terms { if_match: form.get("revision").and_then(|text| text.parse().ok()), ..Terms::default() }
+}
+
+/// Takes a review on, hands it over or lets it go.
+pub(crate) async fn review(visit: Visit) -> Result<Answer, Refusal> {
+    let (id, form) = (visit.id()?, visit.ask.form());
+    let terms = Terms::default();
+    let (done, word) = match (form.get("step"), form.get("to")) {
+        (Some("claim"), _) => {
+            (visit.app.claim_review(id, ClaimReviewBody::default(), terms).await, "claimed")
+        }
+        (Some("release"), _) => (visit.app.release_review(id, terms).await, "let-go"),
+        (Some("hand-over"), Some(to)) => {
+            let body = HandOverBody { to: to.into(), span: None };
+            (visit.app.hand_over_review(id, body, terms).await, "handed-over")
+        }
+        _ => (
+            Err(app::invalid(
+                "say whether to take the review on, to hand it over (and to whom) or to let it go",
+            )),
+            "",
+        ),
+    };
+    visit.told(done, &back(&visit, &form), word)
+}
+
+pub(crate) async fn note(visit: Visit) -> Result<Answer, Refusal> {
+    let (id, form) = (visit.id()?, visit.ask.form());
+    let body = NoteBody { text: form.get("text").unwrap_or_default().to_owned() };
+    let done = visit.app.note(id, body, Terms::default()).await;
+    visit.told(done, &back(&visit, &form), "noted")
+}
+
+/// Returns where the form was: the submission's page, or the list it stood in.
+fn back(visit: &Visit, form: &Fields) -> String {
+    form.get("back").map_or_else(|| page(visit), |back| super::sign_in::inside(Some(back)).to_owned())
 }
 
 fn page(visit: &Visit) -> String {

@@ -173,14 +173,19 @@ fn words(visit: &Visit) -> Vec<String> {
 
 /// Returns the deeds that can be done to many, and the names they go by.
 fn deeds(visit: &Visit, filter: &Filter) -> Vec<Link> {
-    if visit.app.visitor().caller.role != wire::Role::Admin {
+    let role = visit.app.visitor().caller.role;
+    if !role.covers(wire::Role::Reviewer) {
         return Vec::new();
     }
     let machine = filter.get("pipeline").and_then(|name| visit.app.machine(name, None).ok());
     let state = machine.as_ref().zip(filter.get("state")).and_then(|(machine, name)| machine.state(name));
-    let of_state = state.into_iter().flat_map(|state| &state.actions).map(|action| action.name.to_string());
+    let of_state =
+        state.into_iter().flat_map(|state| state.actions.iter().map(move |action| (state, action)));
+    let mine =
+        of_state.filter(|(state, action)| action.edges.iter().any(|edge| role.covers(state.role_of(edge))));
     let general = ["redrive", "resume", "acknowledge"].map(str::to_owned);
-    let mut deeds: Vec<String> = of_state.chain(general).collect();
+    let general = general.into_iter().filter(|_| role == wire::Role::Admin);
+    let mut deeds: Vec<String> = mine.map(|(_, action)| action.name.to_string()).chain(general).collect();
     let mut known = std::collections::BTreeSet::new();
     deeds.retain(|deed| known.insert(deed.clone()));
     deeds.into_iter().map(|deed| Link::new(crate::actions::title(&deed), deed)).collect()

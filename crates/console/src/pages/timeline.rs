@@ -23,6 +23,8 @@ pub(crate) struct Moment {
     pub(crate) after: String,
     pub(crate) attempt: u32,
     pub(crate) error: String,
+    /// What a person wrote.
+    pub(crate) note: String,
     pub(crate) metadata: Option<Raw>,
     pub(crate) notified: Vec<Notice>,
 }
@@ -69,16 +71,31 @@ fn moment(eye: &Eye, event: &EventView, before: Option<wire::Time>) -> Moment {
             .as_ref()
             .map(|error| format!("{}: {}", error.code, error.message))
             .unwrap_or_default(),
+        note: note(event),
         metadata: event.metadata.as_ref().filter(|metadata| !metadata.is_null()).map(Raw::of),
         notified: notified.collect(),
     }
+}
+
+/// Returns what a person wrote with an event: a note, or the reason of what they did.
+fn note(event: &EventView) -> String {
+    let metadata = event.metadata.as_ref().map(wire::Json::to_serde);
+    let written = metadata
+        .as_ref()
+        .and_then(|metadata| metadata.get("note").or_else(|| metadata.get("reason"))?.as_str());
+    written.unwrap_or_default().to_owned()
 }
 
 fn tone(kind: Kind) -> &'static str {
     match kind {
         Kind::Died | Kind::Crashed | Kind::Refused => "dead",
         Kind::Retried | Kind::Late | Kind::Abandoned => "warn",
-        Kind::Approved | Kind::Acknowledged | Kind::Redriven => "person",
+        Kind::Approved
+        | Kind::Acknowledged
+        | Kind::Redriven
+        | Kind::Assigned
+        | Kind::Released
+        | Kind::Noted => "person",
         Kind::Moved | Kind::Submitted => "open",
         _ => "off",
     }
@@ -105,5 +122,8 @@ pub(crate) fn said(kind: Kind) -> &'static str {
         Kind::Migrated => "migrated to another version",
         Kind::Refused => "refused",
         Kind::Merged => "merged into an open submission",
+        Kind::Assigned => "review taken on",
+        Kind::Released => "review let go",
+        Kind::Noted => "note",
     }
 }

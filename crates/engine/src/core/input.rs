@@ -22,6 +22,7 @@ use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
 use crate::bounds::Part;
+use crate::flow;
 use crate::holds::Hold;
 use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
@@ -141,6 +142,8 @@ pub enum Ask {
     },
     /// Adds what a server measured of service levels to what is registered.
     Measured(Box<News>),
+    /// Adds what a server counted of the flow to its entries.
+    Flowed(Box<flow::News>),
     /// Does something to the log.
     Log(Box<LogDeed>),
     /// Believes the clock, though it is far from what is known.

@@ -24,6 +24,8 @@ pub struct WindowReport {
     pub target: Option<Verdict>,
     /// The 95th percentile against `p95`.
     pub p95: Option<Verdict>,
+    /// The 50th, 95th and 99th percentile, where something was measured.
+    pub percentiles: Option<[Millis; 3]>,
 }
 
 /// A figure, and whether it is within what is declared.
@@ -58,6 +60,7 @@ fn judge(window: Window, tally: &Tally, sla: &Sla) -> WindowReport {
         window,
         measured: tally.count(),
         target: sla.target.and_then(|bound| verdict(tally, tally.target, 50, bound)),
+        percentiles: tally.percentiles(),
         p95: sla.p95.and_then(|bound| verdict(tally, tally.p95, 95, bound)),
     }
 }

@@ -20,7 +20,7 @@ use crate::clock;
 use crate::core::{
     Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Output, Reply, Tally, Trust,
 };
-use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
+use crate::duty::{Duty, Flow, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
@@ -161,6 +161,7 @@ impl Engine {
             Box::new(Schedules),
             Box::new(Sweep::default()),
             Box::new(Levels { metrics: engine.metrics.clone() }),
+            Box::new(Flow { metrics: engine.metrics.clone(), server: engine.id.clone() }),
             Box::new(Housekeeping { keep_events, logged: options.log.is_some() }),
         ];
         if let (Some(state), Some(options)) = (&engine.log, &options.log) {

@@ -8,5 +8,6 @@ mod going_out;
 mod proxy;
 mod redirects;
 mod secured;
+mod smart_http;
 mod support;
 mod uploads;

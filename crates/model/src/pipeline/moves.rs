@@ -147,6 +147,16 @@ impl State {
         edge.role.or(listed).or(own).or(review).unwrap_or(Role::Admin)
     }
 
+    /// Returns those whose right an action of the state is, as people read them.
+    #[must_use]
+    pub fn who(&self, edge: &Edge) -> Vec<String> {
+        match edge.reviewers.as_slice() {
+            [] if edge.only_submitter => vec!["its submitter".to_owned()],
+            [] => vec![self.role_of(edge).to_string()],
+            listed => listed.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// Tells whether an action of the state is somebody's right. That it is only the submitter's is asked apart.
     #[must_use]
     pub fn may(&self, edge: &Edge, caller: &Caller) -> bool {

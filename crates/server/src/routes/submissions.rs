@@ -23,12 +23,12 @@ pub(crate) async fn show(asking: Asking, At(text): At<String>, uri: Uri) -> Answ
 pub(crate) async fn events(asking: Asking, At(text): At<String>, uri: Uri) -> Answer<Json<EventPage>> {
     let params = Params::read(&uri, &["after", "limit", "by"])?;
     let (after, limit) = (params.parse("after")?.unwrap_or(0), params.limit()?);
-    let by_people = match params.get("by") {
-        None => false,
-        Some("people") => true,
+    let id = id(&text)?;
+    Ok(Json(match params.get("by") {
+        None => asking.events(id, after, limit).await?,
+        Some("people") => asking.events_by_people(id, after, limit).await?,
         Some(other) => return Err(invalid(format!("`by` is `people`, not {}", quote(other))).into()),
-    };
-    Ok(Json(asking.events(id(&text)?, after, limit, by_people).await?))
+    }))
 }
 
 pub(crate) async fn why(asking: Asking, At(text): At<String>, uri: Uri) -> Answer<Json<WhyAnswer>> {

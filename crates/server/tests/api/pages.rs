@@ -86,6 +86,8 @@ async fn the_pages_that_anybody_may_open_are_the_way_in_and_its_files() {
         "/console/submissions/{id}/act",
         "/console/submissions/{id}/amend",
         "/console/submissions/{id}/acknowledge",
+        "/console/submissions/{id}/review",
+        "/console/submissions/{id}/note",
     ];
     assert_eq!(any_role, known, "there the pipeline says which role");
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::operations::ended;
 use crate::server::{Answer, Grant, Server};
 
 async fn ids(server: &Server, path: &str) -> Vec<String> {
@@ -90,12 +91,12 @@ async fn a_review_is_one_persons_at_a_time_and_the_lists_know_whose() {
 
     let taken = ask(&server, "ravi", &at("claim"), json!({})).await.problem(409, "review-taken");
     assert_eq!(taken["assigned_to"], "rita");
-    let accept = format!("/v1/submissions/{id}/actions/accept");
-    ask(&server, "ravi", &accept, json!({ "to": "CHECKING" })).await.problem(409, "review-taken");
+    let weigh = format!("/v1/submissions/{id}/actions/weigh");
+    ask(&server, "ravi", &weigh, json!({ "data": { "grams": 7 } })).await.problem(409, "review-taken");
     ask(&server, "rita", &at("hand-over"), json!({ "to": "ravi" })).await;
     assert_eq!(listed(&server, "ravi", "mine").await, [id.clone()]);
     ask(&server, "rita", &at("release"), json!({})).await.problem(409, "review-taken");
-    assert_eq!(ask(&server, "ravi", &accept, json!({ "to": "CHECKING" })).await.status, 200);
+    assert_eq!(ask(&server, "ravi", &weigh, json!({ "data": { "grams": 7 } })).await.status, 200);
     ask(&server, "ravi", &at("claim"), json!({})).await.problem(409, "not-in-review");
     assert!(listed(&server, "ravi", "mine").await.is_empty());
 }
@@ -110,8 +111,8 @@ async fn notes_and_decisions_are_told_to_whoever_comes_next() {
     ask(&server, "vera", &notes, json!({ "text": "x" })).await.problem(403, "role-required");
     ask(&server, "rita", &notes, json!({ "text": " " })).await.problem(400, "invalid-request");
     ask(&server, "rita", &notes, json!({})).await.problem(400, "invalid-request");
-    let accept = format!("/v1/submissions/{id}/actions/accept");
-    ask(&server, "rita", &accept, json!({ "to": "CHECKING" })).await;
+    let weigh = format!("/v1/submissions/{id}/actions/weigh");
+    ask(&server, "rita", &weigh, json!({ "data": { "grams": 7 } })).await;
     let told = server.request("GET", &format!("/v1/submissions/{id}/events?by=people")).bearer_auth("root");
     let told = Answer::of(told).await.json();
     let kinds: Vec<_> = told["events"].as_array().unwrap().iter().map(|event| &event["kind"]).collect();
@@ -126,16 +127,16 @@ async fn reviewers_act_on_many_within_their_right_and_stop_their_own() {
         waiting(&server, reference).await;
     }
     let filter = json!({ "pipeline": "parcels", "state": "HEAVY" });
-    let wish = |action: &str| json!({ "filter": filter, "action": action, "to": "CHECKING" });
-    ask(&server, "vera", "/v1/operations", wish("accept")).await.problem(403, "role-required");
+    let wish = |action: &str| json!({ "filter": filter, "action": action, "data": { "grams": 7 } });
+    ask(&server, "vera", "/v1/operations", wish("weigh")).await.problem(403, "role-required");
     let redrive = json!({ "filter": filter, "action": "redrive" });
     ask(&server, "rita", "/v1/operations", redrive).await.problem(403, "role-required");
-    let started = ask(&server, "rita", "/v1/operations", wish("accept")).await;
+    let started = ask(&server, "rita", "/v1/operations", wish("weigh")).await;
     assert_eq!(started.status, 201, "{}", started.text);
     let id = started.json()["id"].as_str().unwrap().to_owned();
     let stop = format!("/v1/operations/{id}/stop");
     ask(&server, "ravi", &stop, json!({})).await.problem(403, "role-required");
-    let done = server.until_operation(&id, "root").await;
+    let done = ended(&server, &format!("/v1/operations/{id}"), Some("root")).await;
     assert_eq!((&done["found"], &done["done"]), (&json!(2), &json!(2)), "{done}");
 }
 

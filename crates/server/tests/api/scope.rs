@@ -59,6 +59,8 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         (_, path) if path.starts_with("/v1/operations/{operation}") => (NO_OPERATION, NO_OPERATION),
         // Workers are of tasks, and tasks of pipelines, whatever the labels of their submissions.
         ("GET", "/v1/workers") => (Without("workers"), Free),
+        ("GET", "/v1/figures") => (Without("oldest"), Without("oldest")),
+        ("GET", "/v1/pipelines/{pipeline}/lanes") => (FORBIDDEN, FORBIDDEN),
         ("GET", "/v1/stats") => (Without("counts"), Without("counts")),
         ("GET", "/v1/feed") => (Without("events"), Without("events")),
         ("GET", "/v1/holds") => (Without("holds"), Without("holds")),

@@ -1,13 +1,18 @@
 //! Reviews: one person's at a time, for as long as was said, and let go by whoever may; and notes.
 
+use std::collections::BTreeMap;
+
 use engine::core::{Output, Reply};
 use model::command::{Note, Review, ReviewStep};
 use model::decide::{CLAIM_DEFAULT, CLAIM_MAX, NOTES_MAX};
 use model::event::Change;
 use model::submission::{Assignment, Wait};
-use model::{Code, Right, Role, Submission};
+use model::{Code, Name, Right, Role, Submission, SubmissionId, Time};
+use store::entries::{ReviewList, review_due};
+use store::{Late, Store};
 
 use super::law::Law;
+use super::ledger::Ledger;
 use super::timing::Moment;
 use super::{Checked, ensure};
 use crate::finding::finding;
@@ -111,5 +116,32 @@ pub(super) fn noted(before: &Submission, asked: &Note, outcome: &Reply) -> Check
         _ => false,
     };
     ensure!(justified, "a note on {} was refused: {refusal}", before.id);
+    Ok(())
+}
+
+/// The lists of what waits for people are a recount: of each state, of what nobody has in it, and of each reviewer.
+pub(super) fn listed(ledger: &Ledger, store: &dyn Store) -> Checked {
+    let mut known: BTreeMap<Name, Vec<(Time, SubmissionId)>> = BTreeMap::new();
+    for row in ledger.rows() {
+        let (pipeline, state) = (row.pipeline.clone(), row.state.clone());
+        let all = ReviewList::All { pipeline: pipeline.clone(), state: state.clone() };
+        let free = ReviewList::Unassigned { pipeline, state };
+        let waits = row.wait == Wait::Person;
+        for (list, is_in) in [(all, waits), (free, waits && row.assignment.is_none())] {
+            let list = known.entry(list.name()).or_default();
+            list.extend(is_in.then(|| (review_due(row), row.id)));
+        }
+        if let Some(held) = row.assignment.as_ref().filter(|_| waits) {
+            let list = known.entry(ReviewList::Of(held.to.clone()).name()).or_default();
+            list.push((review_due(row), row.id));
+        }
+    }
+    for (list, mut expected) in known {
+        expected.sort_unstable();
+        let late = Late { pipeline: list.clone(), until: Time::MAX, after: None, limit: 1_000 };
+        let page = store.late(&late).map_err(|error| finding!("the store cannot be read: {error}"))?;
+        let found: Vec<_> = page.iter().map(|row| (review_due(row), row.id)).collect();
+        ensure!(found == expected, "in the list {list:?} are\n{found:?}\nand should be\n{expected:?}");
+    }
     Ok(())
 }

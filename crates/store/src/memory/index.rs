@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Name, Submission, SubmissionId, Time};
 
 use super::sets::Sets;
-use crate::entries::{Entries, Place, SlotEntry, Stand};
+use crate::entries::{DeadKey, Entries, Place, SlotEntry, Stand};
 use crate::take::{LaneKey, OpenKey};
 
 #[derive(Default)]
@@ -29,6 +29,7 @@ pub(super) struct Index {
     /// Holders and those in line by lane alone, whatever their pipeline.
     pub(super) seated: Sets<Name, SubmissionId>,
     pub(super) parked: Sets<Name, SubmissionId>,
+    pub(super) dead: Sets<DeadKey, SubmissionId>,
     /// The submission that has each slot of a limit.
     pub(super) slots: BTreeMap<SlotEntry, SubmissionId>,
     /// By pipeline, then when a service level is missed, then id.
@@ -66,6 +67,9 @@ impl Index {
         }
         if let Some(hold) = entries.parked {
             self.parked.add(hold, row.id);
+        }
+        if let Some(dead) = entries.dead {
+            self.dead.add(dead, row.id);
         }
         self.slots.extend(entries.slots.into_iter().map(|slot| (slot, row.id)));
         for late in entries.late.into_iter().chain(entries.reviews) {
@@ -107,6 +111,9 @@ impl Index {
         }
         if let Some(hold) = entries.parked {
             self.parked.remove(&hold, &row.id);
+        }
+        if let Some(dead) = entries.dead {
+            self.dead.remove(&dead, &row.id);
         }
         for slot in &entries.slots {
             self.slots.remove(slot);

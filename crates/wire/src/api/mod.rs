@@ -9,6 +9,7 @@ mod delivery;
 mod difference;
 mod endpoint;
 mod feed;
+mod figures;
 mod find;
 mod hold;
 mod operation;
@@ -27,6 +28,10 @@ pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
 pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
+pub use figures::{
+    BlockerView, DeadView, DwellView, EdgeView, FiguresView, FlowView, LaneLine, LanePage, LimitView,
+    OldestView, PercentilesView, StoreView, UnknownTaskView, UnpolledView,
+};
 pub use find::FindAnswer;
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};

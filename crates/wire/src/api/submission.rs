@@ -190,11 +190,6 @@ impl AttemptEnd {
     }
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeaseView {
     pub task: Name,

@@ -105,6 +105,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Makes the report of a folder that has no skill, with the reason.
+    #[must_use]
+    pub fn without_skill(reason: String) -> Report {
+        Report::of(vec![Finding::of_file("STR-001", Severity::High, "", reason)], false)
+    }
+
     /// Adds findings up. Verdict and score count all of them, the report shows the gravest.
     #[must_use]
     pub fn of(mut findings: Vec<Finding>, high_privilege: bool) -> Report {

@@ -5,6 +5,7 @@ mod audit;
 mod events;
 mod feed;
 mod figures;
+mod fleet;
 mod health;
 mod holds;
 mod messages;
@@ -82,8 +83,8 @@ pub(super) const AREAS: &[Area] = &[
     Area {
         name: "Figures",
         about: "How much is where, and how the servers are doing.",
-        calls: figures::calls,
-        shapes: figures::shapes,
+        calls: || [figures::calls(), fleet::calls()].into_iter().flatten().collect(),
+        shapes: || [figures::shapes(), fleet::shapes()].into_iter().flatten().collect(),
     },
     Area {
         name: "Health",

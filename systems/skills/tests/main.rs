@@ -1,3 +1,0 @@
-//! The registry of skills from the outside.
-
-mod corpus;
