@@ -229,7 +229,8 @@ fn no_end_of_the_site_list_can_be_left_and_nothing_in_it_dies() {
 const BROKEN: &[(&str, &str, &str)] = &[
     ("ledger-batch", "lane = \"free\"\n", ""),
     ("ledger-batch", "on_dead = \"block\"", "on_dead = \"free\""),
-    ("ledger-batch", " : payload.batch_header\", on_dead", " : ''\", on_dead"),
+    ("ledger-batch", " : '#' + payload.batch_header\", on_dead", " : ''\", on_dead"),
+    ("ledger-batch", "'#' + payload.batch_header", "payload.batch_header"),
     ("ledger-batch", "has(payload.nonce) ? string(payload.nonce) : ", ""),
     ("ledger-batch", "labels.header = \"payload.batch_header\"\n", ""),
     ("ledger-batch", "delay_window = \"15s\"", "delay_window = \"16s\""),

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use wire::{Code, Json, Refusal};
 use worker::{Failure, Task};
 
 use crate::adapter::{Outgoing, Watched};
@@ -28,6 +29,20 @@ pub(crate) struct Batch {
 struct Replacement {
     batch_header: String,
     serialized_batch: String,
+}
+
+/// Refuses bytes that no adapter could read: they would block their service until somebody gave them up.
+pub(crate) fn check(payload: &Json) -> Result<(), Refusal> {
+    let invalid = |message: String| Refusal::new(Code::SchemaViolation, message);
+    let batch: Batch = serde_json::from_str(payload.as_str()).map_err(|error| invalid(error.to_string()))?;
+    let replacement = batch
+        .replacement
+        .iter()
+        .map(|replacement| ("replacement/serialized_batch", &replacement.serialized_batch));
+    for (place, text) in replacement.chain([("serialized_batch", &batch.serialized_batch)]) {
+        STANDARD.decode(text).map_err(|error| invalid(format!("`{place}` is not base64: {error}")))?;
+    }
+    Ok(())
 }
 
 impl Batch {

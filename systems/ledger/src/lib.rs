@@ -4,9 +4,12 @@ mod adapter;
 mod batch;
 mod commands;
 mod ledgers;
+mod lookup;
+mod pages;
 mod poller;
 pub mod queue_file;
 pub mod queuer;
+mod routes;
 mod seconds;
 mod settings;
 mod settle;
@@ -16,7 +19,8 @@ mod watch;
 use std::sync::Arc;
 
 pub use seconds::{InvalidSeconds, Seconds};
-use system::{Command, Desk, Fault, Follower, PipelineFile, Settings, System};
+use system::{Command, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
+use wire::{Json, Refusal};
 use worker::Worker;
 
 use ledgers::Ledgers;
@@ -78,6 +82,21 @@ impl System for Ledger {
 
     fn followers(&self, desk: &Desk) -> Vec<Follower> {
         vec![settle::follower(&desk.client)]
+    }
+
+    fn admit(&self, pipeline: &str, payload: &Json) -> Result<Option<Json>, Refusal> {
+        if pipeline == lookup::PIPELINE {
+            batch::check(payload)?;
+        }
+        Ok(None)
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        routes::all()
+    }
+
+    fn pages(&self) -> Vec<Route> {
+        pages::all()
     }
 
     fn commands(&self) -> Vec<Command> {

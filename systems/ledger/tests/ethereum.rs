@@ -238,6 +238,7 @@ async fn a_chain_that_goes_back_behind_a_committed_transaction_is_looked_into_by
     world.state(ids[0], "PENDING").await;
     node.ask("evm_mine", json!([])).await;
     world.state(ids[0], "COMMITTED").await;
+    world.state(ids[1], "PENDING").await;
     node.ask("anvil_mine", json!(["0x4"])).await;
     world.state(ids[1], "COMMITTED").await;
     // Three blocks are left of those above the second: it goes, the first stays.

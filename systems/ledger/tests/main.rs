@@ -3,6 +3,8 @@
 
 mod ethereum;
 mod fake_ledger;
+mod lanes;
+mod lookup;
 mod node;
 mod queue_file;
 mod queuer;
