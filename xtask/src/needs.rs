@@ -13,7 +13,8 @@ pub(crate) struct Needs {
 }
 
 /// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for. Go and Python are
-/// for the verifiers of others: the audit log is checked with theirs, too. One server of a fleet is told a wrong time. The
+/// for the verifiers of others: the audit log is checked with theirs, too. By npm comes the node of Ethereum that the ledger
+/// system is tested with, and what drives the browser that looks at the console. One server of a fleet is told a wrong time. The
 /// last three are what the commands in the documentation use.
 pub(crate) const NEEDS: &[Needs] = &[
     Needs { command: "git", package: "git" },
@@ -23,7 +24,10 @@ pub(crate) const NEEDS: &[Needs] = &[
         package: "golang-golang-x-mod-dev",
     },
     Needs { command: "python3", package: "python3-venv" },
+    Needs { command: "node", package: "nodejs" },
+    Needs { command: "npm", package: "npm" },
     Needs { command: "faketime", package: "faketime" },
+    Needs { command: "chromium", package: "chromium" },
     Needs { command: "curl", package: "curl" },
     Needs { command: "jq", package: "jq" },
     Needs { command: "openssl", package: "openssl" },

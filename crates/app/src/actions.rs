@@ -74,7 +74,7 @@ impl App {
         self.done(&answered, terms.proof).await
     }
 
-    async fn done(&self, answered: &Answered, proof: bool) -> Result<SubmissionView, Refusal> {
+    pub(crate) async fn done(&self, answered: &Answered, proof: bool) -> Result<SubmissionView, Refusal> {
         self.proven(answered.row.id, proof).await?;
         Ok(self.view(&answered.row))
     }

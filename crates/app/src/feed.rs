@@ -36,6 +36,12 @@ pub struct Follower {
 }
 
 impl App {
+    /// Returns a hint that changes whenever something was recorded. It says neither what nor whose.
+    #[must_use]
+    pub fn hints(&self) -> watch::Receiver<u64> {
+        self.engine.recorded()
+    }
+
     /// Begins to follow what happens.
     pub async fn follow(&self, query: FeedQuery) -> Result<Follower, Refusal> {
         let mut feed = Feed {

@@ -9,15 +9,21 @@
 
 mod actions;
 mod apply;
+mod by_time;
 mod clock;
 mod cursors;
 mod deliveries;
 mod drawing;
 mod endpoints;
 mod evidence;
+mod export;
 mod feed;
+mod figures;
+mod find;
 mod holds;
 mod inside;
+mod lanes;
+mod legal;
 mod log;
 mod log_records;
 mod once;
@@ -42,17 +48,19 @@ mod workers;
 
 use engine::Engine;
 
+pub use ::draw::Overlay;
 pub use actions::Terms;
 pub use cursors::CursorQuery;
 pub use deliveries::DeliveryQuery;
 pub use drawing::draw;
 pub use engine::core::Once;
 pub use engine::pipelines::Intent;
+pub use export::Export;
 pub use feed::{FeedQuery, Follower};
 pub use pipelines::file;
 pub use refusals::{invalid, quote};
-pub use reviews::ReviewQuery;
-pub use store::Query;
+pub use reviews::{ReviewQuery, Whose};
+pub use store::{Narrowed, Query};
 pub use submit::Submitting;
 pub use tasks::Settlement;
 pub use visitor::{Entry, LOCAL, Visitor};

@@ -2,11 +2,11 @@
 
 use engine::NewOperation;
 use engine::core::{OPERATIONS, results_of};
-use model::{Code, Json, Refusal, SubmissionId};
+use model::{Code, Json, Refusal, Role, SubmissionId};
 use serde::de::DeserializeOwned;
 use store::{LAST_NAME, Room, Store};
 use wire::api::{OperationBody, OperationList, ResultPage, ResultView};
-use wire::operation::Operation;
+use wire::operation::{Deed, Operation};
 
 use crate::{App, Visitor, quote};
 
@@ -20,6 +20,7 @@ impl App {
         self.visitor.check_sees(&body.filter.pipeline)?;
         self.visitor.narrow_labels(&mut body.filter.labels)?;
         let deed = body.deed()?;
+        self.check_many(&deed)?;
         self.check_operation(&self.engine.pipelines().current(), &body.filter, &deed)?;
         let OperationBody { filter, reason, dry_run, .. } = body;
         let new = NewOperation { filter, deed, reason, dry_run, by: self.visitor.caller.clone() };
@@ -38,7 +39,20 @@ impl App {
     /// Stops an operation behind the submission it is at.
     pub async fn stop_operation(&self, id: &str) -> Result<Operation, Refusal> {
         let operation = self.operation(id).await?;
+        if self.visitor.caller.role != Role::Admin && operation.by.name != self.visitor.caller.name {
+            let message = format!("{} started it; they or an admin may stop it", operation.by.name);
+            return Err(Refusal::new(Code::RoleRequired, message).with("role", Role::Admin.as_str()));
+        }
         self.by().stop_operation(operation.id).await
+    }
+
+    /// Refuses those who are no admins whatever is no action: of actions, each submission says whether it is theirs.
+    fn check_many(&self, deed: &Deed) -> Result<(), Refusal> {
+        if self.visitor.caller.role == Role::Admin || matches!(deed, Deed::Act { .. } | Deed::Acknowledge) {
+            return Ok(());
+        }
+        let message = "this takes the role admin; a reviewer may act on many and acknowledge many";
+        Err(Refusal::new(Code::RoleRequired, message).with("role", Role::Admin.as_str()))
     }
 
     /// Lists operations, the newest first, from behind `after`.

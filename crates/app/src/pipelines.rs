@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use engine::pipelines::Versions;
+use model::pipeline::diff::diff;
 use model::pipeline::{Source, State as Declared};
-use model::{Code, Pipeline, Refusal, Time};
+use model::{Code, Name, Pipeline, Refusal, Time};
 use store::Count;
-use wire::api::{DefinitionView, PipelineList, PipelineView, StateCount, StateView};
+use wire::api::{DefinitionView, Difference, PipelineList, PipelineView, StateCount, StateView};
 
 use crate::apply::set_params;
 use crate::schedules::{self, Served};
@@ -21,6 +22,19 @@ impl App {
         let kept = self.kept(seen.clone()).await?;
         let views = seen.iter().map(|pipeline| view(&versions, pipeline, &kept));
         Ok(PipelineList { pipelines: views.collect() })
+    }
+
+    /// Returns the names of the pipelines that the visitor sees.
+    #[must_use]
+    pub fn names(&self) -> Vec<Name> {
+        let versions = self.engine.pipelines().current();
+        versions.all().map(|pipeline| pipeline.name.clone()).filter(|name| self.visitor.sees(name)).collect()
+    }
+
+    /// Returns what differs between two versions of a pipeline.
+    pub fn differences(&self, name: &str, old: u32, new: u32) -> Result<Vec<Difference>, Refusal> {
+        let (old, new) = (self.machine(name, Some(old))?, self.machine(name, Some(new))?);
+        Ok(diff(&old, &new).differences)
     }
 
     /// Returns a version of a pipeline, or the one that is in force.

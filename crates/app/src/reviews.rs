@@ -1,13 +1,17 @@
-//! Reviews: what waits for a person, newest first.
+//! Reviews: what waits for a person, the first due first; and whose it is.
 
 use std::collections::BTreeSet;
 
+use model::command::{Note, Review, ReviewStep};
+use model::person::is_same;
 use model::submission::Wait;
-use model::{Name, Refusal, Role, Status, SubmissionId};
-use store::{Page, Query, Store};
-use wire::api::SubmissionPage;
+use model::{Name, Refusal, Role, Submission, SubmissionId, Time};
+use store::entries::{ReviewList, review_due};
+use wire::api::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage, SubmissionView};
 
-use crate::App;
+use crate::by_time::{AT_ONCE, Look, Place};
+use crate::seal::Seal;
+use crate::{App, Terms};
 
 /// A choice of what waits for people.
 #[derive(Debug, Clone, Default)]
@@ -15,52 +19,131 @@ pub struct ReviewQuery {
     pub pipeline: Option<Name>,
     /// The role that may decide.
     pub role: Option<Role>,
+    pub whose: Whose,
     pub limit: usize,
-    pub after: Option<SubmissionId>,
+    /// The place that the page before ended with.
+    pub after: Option<String>,
+}
+
+/// The part of the reviews that a page is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Whose {
+    #[default]
+    All,
+    /// Those that nobody has taken on.
+    Unassigned,
+    /// The visitor's own.
+    Mine,
+}
+
+impl std::str::FromStr for Whose {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Whose::All),
+            "unassigned" => Ok(Whose::Unassigned),
+            "mine" => Ok(Whose::Mine),
+            other => Err(format!("`{other}` is none of all, unassigned, mine")),
+        }
+    }
 }
 
 impl App {
-    /// Lists what waits for a person.
-    pub async fn reviews(&self, query: ReviewQuery) -> Result<SubmissionPage, Refusal> {
-        let ReviewQuery { pipeline: wanted, role, limit, after } = query;
+    /// Lists what waits for a person: by when it is due, and where no service level says so, since when it waits.
+    pub async fn reviews(&self, query: ReviewQuery) -> Result<ReviewPage, Refusal> {
+        let ReviewQuery { pipeline: wanted, role, whose, limit, after } = query;
+        let seal = Seal(self.engine.secret_for("reviews"));
+        let after = after.map(|text| Place::read(&text, &seal)).transpose()?;
         let versions = self.engine.pipelines().current();
         if let Some(name) = &wanted {
             self.visitor.check_sees(name)?;
             self.in_force(&versions, name)?;
         }
         let sees = |name: &Name| wanted.as_ref().map_or(self.visitor.sees(name), |wanted| wanted == name);
+        let names: BTreeSet<Name> = versions.all().map(|pipeline| pipeline.name.clone()).collect();
         let mut places: BTreeSet<(Name, Name)> = BTreeSet::new();
-        for pipeline in versions.all().filter(|pipeline| sees(&pipeline.name)) {
-            places
-                .extend(pipeline.reviewed_by(role).map(|state| (pipeline.name.clone(), state.name.clone())));
+        for name in names.into_iter().filter(sees) {
+            // Submissions follow the version they were made under, so every version's states count.
+            let states = versions.versions(&name).flat_map(|pipeline| pipeline.reviewed_by(role));
+            places.extend(states.map(|state| (name.clone(), state.name.clone())));
         }
-        let mut query = Query { status: Some(Status::Open), after, limit, ..Query::default() };
-        self.visitor.narrow_labels(&mut query.labels)?;
-        let found = self.engine.read(move |store| read(store, &places, &query)).await?;
-        let next = found.rows.last().filter(|_| found.more).map(|row| row.id);
-        // After the page is cut, so that `next` goes on where the store's own list does.
-        let waiting = found.rows.iter().filter(|row| row.wait == Wait::Person);
-        Ok(SubmissionPage { submissions: waiting.map(|row| self.listed(row)).collect(), next })
+        let me = self.visitor.caller.name.clone();
+        let lists = match whose {
+            Whose::Mine => vec![ReviewList::Of(me.clone()).name()],
+            _ => places.iter().map(|place| list(place, whose).name()).collect(),
+        };
+        let all = self.visitor.labels.is_empty() && whose != Whose::Mine;
+        let most = if all { limit + 1 } else { AT_ONCE };
+        let mut look = Look { lists, due: |row| Some(review_due(row)), until: Time::MAX, after, most };
+        let visitor = self.visitor.clone();
+        let shown = move |row: &Submission| {
+            let mine = row.assignment.as_ref().is_some_and(|held| is_same(&held.to, &me));
+            row.wait == Wait::Person
+                && visitor.sees_row(row)
+                && places.contains(&(row.pipeline.clone(), row.state.clone()))
+                && (whose != Whose::Mine || mine)
+        };
+        let page = self.engine.read(move |store| look.page(store, limit, &shown)).await?;
+        let next = page.next.map(|next| next.shown(&seal));
+        Ok(ReviewPage { submissions: page.rows.iter().map(|row| self.listed(row)).collect(), next })
+    }
+
+    /// Takes a review on, or keeps it for longer.
+    pub async fn claim_review(
+        &self,
+        id: SubmissionId,
+        body: ClaimReviewBody,
+        terms: Terms,
+    ) -> Result<SubmissionView, Refusal> {
+        self.dispose(id, ReviewStep::Claim { span: body.span }, terms).await
+    }
+
+    /// Gives a review to somebody else.
+    pub async fn hand_over_review(
+        &self,
+        id: SubmissionId,
+        body: HandOverBody,
+        terms: Terms,
+    ) -> Result<SubmissionView, Refusal> {
+        self.dispose(id, ReviewStep::HandOver { to: body.to, span: body.span }, terms).await
+    }
+
+    /// Lets a review go.
+    pub async fn release_review(&self, id: SubmissionId, terms: Terms) -> Result<SubmissionView, Refusal> {
+        self.dispose(id, ReviewStep::Release, terms).await
+    }
+
+    /// Writes down what others should know of a submission.
+    pub async fn note(
+        &self,
+        id: SubmissionId,
+        body: NoteBody,
+        terms: Terms,
+    ) -> Result<SubmissionView, Refusal> {
+        self.check_sees(id).await?;
+        let note = Note { caller: self.visitor.caller.clone(), text: body.text, if_match: terms.if_match };
+        let answered = self.engine.note(id, note, terms.once).await?;
+        self.done(&answered, terms.proof).await
+    }
+
+    async fn dispose(
+        &self,
+        id: SubmissionId,
+        step: ReviewStep,
+        terms: Terms,
+    ) -> Result<SubmissionView, Refusal> {
+        self.check_sees(id).await?;
+        let review = Review { caller: self.visitor.caller.clone(), step, if_match: terms.if_match };
+        let answered = self.engine.review(id, review, terms.once).await?;
+        self.done(&answered, terms.proof).await
     }
 }
 
-/// Reads the list of each state; together they are in the order of all. There are as many as files declare.
-fn read(store: &dyn Store, places: &BTreeSet<(Name, Name)>, query: &Query) -> Result<Page, store::Error> {
-    let mut all = Page::default();
-    // A page that ended by its size says nothing of older ones, which other states may have.
-    let mut oldest = None;
-    for (pipeline, state) in places {
-        let of = Query { pipeline: Some(pipeline.clone()), state: Some(state.clone()), ..query.clone() };
-        let page = store.find(&of)?;
-        if page.more {
-            oldest = oldest.max(page.rows.last().map(|row| row.id));
-        }
-        all.rows.extend(page.rows);
-        all.more |= page.more;
+fn list((pipeline, state): &(Name, Name), whose: Whose) -> ReviewList {
+    let (pipeline, state) = (pipeline.clone(), state.clone());
+    match whose {
+        Whose::Unassigned => ReviewList::Unassigned { pipeline, state },
+        _ => ReviewList::All { pipeline, state },
     }
-    all.rows.retain(|row| Some(row.id) >= oldest);
-    all.rows.sort_by_key(|row| std::cmp::Reverse(row.id));
-    all.more |= all.rows.len() > query.page_size();
-    all.rows.truncate(query.page_size());
-    Ok(all)
 }

@@ -14,6 +14,7 @@ use wire::api::{
 };
 
 use crate::App;
+use crate::figures::percentiles;
 
 impl App {
     /// Returns the figures of what the visitor sees.
@@ -77,6 +78,7 @@ fn service_level(report: LevelReport) -> ServiceLevelView {
         measured: window.measured,
         target: window.target.map(verdict),
         p95: window.p95.map(verdict),
+        percentiles: window.percentiles.map(percentiles),
     };
     ServiceLevelView {
         pipeline: report.key.pipeline,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use engine::pipelines::Versions;
 use model::event::Change;
 use model::owed::{self, DELIVERY};
-use model::{Code, Documents, Event, InvestigationStatus, Name, Refusal, Status, Submission, SubmissionId};
+use model::{
+    Code, Documents, Event, InvestigationStatus, Name, Refusal, Right, Status, Submission, SubmissionId,
+};
 use serde_json::json;
 use store::{Query, Store};
 use wire::api::{EventPage, SubmissionPage, SubmissionView};
@@ -23,7 +25,8 @@ impl App {
             let end = end.filter(|event| event.unborn_pipeline().is_some_and(sees));
             return Err(end.as_ref().and_then(refusal).unwrap_or_else(|| no_submission(id)));
         };
-        let mut view = model::view::with_documents(self.view(&row), documents).standing_for(id);
+        let view = model::view::with_attempts(self.view(&row), &row);
+        let mut view = model::view::with_documents(view, documents).standing_for(id);
         if &*row.pipeline == DELIVERY && !self.visitor.delivers() {
             view.payload = view.payload.map(|payload| owed::shown(&payload));
         }
@@ -36,7 +39,7 @@ impl App {
         self.visitor.narrow_labels(&mut query.labels)?;
         self.check_names(&self.engine.pipelines().current(), query.pipeline.as_ref(), query.state.as_ref())?;
         let page = self.engine.read(move |store| store.find(&query)).await?;
-        let next = page.rows.last().filter(|_| page.more).map(|row| row.id);
+        let next = page.next();
         Ok(SubmissionPage { submissions: page.rows.iter().map(|row| self.listed(row)).collect(), next })
     }
 
@@ -52,26 +55,50 @@ impl App {
 
     /// Returns what happened to a submission after a revision.
     pub async fn events(&self, id: SubmissionId, after: u64, limit: usize) -> Result<EventPage, Refusal> {
+        self.history(id, after, limit, false).await
+    }
+
+    /// Returns what people decided and wrote of that. A page may have none of it and still be followed by another.
+    pub async fn events_by_people(
+        &self,
+        id: SubmissionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<EventPage, Refusal> {
+        self.history(id, after, limit, true).await
+    }
+
+    async fn history(
+        &self,
+        id: SubmissionId,
+        after: u64,
+        limit: usize,
+        by_people: bool,
+    ) -> Result<EventPage, Refusal> {
         let found = self.engine.read(move |store| {
-            let events = store.history(id, after, limit)?;
+            let mut events = store.history(id, after, limit)?;
             // A page ends by its size, too.
-            let more = match events.last() {
-                Some(last) => !store.history(id, last.event.leaf.revision, 1)?.is_empty(),
+            let mut next = events.last().map(|last| last.event.leaf.revision);
+            let more = match next {
+                Some(revision) => !store.history(id, revision, 1)?.is_empty(),
                 None => false,
             };
+            next = next.filter(|_| more);
+            if by_people {
+                events.retain(|recorded| matches!(recorded.event.leaf.right, Right::Role(_)));
+            }
             let about = match store.submission(id)? {
                 Some((row, _)) => Some((row.pipeline, row.labels)),
                 None => events
                     .first()
                     .and_then(|first| Some((first.event.unborn_pipeline()?.clone(), BTreeMap::new()))),
             };
-            Ok(about.map(|about| (about, events, more)))
+            Ok(about.map(|about| (about, events, next)))
         });
         let seen = found.await?.filter(|((pipeline, labels), ..)| self.visitor.sees_with(pipeline, labels));
-        let (_, recorded, more) = seen.ok_or_else(|| no_submission(id))?;
+        let (_, recorded, next) = seen.ok_or_else(|| no_submission(id))?;
         let events: Vec<_> =
             recorded.iter().map(|recorded| model::view::event(recorded.seq, &recorded.event)).collect();
-        let next = events.last().filter(|_| more).map(|event| event.revision);
         Ok(EventPage { events, next })
     }
 

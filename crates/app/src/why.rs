@@ -72,8 +72,8 @@ fn key_holder(
     if !row.key_waits {
         return Ok(None);
     }
-    let (pipeline, key) = (Some(row.pipeline.clone()), row.key.clone());
-    let page = store.find(&Query { pipeline, key, limit: 1, ..Query::default() })?;
+    let (pipeline, held_key) = (Some(row.pipeline.clone()), row.key.clone());
+    let page = store.find(&Query { pipeline, held_key, limit: 1, ..Query::default() })?;
     let holder = page.rows.first();
     Ok(holder.map(|row| if visitor.sees_row(row) { Other::Seen(row.id) } else { Other::Unseen }))
 }

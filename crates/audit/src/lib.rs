@@ -1,18 +1,16 @@
 //! A history anyone can verify.
 //!
 //! Every event's exact bytes, and every applied pipeline definition's digest, are leaves of an RFC 6962 tree, published as
-//! C2SP tiles with signed checkpoints. From the leaves up: `leaf` (what is logged), `tree` (hashes and proofs), `tiles`
+//! C2SP tiles with signed checkpoints, all of which is `tlog`. From the leaves up: `leaf` (what is logged), `tree` (hashes and proofs), `tiles`
 //! (how it is laid out), `note` (how it is signed), `proof` (what is handed out), `verify` (what is checked), `witness`,
 //! `monitor` and `guard` (who keeps the signer honest), `follow` (how the log grows). No clock, no sockets, no chance.
 
-mod durable;
 pub mod follow;
-pub mod guard;
 pub mod leaf;
 pub mod monitor;
-pub mod note;
 pub mod proof;
-pub mod tiles;
-pub mod tree;
 pub mod verify;
 pub mod witness;
+
+use tlog::durable;
+pub use tlog::{guard, note, tiles, tree};

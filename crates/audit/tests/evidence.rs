@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use audit::follow::{Publisher, TileStore as _};
+use audit::follow::{Publisher, TileStore as _, put_definition};
 use audit::guard::Guard;
 use audit::note::{Cosigner as _, Note, Trust};
 use audit::proof::{Evidence, TlogProof, assemble};
@@ -285,7 +285,7 @@ fn definitions_must_be_logged_before_they_are_used_and_be_what_was_logged() {
     assert_eq!(applied["kind"].take(), "applied");
     let other = String::from_utf8(common::applied(&story.pipeline)).unwrap().replace("report", "retort");
     let mut renamed = Deployment::new();
-    renamed.store.put_definition(story.pipeline.definition.as_str().as_bytes()).unwrap();
+    put_definition(&renamed.store, story.pipeline.definition.as_str().as_bytes()).unwrap();
     renamed.publish(&[other.into_bytes()]);
     renamed.publish(&leaves(&story.events));
     let log =

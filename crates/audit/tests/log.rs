@@ -234,9 +234,9 @@ fn a_store_that_was_set_back_signs_nothing_until_it_is_forked() {
     let act =
         Forked { size: last.size, root: last.root, at: Time::EPOCH, reason: "restored a backup".to_owned() };
     let other = Forked { size: last.size - 1, ..act.clone() };
-    let wrong = publisher.fork(&[], &other).unwrap_err();
+    let wrong = publisher.fork(&[], &other.decision()).unwrap_err();
     assert!(matches!(wrong, PublishError::Guard(GuardError::OtherFork { .. })), "{wrong}");
-    publisher.fork(&[], &act).unwrap();
+    publisher.fork(&[], &act.decision()).unwrap();
     publisher.advance(&more[..1]).unwrap();
     let report = audit(&deployment).unwrap();
     assert_eq!(report.acts, [(size as u64, Record::Forked(act))]);

@@ -3,6 +3,7 @@
 
 use crate::common;
 
+use audit::follow::put_definition;
 use audit::leaf::{Applied, Record};
 use audit::proof::{EvidenceRequest, LoggedDefinition, assemble};
 use audit::verify::{EvidenceOptions, Fault, Finding, LogOptions, verify_evidence, verify_log};
@@ -53,7 +54,7 @@ fn applied(pipeline: &Pipeline, at: Time) -> Vec<u8> {
 }
 
 fn log(deployment: &mut Deployment, pipeline: &Pipeline, at: Time) {
-    deployment.store.put_definition(pipeline.definition.as_str().as_bytes()).unwrap();
+    put_definition(&deployment.store, pipeline.definition.as_str().as_bytes()).unwrap();
     deployment.publish(&[applied(pipeline, at)]);
 }
 
@@ -151,7 +152,7 @@ fn what_is_under_way_while_they_are_replaced_and_what_comes_back_is_legal() {
     let mut other = Deployment::new();
     let acts: Vec<Vec<u8>> = deployment.leaves.clone();
     for definition in [&story.pipeline, &second] {
-        other.store.put_definition(definition.definition.as_str().as_bytes()).unwrap();
+        put_definition(&other.store, definition.definition.as_str().as_bytes()).unwrap();
     }
     other.publish(&acts[..4]);
     other.publish(&leaves(&late.events[2..]));

@@ -4,7 +4,7 @@ use crate::common::story::{Story, admin, pipeline};
 use crate::common::{Deployment, leaves, trust};
 use audit::verify::{Fault, Finding, LogOptions, LogReport, verify_log};
 use model::admit::admit;
-use model::command::{Acknowledge, Redrive};
+use model::command::{Acknowledge, Note, Redrive, Review, ReviewStep};
 use model::event::Leaf;
 use model::{Caller, Command, Digest, Right, Role};
 
@@ -47,7 +47,10 @@ fn story() -> Story {
 }
 
 fn audited(change: impl FnOnce(&mut Vec<Leaf>)) -> Result<LogReport, Finding> {
-    let story = story();
+    audited_story(&story(), change)
+}
+
+fn audited_story(story: &Story, change: impl FnOnce(&mut Vec<Leaf>)) -> Result<LogReport, Finding> {
     let mut changed: Vec<Leaf> = story.events.iter().map(|event| event.leaf.clone()).collect();
     change(&mut changed);
     let mut previous = None;
@@ -191,4 +194,74 @@ fn an_end_is_acknowledged_once_by_whoever_may() {
         leaves.insert(3, early);
     };
     assert_eq!(fault(early), Fault::Move, "nothing is to be looked into where it works");
+}
+
+const OFFICE: &str = r#"
+name = "office"
+version = 1
+title = "Office"
+start = "REVIEW"
+
+[states.REVIEW]
+review = "reviewer"
+sla = { target = "1bd", missed = { to = "LEAD" } }
+actions.close = { to = "DONE", approvals = 2, reviewers = ["bob", "role:admin"] }
+actions.withdraw = { to = "DONE", only = "submitter" }
+
+[states.LEAD]
+wait = "2bd"
+next = "DONE"
+
+[states.DONE]
+final = "success"
+"#;
+
+/// Taken on, noted, let go when its time was over, late, escalated, waited for.
+fn office() -> Story {
+    let mut story = Story::of(pipeline(OFFICE));
+    story.now = "2026-11-13T15:00:00Z".parse().unwrap();
+    story.submit(admin(), "{}").unwrap();
+    let caller = Caller::new("bob", Role::Viewer);
+    let claim = ReviewStep::Claim { span: None };
+    story.tell(&Command::Review(Review { caller, step: claim, if_match: None })).unwrap();
+    let caller = Caller::new("rita", Role::Reviewer);
+    story.tell(&Command::Note(Note { caller, text: "seen".to_owned(), if_match: None })).unwrap();
+    for at in ["2026-11-13T16:00:00Z", "2026-11-16T15:00:00Z", "2026-11-18T15:00:00Z"] {
+        story.now = at.parse().unwrap();
+        story.tell(&Command::Wake).unwrap();
+    }
+    let kinds: Vec<&str> = story.events.iter().map(|event| event.leaf.kind.as_str()).collect();
+    assert_eq!(kinds, ["submitted", "assigned", "noted", "released", "late", "moved", "moved"]);
+    story
+}
+
+fn of_office(change: impl FnOnce(&mut Vec<Leaf>)) -> Result<LogReport, Finding> {
+    audited_story(&office(), change)
+}
+
+#[test]
+fn reviews_notes_and_escalations_are_legal_as_they_happened() {
+    assert_eq!(of_office(|_| {}).unwrap().events, 7);
+}
+
+#[test]
+fn reviews_notes_and_escalations_that_could_not_be_are_found() {
+    let found = |change: fn(&mut Vec<Leaf>)| {
+        let finding = of_office(change).unwrap_err();
+        (finding.fault, finding.place.revision.unwrap())
+    };
+    assert_eq!(found(|leaves| leaves[1].trigger = "note".into()), (Fault::Trigger, 2));
+    assert_eq!(found(|leaves| leaves[3].trigger = "assign".into()), (Fault::Trigger, 4));
+    let viewer = |leaves: &mut Vec<Leaf>| {
+        (leaves[2].right, leaves[2].actor.kind) = (Right::Role(Role::Viewer), Role::Viewer.into());
+    };
+    assert_eq!(found(viewer), (Fault::Right, 3));
+    // A second release of what was let go.
+    let twice = |leaves: &mut Vec<Leaf>| leaves.insert(4, leaves[3].clone());
+    assert_eq!(found(twice), (Fault::Move, 5));
+    // Before the business day was over.
+    let early = |leaves: &mut Vec<Leaf>| leaves[5].at = "2026-11-16T14:59:59Z".parse().unwrap();
+    assert_eq!(found(early), (Fault::Move, 6));
+    let hurried = |leaves: &mut Vec<Leaf>| leaves[6].at = "2026-11-18T14:59:59Z".parse().unwrap();
+    assert_eq!(found(hurried), (Fault::Move, 7));
 }

@@ -7,7 +7,7 @@ pub(crate) use tables::{does, results, status, table};
 pub(crate) use watch::{Bulk, exit};
 
 use clap::Args;
-use model::{InvestigationStatus, Status, SubmissionId, Time};
+use model::{InvestigationStatus, Millis, Status, SubmissionId, Time};
 use wire::api::OperationBody;
 use wire::operation::Filter;
 
@@ -47,6 +47,14 @@ pub(crate) struct BulkArgs {
     /// Children of this submission
     #[arg(long, value_name = "ID", value_parser = read_id, requires = "pipeline")]
     parent: Option<SubmissionId>,
+
+    /// In their state for longer than this, such as 2d
+    #[arg(long, value_name = "SPAN", requires = "pipeline")]
+    in_state_for: Option<Millis>,
+
+    /// That this worker has leased
+    #[arg(long, value_name = "NAME", requires = "pipeline")]
+    worker: Option<String>,
 
     /// Created before this time, such as 2026-02-15T18:00:00Z
     #[arg(long, value_name = "TIME", requires = "pipeline")]
@@ -113,6 +121,8 @@ impl BulkArgs {
                 .collect(),
             error: self.error.as_deref().map(Into::into),
             created_before: self.created_before,
+            entered_before: self.in_state_for.map(|span| engine::clock::wall().minus(span)),
+            worker: self.worker.as_deref().map(Into::into),
             ..Filter::of(pipeline.into())
         }
     }

@@ -3,12 +3,13 @@
 use std::fmt::Display;
 
 use clap::Args;
-use client::{Filter, Page};
-use model::SubmissionId;
+use client::{Client, Filter, Page};
+use model::{InvestigationStatus, Millis, Status, SubmissionId, Time};
 
 use crate::commands::read_label;
 use crate::output::say;
 use crate::remote::{ServerArgs, program, read_id};
+use crate::which::Which;
 
 /// The submissions a list is about.
 #[derive(Debug, Args)]
@@ -34,6 +35,76 @@ impl SelectArgs {
             labels: self.labels.iter().cloned().collect(),
             ..Filter::default()
         }
+    }
+}
+
+/// Everything that submissions are listed and exported by.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    #[command(flatten)]
+    select: SelectArgs,
+
+    /// open, dead, succeeded, failed or cancelled
+    #[arg(long)]
+    status: Option<Status>,
+
+    /// Only those that need an investigation: open or acknowledged
+    #[arg(long, value_name = "STATUS")]
+    investigation: Option<InvestigationStatus>,
+
+    /// With this key: the one that holds it, those that wait for it and those that have ended
+    #[arg(long)]
+    key: Option<String>,
+
+    /// Whose id begins like this
+    #[arg(long, value_name = "BEGINNING")]
+    id: Option<String>,
+
+    /// Children of this submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(long, value_name = "ID")]
+    parent: Option<Which>,
+
+    /// In this lane: the one that holds it and those in line
+    #[arg(long, value_name = "KEY")]
+    lane: Option<String>,
+
+    /// Created before this time, such as 2026-02-15T18:00:00Z
+    #[arg(long, value_name = "TIME")]
+    created_before: Option<Time>,
+
+    /// Created at this time or later
+    #[arg(long, value_name = "TIME")]
+    created_after: Option<Time>,
+
+    /// In their state for longer than this, such as 2d
+    #[arg(long, value_name = "SPAN")]
+    in_state_for: Option<Millis>,
+
+    /// Whose last error has this code
+    #[arg(long, value_name = "CODE")]
+    error: Option<String>,
+
+    /// That this worker has leased
+    #[arg(long, value_name = "NAME")]
+    worker: Option<String>,
+}
+
+impl FilterArgs {
+    pub(crate) async fn filter(&self, client: &Client) -> anyhow::Result<Filter> {
+        Ok(Filter {
+            status: self.status,
+            investigation: self.investigation,
+            key: self.key.clone(),
+            id: self.id.clone(),
+            parent: Which::maybe(self.parent.as_ref(), client).await?,
+            lane: self.lane.clone(),
+            created_before: self.created_before,
+            created_after: self.created_after,
+            entered_before: self.in_state_for.map(|span| engine::clock::wall().minus(span)),
+            error: self.error.clone(),
+            worker: self.worker.clone(),
+            ..self.select.filter()
+        })
     }
 }
 

@@ -30,6 +30,7 @@ mod source;
 mod store_place;
 mod systemd;
 mod systems;
+mod which;
 
 use std::process::ExitCode;
 

@@ -99,8 +99,8 @@ async fn an_action_is_done_to_all_that_fit() {
     server.run(&["act", "--pipeline", "cards", "fill", "--yes"]).ends(4);
     server.run(&["act", "--pipeline", "card", "file", "--yes"]).ends(3);
     server.run(&["act", "--pipeline", "cards", "file", "drop"]).ends(2);
-    server.run(&["act", "file"]).ends(2);
-    server.run(&["act", "nonsense", "file"]).ends(2);
+    server.run(&["act", "file"]).ends(3);
+    server.run(&["act", "nonsense", "file"]).ends(3);
 }
 
 #[tokio::test]

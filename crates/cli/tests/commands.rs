@@ -158,8 +158,33 @@ fn the_first_of_two_approvals_says_who_has_agreed_and_who_is_missing() {
     let first = server.run(&["act", id.as_str().expect("an id"), "open"]).ends(0);
     assert!(first.stdout.contains("GATE"), "{first:?}");
     assert!(first.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{first:?}");
+    let listed = server.run(&["act", id.as_str().expect("an id")]).ends(0);
+    assert!(listed.stdout.contains("open    no") && listed.stdout.contains("you agreed"), "{listed:?}");
     let again = server.run(&["act", id.as_str().expect("an id"), "open", "--wait"]).ends(0);
     assert!(again.stderr.contains("1 of 2 have agreed (local); one more is needed"), "{again:?}");
+}
+
+#[test]
+fn a_review_is_taken_on_handed_over_noted_and_listed() {
+    let file = "name = \"gate\"\nversion = 1\nstart = \"GATE\"\n[states.GATE]\nreview = \"reviewer\"\n\
+        actions.open = \"OPEN\"\n[states.OPEN]\nfinal = \"success\"\n";
+    let server = Server::start(&[("gate.toml", file)]);
+    let id = server.run(&["submit", "gate", "--data", "{}", "-o", "json"]).ends(0).json()["id"].clone();
+    let id = id.as_str().expect("an id");
+    assert!(server.run(&["reviews", "--unassigned"]).ends(0).stdout.contains(id));
+    let claimed = server.run(&["reviews", "claim", id, "--for", "1h", "-o", "json"]).ends(0).json();
+    assert_eq!(claimed["assigned"]["to"], "local");
+    assert!(server.run(&["reviews", "--mine"]).ends(0).stdout.contains("local until"));
+    assert!(!server.run(&["reviews", "--unassigned"]).ends(0).stdout.contains(id));
+    let handed = server.run(&["reviews", "hand-over", id, "--to", "bob", "-o", "json"]).ends(0).json();
+    assert_eq!((&handed["assigned"]["to"], &handed["assigned"]["by"]), (&"bob".into(), &"local".into()));
+    let noted = server.run(&["reviews", "note", id, "ask the author", "-o", "json"]).ends(0).json();
+    assert_eq!(noted["notes"], 1);
+    let released = server.run(&["reviews", "release", id, "-o", "json"]).ends(0).json();
+    assert!(released["assigned"].is_null());
+    server.run(&["act", id, "open"]).ends(0);
+    server.run(&["reviews", "claim", id]).ends(4);
+    assert!(server.run(&["reviews"]).ends(0).stderr.contains("nothing waits"));
 }
 
 #[test]
@@ -187,7 +212,7 @@ fn tokens_open_the_door_as_far_as_their_role_goes() {
 #[test]
 fn wrong_usage_is_told_before_a_server_is_asked() {
     for args in [
-        &["show", "not-an-id"][..],
+        &["list", "--parent"][..],
         &["submit", "skill-review"],
         &["submit", "skill-review", "--data", "{"],
         &["submit", "skill-review", "--data", "{}", "file.json"],

@@ -4,6 +4,7 @@
 mod audit;
 mod backup;
 mod bench;
+mod browser;
 mod bulk;
 mod clock;
 mod commands;
@@ -14,6 +15,7 @@ mod demo;
 mod docs;
 mod doctor;
 mod files;
+mod find;
 mod fleet;
 mod migrate_store;
 mod notifications;

@@ -79,10 +79,13 @@ fn the_ledgers_queue_has_the_moves_of_its_document() {
             ("QUEUED", &["SUBMITTING"]),
             // Invalid, because an admin gave up a batch that was dead.
             ("SUBMITTING", &["PENDING", "DELAYED", "INVALID"]),
-            ("PENDING", &["UNKNOWN", "VALID", "COMMITTED", "INVALID"]),
+            // Delayed, because its fee is too low; invalid while delayed, because an admin gave it up.
+            ("PENDING", &["UNKNOWN", "DELAYED", "VALID", "COMMITTED", "INVALID"]),
             ("UNKNOWN", &["SUBMITTING"]),
-            ("DELAYED", &["SUBMITTING"]),
+            ("DELAYED", &["SUBMITTING", "INVALID"]),
             ("VALID", &["COMMITTED", "INVALID"]),
+            // The chain of an Ethereum went back behind its block.
+            ("COMMITTED", &["REORGED"]),
         ],
     );
 }

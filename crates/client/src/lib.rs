@@ -57,7 +57,7 @@ pub use feed::{CursorFilter, FeedFilter, Position};
 pub use follow::Follow;
 pub use operations::ResultFilter;
 pub use pipelines::ApplyOptions;
-pub use submissions::{ActOptions, DeliveryFilter, Filter, Page};
+pub use submissions::{ActOptions, DeliveryFilter, Filter, Page, ReviewFilter};
 pub use wait::{Rest, Waited};
 pub use wire::submission::Progress;
 pub use worker::{Error, Failure, Outcome, Retries, Task, TaskSource, Worker};

@@ -5,14 +5,27 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use reqwest::header::IF_MATCH;
 use wire::api::{
-    AcknowledgeBody, ActBody, DeliveryPage, DeliveryView, EventPage, ManyAnswer, RedriveBody, SubmissionPage,
-    SubmissionView, SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
+    AcknowledgeBody, ActBody, ActionsAnswer, ClaimReviewBody, DeliveryPage, DeliveryView, EventPage,
+    FindAnswer, HandOverBody, ManyAnswer, NoteBody, RedriveBody, ReviewPage, SubmissionPage, SubmissionView,
+    SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
-use wire::{InvestigationStatus, Json, Status, SubmissionId, Time};
+use wire::{InvestigationStatus, Json, Millis, Status, SubmissionId, Time};
 
 use crate::call::Call;
 use crate::client::Client;
 use worker::Error;
+
+/// The reviews to list.
+#[derive(Debug, Clone, Default)]
+pub struct ReviewFilter {
+    pub pipeline: Option<String>,
+    /// The role that is asked to review.
+    pub role: Option<String>,
+    pub whose: Option<String>,
+    pub limit: Option<usize>,
+    /// What the page before said.
+    pub after: Option<String>,
+}
 
 /// The submissions to list. Every condition given must hold.
 #[derive(Debug, Clone, Default)]
@@ -22,11 +35,21 @@ pub struct Filter {
     pub status: Option<Status>,
     /// The progress of the investigation of their end.
     pub investigation: Option<InvestigationStatus>,
+    /// Those that have this key: its holder, those that wait for it, those that ended.
     pub key: Option<String>,
+    /// Those whose id begins like this.
+    pub id: Option<String>,
     pub parent: Option<SubmissionId>,
     pub lane: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub created_before: Option<Time>,
+    pub created_after: Option<Time>,
+    /// Those in their state since before this time.
+    pub entered_before: Option<Time>,
+    /// Those whose last error has this code.
+    pub error: Option<String>,
+    /// Those that this worker has leased.
+    pub worker: Option<String>,
 }
 
 /// The messages to the outside to list.
@@ -89,6 +112,13 @@ impl Client {
         self.json(Call::get(url)).await
     }
 
+    /// The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`.
+    pub async fn find(&self, text: &str) -> Result<FindAnswer, Error> {
+        let mut url = self.at(["find"]);
+        url.query_pairs_mut().append_pair("text", text);
+        self.json(Call::get(url)).await
+    }
+
     /// A page of a submission's events after a revision, oldest first.
     pub async fn events(&self, id: SubmissionId, after: u64) -> Result<EventPage, Error> {
         let mut url = self.at(["submissions", &id.to_string(), "events"]);
@@ -108,6 +138,71 @@ impl Client {
     ) -> Result<SubmissionView, Error> {
         let url = self.at(["submissions", &id.to_string(), "actions", action]);
         self.json(options.on(Call::post(url, body)?)?).await
+    }
+
+    /// What this client's token may do with a submission now: each action with its form, and why others are not open.
+    pub async fn actions(&self, id: SubmissionId) -> Result<ActionsAnswer, Error> {
+        self.json(Call::get(self.at(["submissions", &id.to_string(), "actions"]))).await
+    }
+
+    /// A page of what waits for people, the first due first. `whose` is `all`, `unassigned` or `mine`.
+    pub async fn reviews(&self, query: &ReviewFilter) -> Result<ReviewPage, Error> {
+        let mut url = self.at(["reviews"]);
+        let limit = query.limit.map(|limit| limit.to_string());
+        let given = [
+            ("pipeline", query.pipeline.as_deref()),
+            ("role", query.role.as_deref()),
+            ("whose", query.whose.as_deref()),
+            ("limit", limit.as_deref()),
+            ("after", query.after.as_deref()),
+        ];
+        for (name, value) in given.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            url.query_pairs_mut().append_pair(name, value);
+        }
+        self.json(Call::get(url)).await
+    }
+
+    /// Takes a review on, or keeps it for longer.
+    pub async fn claim_review(
+        &self,
+        id: SubmissionId,
+        span: Option<Millis>,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "claim"]);
+        self.json(options.on(Call::post(url, &ClaimReviewBody { span })?)?).await
+    }
+
+    /// Gives a review to somebody else.
+    pub async fn hand_over_review(
+        &self,
+        id: SubmissionId,
+        body: &HandOverBody,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "hand-over"]);
+        self.json(options.on(Call::post(url, body)?)?).await
+    }
+
+    /// Lets a review go.
+    pub async fn release_review(
+        &self,
+        id: SubmissionId,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "review", "release"]);
+        self.json(options.on(Call::post(url, &serde_json::json!({}))?)?).await
+    }
+
+    /// Writes down what others should know.
+    pub async fn note(
+        &self,
+        id: SubmissionId,
+        text: &str,
+        options: &ActOptions,
+    ) -> Result<SubmissionView, Error> {
+        let url = self.at(["submissions", &id.to_string(), "notes"]);
+        self.json(options.on(Call::post(url, &NoteBody { text: text.to_owned() })?)?).await
     }
 
     /// Changes the payload by an RFC 7386 merge patch, in the fields the pipeline allows.
@@ -199,9 +294,14 @@ fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
         ("status", filter.status.map(|status| status.as_str().to_owned())),
         ("investigation", filter.investigation.map(|status| status.as_str().to_owned())),
         ("key", filter.key.clone()),
+        ("id", filter.id.clone()),
         ("parent", filter.parent.map(|id| id.to_string())),
         ("lane", filter.lane.clone()),
         ("created_before", filter.created_before.map(|at| at.to_string())),
+        ("created_after", filter.created_after.map(|at| at.to_string())),
+        ("entered_before", filter.entered_before.map(|at| at.to_string())),
+        ("error", filter.error.clone()),
+        ("worker", filter.worker.clone()),
         ("limit", page.limit.map(|limit| limit.to_string())),
         ("after", page.after.map(|id| id.to_string())),
     ];

@@ -3,12 +3,14 @@
 mod chart;
 mod layout;
 mod mermaid;
+mod overlay;
 mod path;
 mod svg;
 mod text;
 mod theme;
 
 pub use mermaid::mermaid;
+pub use overlay::Overlay;
 pub use path::{Path, Step};
-pub use svg::svg;
-pub use theme::style;
+pub use svg::{picture, svg};
+pub use theme::{page_style, style};

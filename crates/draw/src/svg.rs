@@ -10,6 +10,7 @@ use model::Pipeline;
 
 use super::chart::{Chart, Told};
 use super::layout::{Layout, number};
+use super::overlay::Overlay;
 use super::path::Path;
 use super::text::{Font, escape, one_line};
 use super::theme;
@@ -18,6 +19,8 @@ const HEADING_FONT: Font = Font { size: 17.0, bold: true };
 const SUB_FONT: Font = Font { size: 11.5, bold: false };
 const MARGIN: f64 = 24.0;
 const HEAD_HEIGHT: f64 = 74.0;
+/// The room above the machine in a page.
+const PAGE_HEAD_HEIGHT: f64 = 22.0;
 const WIDTH_MIN: f64 = 420.0;
 
 /// Draws the machine; with a path, also the way one submission took through it.
@@ -25,41 +28,61 @@ const WIDTH_MIN: f64 = 420.0;
 pub fn svg(pipeline: &Pipeline, path: Option<&Path>) -> String {
     let chart = Chart::new(pipeline, path);
     let layout = chart.graph().layout();
-    Drawing { pipeline, chart: &chart, layout: &layout }.write()
+    Drawing { pipeline, chart: &chart, layout: &layout, overlay: None }.write()
+}
+
+/// Draws the machine as a part of a page, which has the heading and [`super::page_style`] itself: with what is where, and
+/// where a click on a state leads.
+#[must_use]
+pub fn picture(pipeline: &Pipeline, path: Option<&Path>, overlay: &Overlay) -> String {
+    let chart = Chart::new(pipeline, path);
+    let layout = chart.graph().layout();
+    Drawing { pipeline, chart: &chart, layout: &layout, overlay: Some(overlay) }.write()
 }
 
 struct Drawing<'a> {
     pipeline: &'a Pipeline,
     chart: &'a Chart,
     layout: &'a Layout,
+    /// Set in a page.
+    overlay: Option<&'a Overlay>,
 }
 
 impl Drawing<'_> {
     fn write(&self) -> String {
         let heading = self.heading();
         let sub = self.sub();
+        let head_height = if self.overlay.is_some() { PAGE_HEAD_HEIGHT } else { HEAD_HEIGHT };
         let head_width = HEADING_FONT.width(&heading).max(SUB_FONT.width(&sub)) + 2.0 * MARGIN;
         let width = self.layout.size.width.max(head_width).max(WIDTH_MIN).ceil();
         let legend = legend::Legend::new(self.chart, width);
-        let legend_top = HEAD_HEIGHT + self.layout.size.height + MARGIN;
+        let legend_top = head_height + self.layout.size.height + MARGIN;
         let height = (legend_top + legend.height + MARGIN).ceil();
         let mut out = String::new();
         let id = format!("machine-{}-{}", self.pipeline.name, self.pipeline.version);
+        // A picture is one thing to whoever hears it; one with links in it is many.
+        let role =
+            if self.overlay.is_some_and(|overlay| !overlay.links.is_empty()) { "group" } else { "img" };
         let _ = writeln!(
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"machine\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">"
+             viewBox=\"0 0 {width} {height}\" role=\"{role}\" aria-labelledby=\"{id}-title {id}-desc\">"
         );
         let _ = writeln!(out, "<title id=\"{id}-title\">{}</title>", escape(&self.full_heading()));
         let _ = writeln!(out, "<desc id=\"{id}-desc\">{}</desc>", escape(&self.description()));
-        let _ = writeln!(out, "<style>{}</style>", theme::style());
+        if self.overlay.is_none() {
+            let _ = writeln!(out, "<style>{}</style>", theme::style());
+        }
         let _ = writeln!(out, "<rect class=\"ground\" width=\"{width}\" height=\"{height}\"/>");
-        let _ = writeln!(out, "<text class=\"heading\" x=\"{MARGIN}\" y=\"34\">{}</text>", escape(&heading));
-        let _ = writeln!(out, "<text class=\"sub\" x=\"{MARGIN}\" y=\"53\">{}</text>", escape(&sub));
+        if self.overlay.is_none() {
+            let _ =
+                writeln!(out, "<text class=\"heading\" x=\"{MARGIN}\" y=\"34\">{}</text>", escape(&heading));
+            let _ = writeln!(out, "<text class=\"sub\" x=\"{MARGIN}\" y=\"53\">{}</text>", escape(&sub));
+        }
         let aside = ((width - self.layout.size.width) / 2.0).max(0.0).floor();
-        let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(aside), number(HEAD_HEIGHT));
+        let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(aside), number(head_height));
         arrows::write(&mut out, self.chart, self.layout);
-        boxes::write(&mut out, self.chart, self.layout);
+        boxes::write(&mut out, self.chart, self.layout, self.overlay);
         out.push_str("</g>\n");
         legend.write(&mut out, legend_top);
         out.push_str("</svg>\n");

@@ -93,26 +93,45 @@ const TONES: [&str; 4] = ["action", "ttl", "error", "astray"];
 #[must_use]
 pub fn style() -> String {
     let mut css = String::new();
-    variables(&mut css, |colour| colour.day);
+    variables(&mut css, ".machine", |colour| colour.day);
     css.push_str("@media (prefers-color-scheme:dark){");
-    variables(&mut css, |colour| colour.night);
+    variables(&mut css, ".machine", |colour| colour.night);
     css.push('}');
+    rules(&mut css);
+    css
+}
+
+/// The style sheet of drawings within a page whose reader may choose between day and night: `data-theme` of its root is
+/// `light` or `dark` then.
+#[must_use]
+pub fn page_style() -> String {
+    let mut css = String::new();
+    variables(&mut css, ".machine", |colour| colour.day);
+    css.push_str("@media (prefers-color-scheme:dark){");
+    variables(&mut css, ":root:not([data-theme=light]) .machine", |colour| colour.night);
+    css.push('}');
+    variables(&mut css, ":root[data-theme=dark] .machine", |colour| colour.night);
+    rules(&mut css);
+    css
+}
+
+fn rules(css: &mut String) {
     for (selector, colours, more) in RULES {
         let _ = write!(css, ".machine {selector}{{");
-        colours.iter().for_each(|(property, name)| painted(&mut css, property, name));
+        colours.iter().for_each(|(property, name)| painted(css, property, name));
         let _ = write!(css, "{more}}}");
     }
     for tone in TONES {
         let _ = write!(css, ".machine .arrow.{tone}:not(.trail) .tip,.machine .label.{tone}{{");
-        painted(&mut css, "fill", tone);
+        painted(css, "fill", tone);
         css.push('}');
     }
     css.push_str(".machine .aside{opacity:.38}.machine .arrow:hover .line{stroke-width:2.8}");
-    css
 }
 
-fn variables(css: &mut String, value: impl Fn(&Colour) -> &'static str) {
-    css.push_str(".machine{");
+fn variables(css: &mut String, selector: &str, value: impl Fn(&Colour) -> &'static str) {
+    css.push_str(selector);
+    css.push('{');
     for colour in &COLOURS {
         let _ = write!(css, "--machine-{}:{};", colour.name, value(colour));
     }

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod core;
 pub mod delivery;
 pub mod duty;
+pub mod flow;
 pub mod holds;
 pub mod levels;
 pub mod log;
@@ -22,6 +23,6 @@ pub use holds::{Hold, Holds};
 pub use log::{LogOptions, LogReport, Standing};
 pub use pipelines::Pipelines;
 pub use shell::{
-    ApplyError, Child, ClockReport, Condition, DutyReport, Engine, KnownToken, NewOperation, Options,
+    ApplyError, Child, ClockReport, Condition, DutyReport, Engine, KnownToken, NewOperation, Options, Polls,
     Posting, QueueReport, Retirement, ServerReport, StartError, Within, WorkerReport,
 };

@@ -154,5 +154,5 @@ async fn server_over_a_store_of_its_own_is_the_only_one() {
     let servers = engine.servers().await.unwrap();
     assert!(servers[0].asked && servers.len() == 1);
     assert_eq!((&*servers[0].server.name, &*servers[0].server.address), ("me", "here"));
-    assert_eq!(servers[0].duties.len(), 5);
+    assert_eq!(servers[0].duties.len(), 6);
 }

@@ -97,6 +97,19 @@ impl Fetch {
         Ok(Fetch { policy: self.policy, connector: Arc::new(Connector { resolver, tls }) })
     }
 
+    /// Goes by another policy, with the same names and the same roots of trust.
+    #[must_use]
+    pub fn with_policy(self, policy: Policy) -> Fetch {
+        Fetch { policy: Arc::new(policy), ..self }
+    }
+
+    /// Makes a `Fetch` that trusts the same roots, and goes by another policy and another way from names to addresses.
+    #[must_use]
+    pub fn asking(&self, policy: Policy, resolver: impl Resolve + 'static) -> Fetch {
+        let connector = Connector { resolver: Arc::new(resolver), tls: self.connector.tls.clone() };
+        Fetch { policy: Arc::new(policy), connector: Arc::new(connector) }
+    }
+
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy

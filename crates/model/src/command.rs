@@ -32,6 +32,8 @@ pub enum Command {
     Amend(Amend),
     Redrive(Redrive),
     Acknowledge(Acknowledge),
+    Review(Review),
+    Note(Note),
     Migrate(Migrate),
     /// The lane it is first in line for is free.
     Seat,
@@ -133,6 +135,38 @@ pub struct Acknowledge {
     pub caller: Caller,
     /// The result of looking into the end.
     pub note: Option<String>,
+    /// The revision the caller saw.
+    pub if_match: Option<u64>,
+}
+
+/// Dispose of a review: whose it is, for how long.
+#[derive(Debug, Clone)]
+pub struct Review {
+    pub caller: Caller,
+    pub step: ReviewStep,
+    /// The revision the caller saw.
+    pub if_match: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewStep {
+    /// The caller takes it on, or keeps it for longer.
+    Claim {
+        span: Option<Millis>,
+    },
+    /// Whoever has it gives it to somebody else.
+    HandOver {
+        to: Name,
+        span: Option<Millis>,
+    },
+    Release,
+}
+
+/// Write down what others should know.
+#[derive(Debug, Clone)]
+pub struct Note {
+    pub caller: Caller,
+    pub text: String,
     /// The revision the caller saw.
     pub if_match: Option<u64>,
 }

@@ -36,6 +36,25 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the circumstances of a decision that is only looked at: nothing it makes is kept, so neither secrets nor
+    /// chance matter.
+    #[must_use]
+    pub fn of_look(now: Time) -> Context {
+        Context {
+            now,
+            reachable_since: now,
+            hold: None,
+            lane_free: false,
+            arrivals: 0,
+            key_holder: None,
+            slots: BTreeMap::new(),
+            settler: None,
+            seed: [0; 32],
+            tank: Tank::full(),
+            pseudonyms: [0; 32],
+        }
+    }
+
     /// Returns the value that guards see as `held`.
     #[must_use]
     pub fn held(&self) -> bool {

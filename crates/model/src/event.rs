@@ -20,7 +20,9 @@ use crate::Name;
 use crate::actor::{Actor, ActorKind, Right};
 use crate::digest::Digest;
 use crate::json::Json;
-use crate::submission::{Approval, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait};
+use crate::submission::{
+    Approval, Assignment, Failure, Kept, Request, Seat, SlaClock, Status, SubmissionId, Wait,
+};
 use crate::time::Time;
 use crate::token::Bits;
 use crate::trace::Trace;
@@ -143,6 +145,9 @@ pub enum Change {
     Crashed {
         task: Name,
         rank: i64,
+        /// The worker that vanished; not known of events that were recorded before this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker: Option<Name>,
     },
     Died {
         error: Failure,
@@ -179,6 +184,9 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    Assigned(Assignment),
+    Released,
+    Noted,
     Migrated(Box<Migrated>),
     Refused {
         /// The one that was named: it may not exist.
@@ -210,6 +218,9 @@ impl Change {
             Change::Late { .. } => Kind::Late,
             Change::Approved(_) => Kind::Approved,
             Change::Acknowledged { .. } => Kind::Acknowledged,
+            Change::Assigned(_) => Kind::Assigned,
+            Change::Released => Kind::Released,
+            Change::Noted => Kind::Noted,
             Change::Migrated(_) => Kind::Migrated,
             Change::Refused { .. } => Kind::Refused,
             Change::Merged { .. } => Kind::Merged,
@@ -370,6 +381,24 @@ impl Event {
             | Change::Refused { error, .. } => Some(error),
             Change::Moved(moved) => moved.error.as_ref(),
             Change::Submitted(submitted) => submitted.error.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the failure that made the event, whatever an edge says about it.
+    #[must_use]
+    pub fn cause(&self) -> Option<&Failure> {
+        match &self.detail.change {
+            Change::Moved(moved) => moved.cause(),
+            _ => self.error(),
+        }
+    }
+
+    /// Returns the worker that vanished, where that is what happened.
+    #[must_use]
+    pub fn vanished(&self) -> Option<&Name> {
+        match &self.detail.change {
+            Change::Crashed { worker, .. } => worker.as_ref(),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! The row after an event. No pipeline, no decision: the event already says everything.
 
 use crate::event::{Change, Entry, Event, Leaf, Migrated, Moved, Spent, Submitted};
+use crate::person::is_same;
 use crate::submission::{Cause, Documents, GivenBack, Investigation, Status, Submission, Wait};
 use crate::{Digest, Right};
 
@@ -54,7 +55,12 @@ fn later(mut row: Submission, event: &Event) -> Submission {
     let keeps = match &event.detail.change {
         Change::Amended(amended) => amended.wait.is_none(),
         Change::Migrated(migrated) => migrated.stays,
-        Change::Late { .. } | Change::Approved(_) | Change::Acknowledged { .. } => true,
+        Change::Late { .. }
+        | Change::Approved(_)
+        | Change::Acknowledged { .. }
+        | Change::Assigned(_)
+        | Change::Released
+        | Change::Noted => true,
         _ => false,
     };
     if let Wait::Lease(lease) = &row.wait
@@ -75,7 +81,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.error = Some(error.clone());
             row.wait = Wait::Delay { until: *until, cause: Cause::Retry };
         }
-        Change::Crashed { task, rank } => {
+        Change::Crashed { task, rank, .. } => {
             row.crashes += 1;
             row.wait = Wait::Worker { task: task.clone(), rank: *rank };
         }
@@ -84,6 +90,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
             row.seat = seat.clone();
             row.parked = None;
             row.request = None;
+            row.assignment = None;
             row.status = Status::Dead;
             row.failed_from = Some(row.state.clone());
             row.error = Some(error.clone());
@@ -93,6 +100,7 @@ fn later(mut row: Submission, event: &Event) -> Submission {
         Change::Requested { request, task, rank } => {
             row.request = Some((**request).clone());
             row.approvals.clear();
+            row.assignment = None;
             // It joins another queue than the one it may have been set aside from.
             row.parked = None;
             row.anew();
@@ -129,7 +137,14 @@ fn later(mut row: Submission, event: &Event) -> Submission {
                 clock.late = true;
             });
         }
-        Change::Approved(approval) => row.approvals.push(approval.clone()),
+        Change::Approved(approval) => {
+            row.approvals.push(approval.clone());
+            // Whoever has agreed is done with it; the next one may take it on.
+            row.assignment = row.assignment.take().filter(|held| !is_same(&held.to, &approval.by));
+        }
+        Change::Assigned(assignment) => row.assignment = Some(assignment.clone()),
+        Change::Released => row.assignment = None,
+        Change::Noted => row.notes += 1,
         Change::Acknowledged { note } => {
             let (by, at) = (event.detail.actor.clone(), event.leaf.at);
             row.investigate = Some(Investigation::Acknowledged { by, at, note: note.clone() });
@@ -188,6 +203,7 @@ impl Submission {
         self.forget_at = entry.forget_at;
         self.clocks = entry.clocks.clone();
         self.approvals.clear();
+        self.assignment = None;
         self.investigate = entry.investigate.then_some(Investigation::Open);
         self.wait = entry.wait.clone();
     }
@@ -211,6 +227,7 @@ impl Submission {
         self.clocks = entry.clocks.clone();
         self.parked = None;
         self.approvals.clear();
+        self.assignment = None;
         // One that stays in its queue may have another place there, by another priority.
         let ranked = matches!((&self.wait, &entry.wait), (Wait::Worker { .. }, Wait::Worker { .. }));
         if !migrated.stays || ranked {

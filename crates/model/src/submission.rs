@@ -1,13 +1,16 @@
 //! A submission's row: where it is, what it waits for, and what fences it.
 
+mod attempt;
 mod filter;
 mod ttl;
 mod wait;
 
+pub use attempt::{Attempt, Attempts};
 pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
-    Approval, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status, SubmissionId,
+    Approval, Assignment, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status,
+    SubmissionId,
 };
 
 use std::collections::BTreeMap;
@@ -97,6 +100,9 @@ pub struct Submission {
     /// The last few settlements, newest last, so that an exact repeat gets its answer again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settled: Vec<Settled>,
+    /// The tries of workers that have ended.
+    #[serde(default, skip_serializing_if = "Attempts::is_none")]
+    pub attempts: Attempts,
     /// The revision that last changed the payload.
     pub payload_revision: u64,
     pub created_at: Time,
@@ -124,6 +130,12 @@ pub struct Submission {
     /// The approvals so far of an action that needs several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
+    /// The person whose review it is, until a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Assignment>,
+    /// The number of notes about it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
     /// The submitter's name, for actions that somebody else must take.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub submitter: Name,
@@ -138,6 +150,11 @@ pub struct Submission {
     pub trace: Option<Trace>,
     /// The hash of its newest leaf: what chains its events.
     pub leaf: Digest,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Submission {
@@ -176,6 +193,7 @@ impl Submission {
             kept: None,
             request: None,
             settled: Vec::new(),
+            attempts: Attempts::default(),
             payload_revision: 0,
             created_at: now,
             entered_at: now,
@@ -187,6 +205,8 @@ impl Submission {
             forget_at: None,
             clocks: Vec::new(),
             approvals: Vec::new(),
+            assignment: None,
+            notes: 0,
             submitter: "".into(),
             on_behalf_of: None,
             investigate: None,
@@ -255,9 +275,19 @@ impl Submission {
                 Some(lease.times_out_at.map_or(lease.expires_at, |at| at.min(lease.expires_at)))
             }
             Wait::Delay { until, .. } | Wait::Clock { until } if self.parked.is_none() => Some(*until),
+            Wait::Person => self.assignment.as_ref().map(|assignment| assignment.until),
             _ => None,
         };
-        [wait, self.over_at(), self.late_at()].into_iter().flatten().min()
+        [wait, self.over_at(), self.late_at(), self.escalates_at()].into_iter().flatten().min()
+    }
+
+    /// Returns since when a missed service level wants the submission to move on. A live lease and a granted action are
+    /// awaited, and a dead letter stays where it is.
+    #[must_use]
+    pub fn escalates_at(&self) -> Option<Time> {
+        let stays = self.status != Status::Open || self.lease().is_some() || self.request.is_some();
+        let escalating = self.clocks.iter().filter(|clock| clock.late && clock.moves && !stays);
+        escalating.map(|clock| clock.due_at).min()
     }
 
     /// Returns the time at which the submission will have missed the next of its service levels.
@@ -279,6 +309,9 @@ pub struct SlaClock {
     pub due_at: Time,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
+    /// Set if missing it moves the submission on, which is yet to be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moves: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

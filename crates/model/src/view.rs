@@ -58,6 +58,8 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
             .map(|action| action.name.clone())
             .collect(),
         approvals: row.approvals.clone(),
+        assigned: row.assignment.clone(),
+        notes: row.notes,
         sla: row.clocks.iter().map(|clock| sla(clock, row)).collect(),
         investigation: row.investigation().cloned(),
         traceparent: row.trace.as_ref().map(|trace| trace.parent.clone()),
@@ -68,6 +70,8 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
         payload: None,
         outputs: None,
         result: None,
+        attempts: Vec::new(),
+        attempts_left_out: 0,
     }
 }
 
@@ -76,6 +80,13 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
 pub fn with_documents(view: SubmissionView, documents: Documents) -> SubmissionView {
     let Documents { payload, outputs, result } = documents;
     SubmissionView { payload: Some(payload), outputs: Some(outputs), result, ..view }
+}
+
+/// Adds the tries of workers, for whoever asked for one submission by its id.
+#[must_use]
+pub fn with_attempts(view: SubmissionView, row: &Submission) -> SubmissionView {
+    let (attempts, attempts_left_out) = (row.attempts.shown().collect(), row.attempts.left_out());
+    SubmissionView { attempts, attempts_left_out, ..view }
 }
 
 fn sla(clock: &SlaClock, row: &Submission) -> SlaView {
@@ -114,6 +125,7 @@ pub fn event(seq: u64, event: &Event) -> EventView {
         attempt: leaf.attempt,
         at: leaf.at,
         error: event.error().cloned(),
+        worker: event.vanished().cloned(),
         metadata: event.detail.metadata.clone(),
         notified: event.detail.notified.clone(),
     }

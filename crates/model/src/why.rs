@@ -3,7 +3,7 @@
 //! A function of the row, its pipeline and what surrounds it, so that a console, a command and a simulation say the
 //! same. It never gives nothing: whatever is open waits for something.
 
-mod guards;
+pub(crate) mod guards;
 
 use serde_json::{Map, Value, json};
 use wire::api::{Held, Reason};
@@ -82,6 +82,7 @@ pub fn why(
         Wait::Redrive => look.dead(),
         Wait::Nothing => look.ended(),
     });
+    reasons.extend(look.assigned());
     reasons.extend(look.requested());
     reasons.extend(look.late());
     reasons.extend(look.investigated());
@@ -236,6 +237,8 @@ impl Look<'_> {
             let mut roles: Vec<_> =
                 action.edges.iter().map(|edge| self.state.role_of(edge).as_str()).collect();
             roles.dedup();
+            let mut who: Vec<String> = action.edges.iter().flat_map(|edge| self.state.who(edge)).collect();
+            who.dedup();
             let needed = action.edges.iter().map(|edge| edge.approvals).max().unwrap_or(1);
             let agreed: Vec<_> = self.row.approvals.iter().filter(|yes| yes.action == action.name).collect();
             let agreed: Vec<_> = agreed.iter().map(|yes| &*yes.by).collect();
@@ -244,10 +247,16 @@ impl Look<'_> {
                 (_, []) => format!(", needs {needed} people"),
                 (_, by) => format!(", {} of {needed} agreed: {}", by.len(), by.join(", ")),
             };
-            told.push(format!("{} ({}{votes})", action.name, roles.join(" or ")));
-            actions.push(json!({
+            told.push(format!("{} ({}{votes})", action.name, who.join(" or ")));
+            let named = action.edges.iter().flat_map(|edge| &edge.reviewers);
+            let reviewers: Vec<String> = named.map(ToString::to_string).collect();
+            let mut details = json!({
                 "name": action.name, "roles": roles, "approvals": needed, "agreed": agreed,
-            }));
+            });
+            if !reviewers.is_empty() {
+                details["reviewers"] = json!(reviewers);
+            }
+            actions.push(details);
         }
         reason("person", format!("it waits for a person: {}", told.join(", ")), json!({ "actions": actions }))
     }
@@ -315,6 +324,12 @@ impl Look<'_> {
             .map(|row| json!({ "delivery": row.id, "state": row.state, "status": row.status, "error": row.error }))
             .collect();
         Some(reason("unsent", sentence, json!({ "deliveries": details })))
+    }
+
+    fn assigned(&self) -> Option<Reason> {
+        let held = self.row.assigned(self.around.now)?;
+        let sentence = format!("{} has taken the review on until {}", held.to, held.until);
+        Some(reason("assigned", sentence, json!({ "to": held.to, "by": held.by, "until": held.until })))
     }
 
     fn requested(&self) -> Option<Reason> {

@@ -2,10 +2,12 @@
 
 use crate::support;
 
-use model::Code;
+use model::admit::{Application, admit_any};
 use model::command::{Command, Renew};
 use model::decide::{Answer, CRASHES_MAX};
+use model::schema::Fuel;
 use model::submission::{Progress, Status, Wait};
+use model::{Code, Time};
 use support::{Story, fail, finish, pipeline};
 
 const WORK: &str = r#"
@@ -294,6 +296,39 @@ final = "success"
     let again = story.finish(first, "ok", "{}").unwrap();
     assert_eq!(again, Answer::Settled { state: "B".into(), status: Status::Open, repeated: true });
     assert_eq!(story.finish(first, "ok", "[]").unwrap_err().code, Code::StaleLease);
+}
+
+#[test]
+fn an_answer_with_another_child_is_no_repeat() {
+    let file = |name: &str, rest: &str| {
+        pipeline(&format!(
+            "name = '{name}'\nversion = 1\nstart = 'A'\n{rest}\n[states.B]\nfinal = 'success'\n"
+        ))
+    };
+    let part = file("part", "[states.A]\ntask = 'part.do'\non.done = 'B'");
+    let made = "[states.A]\njoin = 'part'\ntask = 'whole.make'\non.all_succeeded = 'B'\non.some_failed = 'B'";
+    let mut story = Story::submitted(file("whole", made), "{}");
+    let (token, now) = (story.claim_any(), story.now);
+    let answer = |change: fn(&mut Application, Time)| {
+        let mut child = Story::application(support::admin(), "{}");
+        child.parent = Some((token.submission, "c0".into()));
+        change(&mut child, now);
+        let Command::Finish(mut finish) = finish(token, "sealed", "{}") else { unreachable!("it finishes") };
+        finish.children = vec![admit_any(&part, child, &mut Fuel::whole()).unwrap()];
+        Command::Finish(finish)
+    };
+    let settled = |repeated| Answer::Settled { state: "A".into(), status: Status::Open, repeated };
+    assert_eq!(story.tell(&answer(|_, _| ())), Ok(settled(false)));
+    assert_eq!(story.tell(&answer(|_, _| ())), Ok(settled(true)));
+    let others: [fn(&mut Application, Time); 4] = [
+        |child, now| child.not_before = Some(now),
+        |child, _| child.priority = Some(7),
+        |child, _| child.reason = Some("again".into()),
+        |child, _| child.parent.as_mut().unwrap().1 = "c1".into(),
+    ];
+    for other in others {
+        assert_eq!(story.tell(&answer(other)).unwrap_err().code, Code::StaleLease);
+    }
 }
 
 #[test]

@@ -3,17 +3,20 @@
 
 mod actors;
 mod approvals;
+mod attempts;
 mod cel_suite;
 mod common;
 mod depth;
 mod doors;
 mod duplicates;
 mod edge_errors;
+mod escalations;
 mod going_on;
 mod guard_errors;
 mod investigations;
 mod json_suite;
 mod leases;
+mod legal_actions;
 mod limits;
 mod matrix;
 mod migrations;
@@ -26,6 +29,7 @@ mod pipeline_problems;
 mod pipeline_random;
 mod priorities;
 mod properties;
+mod reviews;
 mod service_levels;
 mod support;
 mod table;

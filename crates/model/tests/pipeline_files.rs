@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::common::{FILES, source};
 use model::json::Value;
 use model::pipeline::{
-    After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline, SlaSpan,
-    State, Times, load, merged,
+    After, Backoff, Choice, Clock, Every, Kind, LaneRule, Measure, Metric, MetricKind, Pipeline, State,
+    Stretch, Times, load, merged,
 };
 use model::{Digest, Millis, Role};
 
@@ -129,7 +129,7 @@ fn clocks_are_spans_points_or_computed() {
     };
     assert!(matches!(clock("WAITING"), Clock::Until(at) if at.to_string() == "2026-12-01T07:00:00.000Z"));
     assert!(matches!(clock("COOLING"), Clock::Computed(_)));
-    assert!(matches!(clock("SETTLING"), Clock::For(span) if span == Millis::from_secs(5400)));
+    assert!(matches!(clock("SETTLING"), Clock::For(span) if span == Stretch::Time(Millis::from_secs(5400))));
     assert!(
         matches!(&pipeline.ttl, Some(ttl) if matches!(ttl.after, After::Computed(_)) && &*ttl.edge.trigger == "too-old")
     );
@@ -170,7 +170,7 @@ fn everything_else_is_where_it_belongs() {
     assert_eq!(daily.id, loaded("orders").schedules[0].id, "known by the same name in every process");
     let holidays: Vec<_> = pipeline.calendars["french"].holidays.iter().map(ToString::to_string).collect();
     assert_eq!(holidays, ["2026-07-14", "2026-12-25"]);
-    assert_eq!(pipeline.slas["review"].sla.target, Some(SlaSpan::BusinessDays(5)));
+    assert_eq!(pipeline.slas["review"].sla.target, Some(Stretch::BusinessDays(5)));
     assert_eq!(&*pipeline.slas["whole"].not_via[0], "APPROVING");
     let Metric { kind, series } = &pipeline.metrics["queue_depth"];
     let [orders] = &series[..] else { panic!("one series is one table") };

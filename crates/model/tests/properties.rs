@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use crate::legal_actions::agrees_with_decisions;
 use crate::support::{Story, act, all_shipped, comparable, fail, finish, json, pipeline, replay, shipped};
 use model::command::Migrate;
 use model::pipeline::Kind;
@@ -40,6 +41,18 @@ const DATA: &[Option<&str>] = &[
     ),
 ];
 
+/// Whose review it is, and for how long.
+fn review(one: usize, two: usize) -> Command {
+    use model::command::{Review, ReviewStep};
+    let span = one.is_multiple_of(2).then(|| model::Millis::from_secs(1 + two as u64));
+    let step = match two % 3 {
+        0 => ReviewStep::Claim { span },
+        1 => ReviewStep::HandOver { to: "cleo".into(), span },
+        _ => ReviewStep::Release,
+    };
+    Command::Review(Review { caller: caller(two), step, if_match: None })
+}
+
 /// Two versions of a machine with every rule there is, each with a thing or two the other has not.
 fn versions() -> &'static [Pipeline; 2] {
     static LOADED: OnceLock<[Pipeline; 2]> = OnceLock::new();
@@ -72,6 +85,7 @@ target = "2bd"
 lease = "30s"
 retry = {{ times = 2, delay = "10s" }}
 sla = {{ target = "{sla}", p95 = "1d" }}
+actions.drop = {{ to = "LOST", only = "submitter" }}
 actions.cancel = {{ to = "LOST", approvals = 2 }}
 
 [states.WORK]
@@ -81,6 +95,7 @@ on.good = [{{ to = "DONE", when = "output.score > 90" }}, "PAUSE"]
 on.again = "WORK"
 
 [states.PAUSE]
+sla = {{ target = "30s", missed = {{ to = "REVIEW" }} }}
 wait = "1m"
 next = "{}"
 ttl = {{ after = "1h", to = "LOST" }}
@@ -137,6 +152,9 @@ impl Game {
         }
         self.surround(kind, one, two);
         let Some(command) = self.command(kind, one, two) else { return };
+        if self.story.row.is_some() && one.is_multiple_of(4) {
+            agrees_with_decisions(&self.story, &caller(two));
+        }
         let before = (self.story.row.clone(), self.story.events.len());
         self.story.owed.clear();
         let decided = self.story.clone().decide(&command);
@@ -216,6 +234,12 @@ impl Game {
             8 => Command::Amend(model::command::Amend {
                 caller: caller(two),
                 patch: json([r#"{"a":1}"#, r#"{"a":null}"#, r#"{"repo_url":"x"}"#, "{}"][one % 4]),
+                if_match: None,
+            }),
+            9 if one.is_multiple_of(5) => review(one, two),
+            9 if one.is_multiple_of(7) => Command::Note(model::command::Note {
+                caller: caller(two),
+                text: ["seen", " ", ""][two % 3].to_owned(),
                 if_match: None,
             }),
             9 if one.is_multiple_of(2) => Command::Unpark,

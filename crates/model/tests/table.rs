@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::support::{Story, act, all_shipped, fail, finish, json, shipped};
-use model::command::{Acknowledge, Amend, Child, Migrate, Redrive};
+use model::command::{Acknowledge, Amend, Child, Migrate, Redrive, Review, ReviewStep};
 use model::decide::Decision;
 use model::pipeline::{FinalKind, Kind};
 use model::submission::{Children, SlaClock, Status, Wait};
@@ -96,6 +96,7 @@ fn standing(pipeline: &Pipeline, state: &str, samples: &Samples) -> Story {
         since: Some(now),
         due_at: now.plus(model::Millis::from_secs(1)),
         late: false,
+        moves: declared.sla.as_ref().is_some_and(model::pipeline::Sla::moves),
     };
     row.clocks = declared.sla.iter().map(clock).collect();
     row.wait = match &declared.kind {
@@ -277,6 +278,15 @@ fn common_rows(table: &mut Table, story: &Story, samples: &Samples) {
         [Role::Reviewer, Role::Admin].map(|role| (format!("acknowledge by {role}"), acknowledge(role)));
     if story.row().investigation().is_some() {
         table.rows("acknowledge, whoever asks", story, asks.to_vec());
+    }
+    if story.row().wait == Wait::Person {
+        let claim = |role| {
+            let (caller, step) = (Caller::new("someone", role), ReviewStep::Claim { span: None });
+            Command::Review(Review { caller, step, if_match: None })
+        };
+        let asks = [Role::Submitter, Role::Reviewer, Role::Admin];
+        let asks = asks.map(|role| (format!("claim the review by {role}"), claim(role)));
+        table.rows("claim the review, whoever asks", story, asks.to_vec());
     }
     if story.row().status != Status::Open {
         return;

@@ -16,6 +16,7 @@ mod metrics;
 mod mounts;
 mod openapi;
 mod options;
+mod pages;
 mod preconditions;
 mod problem;
 mod query;

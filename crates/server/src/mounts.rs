@@ -6,7 +6,7 @@ use std::sync::Arc;
 use app::{Entry, Visitor};
 use axum::Router;
 use axum::extract::{RawPathParams, Request};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
@@ -17,6 +17,7 @@ use system::{Call, Misplaced, System};
 use crate::body;
 use crate::inside::Inside;
 use crate::layers::{self, Door, Peer};
+use crate::pages;
 use crate::problem::{Answer, Refused};
 use crate::rates::Rates;
 use crate::state::Server;
@@ -28,6 +29,8 @@ pub struct Mounts {
     pub(crate) system: &'static str,
     pipelines: Vec<Name>,
     pub(crate) routes: Vec<system::Route>,
+    /// The pages in the console's navigation, by title and address.
+    pub(crate) entries: Vec<(String, String)>,
 }
 
 impl Mounts {
@@ -39,8 +42,10 @@ impl Mounts {
         let (routes, pages) = (system.routes(), system.pages());
         routes.iter().try_for_each(|route| route.check_place(system.name(), false))?;
         pages.iter().try_for_each(|page| page.check_place(system.name(), true))?;
+        let entries = pages.iter().filter_map(entry).collect();
         let pages = pages.into_iter().map(system::Route::not_described);
-        Ok(Mounts { system: system.name(), pipelines, routes: routes.into_iter().chain(pages).collect() })
+        let routes = routes.into_iter().chain(pages).collect();
+        Ok(Mounts { system: system.name(), pipelines, routes, entries })
     }
 
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
@@ -61,14 +66,26 @@ impl Mounts {
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
             };
-            let handler = on(method, answer).route_layer(middleware::from_fn_with_state(door, layers::enter));
+            let mut handler =
+                on(method, answer).route_layer(middleware::from_fn_with_state(door, layers::enter));
+            if route.path.starts_with("/console/") {
+                handler = handler.route_layer(middleware::from_fn_with_state(server.clone(), pages::welcome));
+            }
             router = router.route(route.path, handler);
         }
         router
     }
 }
 
-fn need(need: system::Need) -> (Need, Option<system::Rate>) {
+/// Returns title and address of a page that can be opened without more than its address.
+fn entry(page: &system::Route) -> Option<(String, String)> {
+    let opens = page.method == Method::GET && page.path.starts_with("/console/") && !page.path.contains('{');
+    page.summary
+        .filter(|title| opens && !title.is_empty())
+        .map(|title| (title.to_owned(), page.path.to_owned()))
+}
+
+pub(crate) fn need(need: system::Need) -> (Need, Option<system::Rate>) {
     match need {
         system::Need::Public(rate) => (Need::Nothing, Some(rate)),
         system::Need::AnyRole => (Need::AnyRole, None),
@@ -77,7 +94,7 @@ fn need(need: system::Need) -> (Need, Option<system::Rate>) {
     }
 }
 
-fn room(room: system::Room) -> Room {
+pub(crate) fn room(room: system::Room) -> Room {
     match room {
         system::Room::Request => Room::Request,
         system::Room::Page => Room::Page,
@@ -116,6 +133,10 @@ impl Mounted {
         let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
         let mut response = Response::new(axum::body::Body::from(reply.body));
         (*response.status_mut(), *response.headers_mut()) = (reply.status, reply.headers);
+        if self.route.path.starts_with("/console/") {
+            let policy = HeaderValue::from_static(console::POLICY);
+            response.headers_mut().entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
+        }
         Ok(response)
     }
 }
@@ -123,5 +144,6 @@ impl Mounted {
 /// Returns headers without the caller's token: a handler asks in the caller's name and needs no more.
 fn without_secrets(mut headers: HeaderMap) -> HeaderMap {
     headers.remove(axum::http::header::AUTHORIZATION);
+    pages::without_session(&mut headers);
     headers
 }

@@ -34,6 +34,8 @@ impl Refused {
         let body = serde_json::to_vec(&problem).expect("a problem has only string keys");
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status(problem.status);
+        // For the pages, which show it to people.
+        response.extensions_mut().insert(self.0.clone());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self.0.code.class() {

@@ -47,8 +47,10 @@ impl Server {
         mounts: Vec<Mounts>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let routes = mounts.iter().flat_map(|mounts| &mounts.routes);
-        let routes = routes.map(|route| (route.method.clone(), route.path));
+        let of_systems = mounts.iter().flat_map(|mounts| &mounts.routes);
+        let of_systems = of_systems.map(|route| (route.method.clone(), route.path));
+        let pages = console::TABLE.iter().map(|route| (route.method.clone(), route.path));
+        let routes = pages.chain(of_systems);
         let of_address =
             options.connections_per_address_max.saturating_mul(1_000) / options.connections_max.max(1);
         let shares = |name, all| Shares::new(name, Bounds::new(all, of_address));
@@ -68,6 +70,11 @@ impl Server {
             options,
             stopping,
         }))
+    }
+
+    /// Returns the pages of systems, by title and address.
+    pub(crate) fn system_pages(&self) -> Vec<(String, String)> {
+        self.mounts.iter().flat_map(|mounts| mounts.entries.iter().cloned()).collect()
     }
 
     /// Tells whether the server has begun to stop: nobody should be kept waiting any more.

@@ -12,10 +12,11 @@ use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, Spawn
 
 use crate::layers::{self, Door};
 use crate::options::Options;
+use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, clock, cursors, deliveries, endpoints, evidence, feed, figures, health, holds, lists, log,
-    metrics, operations, pipelines, submissions, submit, tasks, tokens,
+    actions, clock, cursors, deliveries, endpoints, evidence, export, feed, figures, health, holds, lists,
+    log, metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
 };
 use crate::state::Server;
 
@@ -62,6 +63,7 @@ use Room::{Always, One, Page, Request, Wait};
 
 const SUBMITTER: Need = Need::Role(Role::Submitter);
 const WORKER: Need = Need::Role(Role::Worker);
+const REVIEWER: Need = Need::Role(Role::Reviewer);
 const ADMIN: Need = Need::Role(Role::Admin);
 
 /// The table: method, path, who may, what it counts against, handler.
@@ -89,11 +91,14 @@ pub const TABLE: &[Route] = &[
         on(post, submit::submit)
     }),
     route(Method::GET, "/v1/submissions", AnyRole, Page, |get| on(get, lists::all)),
+    route(Method::GET, "/v1/find", AnyRole, Page, |get| on(get, lists::find)),
+    route(Method::GET, "/v1/export/submissions", AnyRole, Request, |get| on(get, export::submissions)),
     route(Method::GET, "/v1/submissions/{id}", AnyRole, One, |get| on(get, submissions::show)),
     route(Method::GET, "/v1/submissions/{id}/events", AnyRole, Page, |get| on(get, submissions::events)),
     route(Method::GET, "/v1/submissions/{id}/evidence", AnyRole, Wait, |get| on(get, evidence::show)),
     route(Method::GET, "/v1/submissions/{id}/drawing", AnyRole, One, |get| on(get, submissions::drawing)),
     route(Method::GET, "/v1/submissions/{id}/why", AnyRole, Request, |get| on(get, submissions::why)),
+    route(Method::GET, "/v1/submissions/{id}/actions", AnyRole, One, |get| on(get, submissions::actions)),
     route(Method::POST, "/v1/submissions/{id}/actions/{action}", AnyRole, Request, |post| {
         on(post, actions::act)
     }),
@@ -102,6 +107,16 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/submissions/{id}/acknowledge", AnyRole, Request, |post| {
         on(post, actions::acknowledge)
     }),
+    route(Method::POST, "/v1/submissions/{id}/review/claim", AnyRole, Request, |post| {
+        on(post, reviews::claim)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/hand-over", AnyRole, Request, |post| {
+        on(post, reviews::hand_over)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/review/release", AnyRole, Request, |post| {
+        on(post, reviews::release)
+    }),
+    route(Method::POST, "/v1/submissions/{id}/notes", AnyRole, Request, |post| on(post, reviews::note)),
     route(Method::GET, "/v1/investigations", AnyRole, Page, |get| on(get, lists::investigations)),
     route(Method::GET, "/v1/dead", AnyRole, Page, |get| on(get, lists::dead)),
     route(Method::GET, "/v1/deliveries", AnyRole, Page, |get| on(get, deliveries::list)),
@@ -110,12 +125,16 @@ pub const TABLE: &[Route] = &[
     route(Method::GET, "/v1/workers", AnyRole, Page, |get| on(get, figures::workers)),
     route(Method::GET, "/v1/overdue", AnyRole, Page, |get| on(get, lists::overdue)),
     route(Method::GET, "/v1/operations", AnyRole, Page, |get| on(get, operations::list)),
-    route(Method::POST, "/v1/operations", ADMIN, Request, |post| on(post, operations::start)),
+    route(Method::POST, "/v1/operations", REVIEWER, Request, |post| on(post, operations::start)),
     route(Method::GET, "/v1/operations/{operation}", AnyRole, Request, |get| on(get, operations::show)),
-    route(Method::POST, "/v1/operations/{operation}/stop", ADMIN, Request, |post| on(post, operations::stop)),
+    route(Method::POST, "/v1/operations/{operation}/stop", REVIEWER, Request, |post| {
+        on(post, operations::stop)
+    }),
     route(Method::GET, "/v1/operations/{operation}/results", AnyRole, Page, |get| {
         on(get, operations::results)
     }),
+    route(Method::GET, "/v1/figures", AnyRole, Page, |get| on(get, figures::fleet)),
+    route(Method::GET, "/v1/pipelines/{pipeline}/lanes", AnyRole, Page, |get| on(get, figures::lanes)),
     route(Method::GET, "/v1/stats", AnyRole, Request, |get| on(get, figures::stats)),
     route(Method::GET, "/v1/servers", AnyRole, Request, |get| on(get, figures::servers)),
     route(Method::GET, "/v1/clock", AnyRole, Request, |get| on(get, clock::show)),
@@ -172,7 +191,7 @@ pub(crate) fn api(server: &Server) -> Router {
 
 /// Makes the router of the table and of the routes of systems, whose handlers ask `api`.
 pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
-    let own = own_routes(server);
+    let own = pages::mount(own_routes(server), server);
     let all = server.mounts.iter().fold(own, |router, mounts| mounts.mount(router, server, api));
     framed(all, server.clone()).with_state(server.clone())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::figures::recount;
 use super::random::Random;
 use super::snapshot::{KINDS, assert_same, look};
 use super::steps::{feed_all, find_all, late_all};
@@ -126,6 +127,11 @@ fn compare_reads(a: &dyn Store, b: &dyn Store, random: &mut Random<'_>, place: &
     counts_a.sort();
     counts_b.sort();
     assert_eq!(counts_a, counts_b, "counts: {place}");
+    let dead = a.dead(None, 1_000).expect("counting works");
+    assert_eq!(dead, recount(a), "dead letters by error: {place}");
+    assert_eq!(dead, b.dead(None, 1_000).expect("counting works"), "dead letters by error: {place}");
+    assert_eq!(a.slots(None, 1_000), b.slots(None, 1_000), "slots: {place}");
+    assert_eq!(a.lanes("alpha", "", 1_000), b.lanes("alpha", "", 1_000), "lanes: {place}");
     all_late.len()
 }
 

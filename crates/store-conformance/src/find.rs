@@ -1,12 +1,12 @@
 //! Pages of rows.
 
-use model::submission::Wait;
+use model::submission::{Failure, Seat, Stand, Wait};
 use model::{Investigation, InvestigationStatus, Status, Submission, SubmissionId};
 
-use super::sample::{Sample, at, id, labels};
-use super::steps::{find_all, found, insert, read, update};
+use super::sample::{Sample, at, id, labels, lease};
+use super::steps::{commit, find_all, found, insert, read, update};
 use super::{Fixture, Promise, promise};
-use store::{Query, Store};
+use store::{Changes, FIND_SCAN_MAX, Narrowed, Query, Store};
 
 pub(super) const PROMISES: &[Promise] = &[
     promise("rows are found newest first, whole", newest_first),
@@ -14,8 +14,17 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("rows are found by how far the investigation of their end has come", by_investigation),
     promise("rows are found by every label asked for", by_label),
     promise("rows are found by parent", by_parent),
-    promise("a key finds its holder and nothing else", by_key),
+    promise("a key that is held finds its holder and nothing else", by_held_key),
+    promise("a key finds all that have it, those that ended included", by_key),
+    promise("a key finds an end for as long as its row is there", by_past_key),
+    promise("rows are found between two ids, both included", by_ids),
     promise("rows are found by creation before a time, not at it", by_creation),
+    promise("rows are found by creation at a time or after it", by_later_creation),
+    promise(
+        "rows are found by how long they are in their state, by their error and by who has them",
+        narrowed,
+    ),
+    promise("a narrowed page passes over a bounded number of rows and says how far it came", narrowed_pages),
     promise("every condition of a query holds together", combined),
     promise("a page says whether more follow", says_more),
     promise("a page has at least one row and at most a thousand", page_sizes),
@@ -138,25 +147,139 @@ fn by_parent(fixture: &dyn Fixture) {
     assert_found(&*store, &Query { parent: Some(id(4)), ..any() }, &[]);
 }
 
-fn by_key(fixture: &dyn Fixture) {
-    let store = fixture.open();
+fn keyed_rows(store: &dyn Store) {
     insert(
-        &*store,
+        store,
         [
             Sample::row(1).key("k1").status(Status::Failed).build(),
             Sample::row(2).key("k1").status(Status::Dead).build(),
             Sample::row(3).key("k2").build(),
             Sample::row(4).pipeline("beta").key("k1").build(),
             Sample::row(5).key("k3").status(Status::Succeeded).build(),
+            Sample::row(6).waits_for_key("k1").build(),
         ],
     );
-    let key = |key: &str| Query { key: Some(key.into()), ..any() };
+}
+
+fn by_held_key(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    keyed_rows(&*store);
+    let key = |key: &str| Query { held_key: Some(key.into()), ..any() };
     assert_found(&*store, &Query { pipeline: Some("alpha".into()), ..key("k1") }, &[2]);
     assert_found(&*store, &key("k1"), &[4, 2]);
     assert_found(&*store, &key("k3"), &[]);
     assert_found(&*store, &Query { status: Some(Status::Failed), ..key("k1") }, &[]);
+    assert_found(&*store, &Query { key: Some("k2".into()), ..key("k1") }, &[]);
+    assert_found(&*store, &Query { key: Some("k1".into()), ..key("k1") }, &[4, 2]);
     update(&*store, id(2), |row| row.status = Status::Succeeded);
     assert_found(&*store, &key("k1"), &[4]);
+}
+
+fn by_key(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    keyed_rows(&*store);
+    let key = |key: &str| Query { key: Some(key.into()), ..any() };
+    assert_found(&*store, &key("k1"), &[6, 4, 2, 1]);
+    assert_found(&*store, &Query { pipeline: Some("alpha".into()), ..key("k1") }, &[6, 2, 1]);
+    assert_found(&*store, &Query { pipeline: Some("beta".into()), ..key("k2") }, &[]);
+    assert_found(&*store, &key("k3"), &[5]);
+    assert_found(&*store, &key("k4"), &[]);
+    assert_found(&*store, &Query { status: Some(Status::Failed), ..key("k1") }, &[1]);
+    assert_found(&*store, &Query { lane: Some("l1".into()), ..key("k1") }, &[]);
+    update(&*store, id(6), |row| row.seat = Some(Seat::new("l1", "")));
+    update(&*store, id(2), |row| row.seat = Some(Seat::new("l1", "").standing(Stand::Holds)));
+    assert_found(&*store, &Query { lane: Some("l1".into()), ..key("k1") }, &[6, 2]);
+    assert_found(&*store, &Query { created_before: Some(at(4)), ..key("k1") }, &[2, 1]);
+    assert_found(&*store, &Query { created_after: Some(at(4)), ..key("k1") }, &[6, 4]);
+    insert(&*store, (10..40).map(|n| Sample::row(n).key("k1").status(Status::Succeeded).build()));
+    let all: Vec<u64> = (10..40).rev().chain([6, 4, 2, 1]).collect();
+    assert_found(&*store, &key("k1"), &all);
+}
+
+fn by_past_key(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    keyed_rows(&*store);
+    let key = Query { key: Some("k2".into()), ..any() };
+    update(&*store, id(3), |row| (row.status, row.wait) = (Status::Succeeded, Wait::Nothing));
+    assert_found(&*store, &key, &[3]);
+    let store = fixture.reopen(store);
+    assert_found(&*store, &key, &[3]);
+    update(&*store, id(3), |row| (row.status, row.wait) = (Status::Open, Wait::Person));
+    assert_found(&*store, &key, &[3]);
+    update(&*store, id(3), |row| (row.status, row.wait) = (Status::Failed, Wait::Nothing));
+    assert_found(&*store, &key, &[3]);
+    commit(&*store, Changes { forgotten: vec![read(&*store, id(3))], ..Changes::default() });
+    assert_found(&*store, &key, &[]);
+}
+
+/// A row that ended with a key, in one of two states.
+fn ended(n: u64) -> Submission {
+    let state = if n < 5 { "A" } else { "B" };
+    Sample::row(n).state(state).key("k1").status(Status::Succeeded).build()
+}
+
+fn by_ids(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, (1..=6).map(|n| ended(n)));
+    let between = |least, greatest| Query { ids: Some((id(least), id(greatest))), ..any() };
+    assert_found(&*store, &between(2, 4), &[4, 3, 2]);
+    assert_found(&*store, &between(4, 2), &[]);
+    assert_found(&*store, &Query { state: Some("A".into()), ..between(3, 6) }, &[4, 3]);
+    assert_found(&*store, &Query { key: Some("k1".into()), ..between(3, 3) }, &[3]);
+    assert_found(&*store, &Query { after: Some(id(4)), ..between(2, 6) }, &[3, 2]);
+}
+
+fn by_later_creation(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    insert(&*store, [100, 50, 75].map(|n| Sample::row(n).label("owner", "ada").build()));
+    let after = |time| Query { created_after: Some(at(time)), ..any() };
+    assert_found(&*store, &after(50), &[100, 75, 50]);
+    assert_found(&*store, &after(51), &[100, 75]);
+    assert_found(&*store, &after(101), &[]);
+    assert_found(&*store, &Query { created_before: Some(at(100)), ..after(60) }, &[75]);
+    assert_found(&*store, &Query { labels: labels(&[("owner", "ada")]), ..after(75) }, &[100, 75]);
+}
+
+fn narrowed(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let broken = |n: u64| {
+        let row = Sample::row(n).status(Status::Dead).build();
+        Submission { error: Some(Failure::new("broken", "it broke")), ..row }
+    };
+    insert(
+        &*store,
+        [Sample::row(1).build(), broken(2), Sample::row(3).wait(lease("scan", 1)).build(), broken(4)],
+    );
+    let of = |narrowed| Query { narrowed, ..any() };
+    let error = |code: &str| Narrowed { error: Some(code.into()), ..Narrowed::default() };
+    assert_found(&*store, &of(error("broken")), &[4, 2]);
+    assert_found(&*store, &of(error("other")), &[]);
+    assert_found(&*store, &Query { created_before: Some(at(4)), ..of(error("broken")) }, &[2]);
+    let worker = |name: &str| Narrowed { worker: Some(name.into()), ..Narrowed::default() };
+    assert_found(&*store, &of(worker("worker-7")), &[3]);
+    assert_found(&*store, &of(worker("worker-8")), &[]);
+    assert_found(&*store, &Query { status: Some(Status::Dead), ..of(worker("worker-7")) }, &[]);
+    update(&*store, id(1), |row| row.entered_at = at(90));
+    let before = |time| Narrowed { entered_before: Some(at(time)), ..Narrowed::default() };
+    assert_found(&*store, &of(before(4)), &[3, 2]);
+    assert_found(&*store, &of(before(5)), &[4, 3, 2]);
+    assert_found(&*store, &of(before(90)), &[4, 3, 2]);
+    assert_found(&*store, &of(before(91)), &[4, 3, 2, 1]);
+    assert_found(&*store, &of(Narrowed { entered_before: Some(at(4)), ..error("broken") }), &[2]);
+}
+
+fn narrowed_pages(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let few = FIND_SCAN_MAX as u64 + 10;
+    insert(&*store, (1..=few).map(|n| Sample::row(n).build()));
+    update(&*store, id(3), |row| row.error = Some(Failure::new("broken", "it broke")));
+    let error = Narrowed { error: Some("broken".into()), ..Narrowed::default() };
+    let query = Query { narrowed: error, ..any() };
+    let page = store.find(&query).expect("finding works");
+    assert_eq!((page.rows.len(), page.next()), (0, Some(id(11))), "it passes over no more than it may");
+    let page = store.find(&Query { after: page.next(), ..query.clone() }).expect("finding works");
+    assert_eq!((ids(&page.rows), page.next()), (vec![id(3)], None));
+    assert_eq!(ids(&find_all(&*store, &query)), [id(3)]);
 }
 
 /// An id is made of the moment its row is created, so a store may answer this by id alone.
@@ -243,7 +366,7 @@ fn paging_while_moving(fixture: &dyn Fixture) {
     let mut seen = Vec::new();
     loop {
         let page = store.find(&query).expect("finding works");
-        query.after = page.rows.last().map(|row| row.id);
+        query.after = page.next();
         seen.extend(ids(&page.rows));
         if !page.more || seen.len() > 1_200 {
             break;

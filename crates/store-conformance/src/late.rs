@@ -1,11 +1,13 @@
 //! Submissions that have missed a service level.
 
+use model::submission::{Assignment, Wait};
 use model::{Status, SubmissionId, Time};
 
 use super::sample::{Sample, at, clocks, id};
 use super::snapshot::ever_late;
 use super::steps::{insert, late_all, missed, update};
 use super::{Fixture, Promise, promise};
+use store::entries::ReviewList;
 use store::{Late, Store};
 
 pub(super) const PROMISES: &[Promise] = &[
@@ -17,7 +19,30 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("a page of late rows has at least room for one and at most for a thousand", page_bounds),
     promise("a page of late rows goes on after a pair that is not there", after_a_stranger),
     promise("a row is listed as late whatever has become of it", whatever_became),
+    promise("what waits for people is listed by when it is due, and by whose it is", reviews),
 ];
+
+/// Rows that wait for a person are in the list of their state, and in that of their reviewer or of those that nobody has.
+fn reviews(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let row = |n: u64, due: u64| Sample::row(n).wait(Wait::Person).clocks(&[at(due)]).build();
+    insert(&*store, [row(1, 30), row(2, 10), row(3, 20)]);
+    insert(&*store, [Sample::row(4).wait(Wait::Guard).build()]);
+    let (pipeline, state) = (row(1, 1).pipeline, row(1, 1).state);
+    let all = ReviewList::All { pipeline: pipeline.clone(), state: state.clone() };
+    let unassigned = ReviewList::Unassigned { pipeline, state };
+    let listed = |list: &ReviewList| late_at(&*store, &list.name(), Time::MAX);
+    assert_eq!((listed(&all), listed(&unassigned)), ([2, 3, 1].map(id).into(), [2, 3, 1].map(id).into()));
+
+    let held = Assignment { to: "Ada".into(), by: "Ada".into(), since: at(1), until: at(2) };
+    update(&*store, id(3), |row| row.assignment = Some(held));
+    assert_eq!(listed(&unassigned), [2, 1].map(id));
+    assert_eq!(listed(&ReviewList::Of("ada".into())), [id(3)], "however the name is written");
+    update(&*store, id(3), |row| row.wait = Wait::Guard);
+    assert_eq!((listed(&all), listed(&ReviewList::Of("ada".into()))), ([2, 1].map(id).into(), Vec::new()));
+    let again = fixture.reopen(store.clone());
+    assert_eq!(late_at(&*again, &all.name(), Time::MAX), [2, 1].map(id));
+}
 
 /// Returns the submissions of a pipeline that are late at a time.
 fn late_at(store: &dyn Store, pipeline: &str, until: Time) -> Vec<SubmissionId> {

@@ -10,6 +10,7 @@ mod differential;
 mod documents;
 mod events;
 mod feeds;
+mod figures;
 mod find;
 mod inbox;
 mod keys;
@@ -88,6 +89,7 @@ pub fn promises() -> Vec<Promise> {
         registry::PROMISES,
         counts::PROMISES,
         find::PROMISES,
+        figures::PROMISES,
         sizes::PROMISES,
         restart::PROMISES,
         concurrent::PROMISES,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::event::Entry;
-use model::submission::{Cause, Seat, SlaClock, Stand, Wait};
+use model::submission::{Cause, Failure, Seat, SlaClock, Stand, Wait};
 use model::{Investigation, InvestigationStatus, Status, Submission, SubmissionId, Time, evolve};
 
 use super::chance::Chance;
@@ -17,8 +17,8 @@ use super::snapshot::{
 };
 use store::ManualClock;
 use store::{
-    AnswerChange, Arrival, Changes, Clock, DocumentChange, Feed, LaneKey, Late, LimitKey, Owed, OwedId,
-    OwedTo, Query, Ready, Received, RegistryChange, RegistryKey, RowChange, Take, Taken,
+    AnswerChange, Arrival, Changes, Clock, DocumentChange, Feed, LaneKey, Late, LimitKey, Narrowed, Owed,
+    OwedId, OwedTo, Query, Ready, Received, RegistryChange, RegistryKey, RowChange, Take, Taken,
 };
 
 const ENDS: [Status; 3] = [Status::Succeeded, Status::Failed, Status::Cancelled];
@@ -178,7 +178,7 @@ impl<'a> Random<'a> {
     }
 
     fn edited(&mut self, mut row: Submission) -> Submission {
-        match self.chance.below(15) {
+        match self.chance.below(16) {
             0..3 => row.wait = self.lease(&row),
             3 | 4 => row.timer = if self.chance.one_in(3) { None } else { Some(self.time()) },
             5 => row.labels = labels(&[("owner", self.chance.pick(&OWNERS))]),
@@ -188,6 +188,7 @@ impl<'a> Random<'a> {
             10 => row.clocks = self.clocks(),
             11 | 12 => (row.status, row.timer) = (self.chance.pick(&ENDS), Some(self.time())),
             13 => row.investigate = self.investigation(),
+            14 => row.error = self.chance.one_in(2).then(|| Failure::new("broken", "it broke")),
             _ => row.attempt += 1,
         }
         row
@@ -341,21 +342,34 @@ impl<'a> Random<'a> {
         self.chance.pick(&["", "first", "g", "second", "third", "zebra"])
     }
 
+    /// Most rows of this world have no error, and all leases are of one worker.
+    fn narrowed(&mut self) -> Narrowed {
+        Narrowed {
+            entered_before: self.chance.one_in(6).then(|| self.time()),
+            error: self.chance.one_in(12).then(|| "broken".into()),
+            worker: self.chance.one_in(8).then(|| self.chance.pick(&["worker-7", "nobody"]).into()),
+        }
+    }
+
     pub(super) fn query(&mut self) -> Query {
         let mut some = |from: &[&'static str]| self.chance.one_in(3).then(|| self.chance.pick(from).into());
         let (pipeline, state) = (some(&PIPELINES), some(&STATES));
-        let (key, lane) = (some(&KEYS), some(&LANES));
+        let (key, held_key, lane) = (some(&KEYS), some(&KEYS), some(&LANES));
         let owner = self.chance.pick(&OWNERS);
         Query {
             pipeline,
             state,
             key: if self.chance.one_in(3) { key } else { None },
+            held_key: if self.chance.one_in(6) { held_key } else { None },
             lane,
             status: self.chance.one_in(3).then(|| self.chance.pick(&Status::ALL)),
             investigation: self.chance.one_in(6).then(|| self.chance.pick(&InvestigationStatus::ALL)),
             parent: self.chance.one_in(5).then(|| self.known_id()),
             labels: if self.chance.one_in(3) { labels(&[("owner", owner)]) } else { labels(&[]) },
             created_before: self.chance.one_in(5).then(|| at(self.chance.below(self.rows + 1))),
+            created_after: self.chance.one_in(8).then(|| at(self.chance.below(self.rows + 1))),
+            ids: self.chance.one_in(8).then(|| (self.known_id(), self.known_id())),
+            narrowed: self.narrowed(),
             after: self.chance.one_in(5).then(|| self.known_id()),
             limit: self.size() + 1,
         }

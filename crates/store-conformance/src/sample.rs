@@ -201,7 +201,7 @@ pub fn lease_with(task: &str, no: u64, slots: &[(&str, &str, u32)]) -> Wait {
 /// Service levels that are missed at these times.
 #[must_use]
 pub fn clocks(due: &[Time]) -> Vec<SlaClock> {
-    due.iter().map(|&due_at| SlaClock { leg: None, since: None, due_at, late: false }).collect()
+    due.iter().map(|&due_at| SlaClock { leg: None, since: None, due_at, late: false, moves: false }).collect()
 }
 
 /// The first event of the n-th row.

@@ -142,16 +142,20 @@ pub(super) fn find_all(store: &dyn Store, query: &Query) -> Vec<Submission> {
     loop {
         let page = store.find(&query).expect("finding works");
         assert!(page.rows.len() <= query.page_size(), "a page is no longer than asked for");
-        assert!(!(page.more && page.rows.is_empty()), "more follow, but the page does not say after what");
-        let last = page.rows.last().map(|row| row.id);
+        let next = page.next();
+        assert_eq!(page.more, next.is_some(), "a page that others follow says after what");
         assert!(
-            query.after.is_none() || last.is_none() || last < query.after,
+            page.rows.last().is_none_or(|row| Some(row.id) >= page.last),
+            "nothing lies beyond what was looked at"
+        );
+        assert!(
+            query.after.is_none() || next.is_none() || next < query.after,
             "a page lies after the one before"
         );
-        query.after = last;
         rows.extend(page.rows);
-        if !page.more {
-            return rows;
+        match next {
+            None => return rows,
+            next => query.after = next,
         }
     }
 }

@@ -43,8 +43,8 @@ fn waiting_is_not_holding(fixture: &dyn Fixture) {
     assert_eq!(standing(&*store, "k1"), [None, Some(id(2))]);
     insert(&*store, [Sample::row(4).key("k1").build(), Sample::row(1).waits_for_key("k1").build()]);
     assert_eq!(standing(&*store, "k1"), [Some(id(4)), Some(id(1))], "the smallest id waits longest");
-    let by_key = Query { key: Some("k1".into()), limit: 9, ..Query::default() };
-    assert_eq!(found(&*store, &by_key), [id(4)], "a key finds its holder alone");
+    let held = Query { held_key: Some("k1".into()), limit: 9, ..Query::default() };
+    assert_eq!(found(&*store, &held), [id(4)], "a key that is held finds its holder alone");
     assert_eq!(standing(&*store, "k2"), [None, None]);
 }
 

@@ -3,7 +3,7 @@
 
 use deadpool_postgres::Pool;
 use store::entries::Place;
-use store::{Count, Entries, PAGE_BYTES_MAX, Page, Query, Room};
+use store::{Count, Filling, PAGE_BYTES_MAX, Page, Query};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -14,45 +14,39 @@ use crate::reading::{self, Snapshot};
 use crate::sql;
 
 pub(crate) async fn find(pool: &Pool, query: &Query) -> Result<Page> {
-    let Some(first) = first(query) else { return Ok(Page::default()) };
+    let Some(greatest) = query.greatest() else { return Ok(Page::default()) };
+    if let (Some(key), Some(held)) = (&query.key, &query.held_key)
+        && key != held
+    {
+        return Ok(Page::default());
+    }
     let snapshot = Snapshot::of(pool).await?;
-    let found = candidates(snapshot.client(), query, first).await?;
+    let found = candidates(snapshot.client(), query, greatest.0).await?;
     snapshot.end().await?;
-    let mut room = Room::default();
-    let mut rows = Vec::with_capacity(found.len());
+    let mut page = Filling::new(query);
     for row in &found {
-        room.take(row.try_get::<_, &str>(4)?.len());
-        rows.push(codec::found(row, 0)?.row);
+        if page.is_full() {
+            return Ok(page.page(true));
+        }
+        let bytes = row.try_get::<_, &str>(4)?.len();
+        page.look(codec::found(row, 0)?.row, bytes);
     }
-    if query.key.is_some() && query.lane.is_some() {
-        // The key's holders are few.
-        rows.retain(|row| Entries::of(row).lane.map(|lane| lane.key.lane) == query.lane);
-    }
-    let more = rows.len() > query.page_size() || !room.is_left();
-    rows.truncate(query.page_size());
-    Ok(Page { rows, more })
+    // What follows the row that reached the bound of bytes was not sent.
+    let is_cut = page.is_out_of_room();
+    Ok(page.page(is_cut))
 }
 
-/// The newest id that may be on the page. Ids begin with the milliseconds of their making, so a time is an id too.
-fn first(query: &Query) -> Option<Uuid> {
-    let after = query.after.map_or(Some(u128::MAX), |id| id.0.as_u128().checked_sub(1));
-    let before = query.created_before.map_or(Some(u128::MAX), |time| {
-        let millis = u128::try_from(time.millis()).ok()?;
-        millis.saturating_mul(1 << 80).checked_sub(1)
-    });
-    Some(Uuid::from_u128(after?.min(before?)))
-}
-
-/// One more than the page has, so that it is known whether more follow.
-async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<Row>> {
+/// One more than the page looks at, so that it is known whether more follow.
+async fn candidates(client: &Client, query: &Query, greatest: Uuid) -> Result<Vec<Row>> {
     let placed = query.is_placed();
-    let narrow = query.key.as_ref().or(query.lane.as_ref());
+    let key = query.held_key.as_ref().or(query.key.as_ref());
+    let narrow = key.or(query.lane.as_ref());
     let mut places = Vec::new();
     if placed || narrow.is_some() {
         places = reading::all_counts(client).await?.iter().map(Count::place).collect();
         places.retain(|place| query.covers(place));
     }
-    let most = limit(query.page_size() + 1);
+    let most = limit(query.scan_max() + 1);
     let column = |part: fn(&Place) -> &str| -> Option<Vec<_>> {
         placed.then(|| places.iter().map(|place| text(part(place)).into_owned()).collect())
     };
@@ -65,20 +59,26 @@ async fn candidates(client: &Client, query: &Query, first: Uuid) -> Result<Vec<R
     let mut all: Vec<_> = places.iter().map(|place| text(&place.pipeline)).collect();
     all.dedup();
     let narrow = narrow.map(|name| text(name));
-    let parameters: Parameters<'_> =
-        &[&first, &most, &pipelines, &states, &statuses, &labels, &values, &parent, &all, &narrow];
-    let (along, count) = if query.key.is_some() {
-        (sql::FIND_BY_KEY, 10)
+    let lane = query.lane.as_ref().map(|name| text(name));
+    let least = query.least().0;
+    let parameters: Parameters<'_> = &[
+        &greatest, &most, &least, &pipelines, &states, &statuses, &labels, &values, &parent, &all, &narrow,
+        &lane,
+    ];
+    let (along, count) = if query.held_key.is_some() {
+        (sql::FIND_BY_HELD_KEY, 12)
+    } else if query.key.is_some() {
+        (sql::FIND_BY_KEY, 12)
     } else if query.lane.is_some() {
-        (sql::FIND_BY_LANE, 10)
+        (sql::FIND_BY_LANE, 11)
     } else if parent.is_some() {
-        (sql::FIND_BY_PARENT, 8)
+        (sql::FIND_BY_PARENT, 9)
     } else if !labels.is_empty() {
-        (sql::FIND_BY_LABEL, 7)
+        (sql::FIND_BY_LABEL, 8)
     } else if placed {
-        (sql::FIND_BY_PLACE, 5)
+        (sql::FIND_BY_PLACE, 6)
     } else {
-        (sql::FIND_EVERY, 2)
+        (sql::FIND_EVERY, 3)
     };
     rows(client, &bounded(along), &parameters[..count]).await
 }

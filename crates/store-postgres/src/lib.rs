@@ -10,12 +10,14 @@ mod clock;
 mod codec;
 mod connection;
 mod error;
+mod figures;
 mod find;
 mod gate;
 mod hints;
 mod log;
 mod machines;
 mod partition;
+mod past_keys;
 mod pipe;
 mod query;
 mod reading;
@@ -35,8 +37,8 @@ use std::sync::{Arc, OnceLock};
 use deadpool_postgres::Pool;
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Oldest,
-    Page, Query, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, DeadKey, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line,
+    Oldest, Page, Query, Recorded, SlotEntry, Store, Take, Taken,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -235,6 +237,22 @@ impl Store for PostgresStore {
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
         self.read(reading::parked(&self.readers, after, limit))
+    }
+
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error> {
+        self.read(figures::dead(&self.readers, after, limit))
+    }
+
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error> {
+        self.read(figures::slots(&self.readers, after, limit))
+    }
+
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.read(figures::lanes(&self.readers, pipeline, after, limit))
+    }
+
+    fn bytes(&self) -> Result<Option<u64>, Error> {
+        self.read(figures::bytes(&self.readers))
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

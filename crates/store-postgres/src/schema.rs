@@ -1,19 +1,22 @@
 //! The schema in the database: made if missing, and checked for whether this release can work with it.
 
 use deadpool_postgres::Pool;
-use store::Error;
+use model::Status;
+use store::{Entries, Error};
 use tokio_postgres::Client;
 
+use crate::codec::{self, limit, text};
 use crate::connection::{self, Settings, quoted};
 use crate::error::{Fault, Result};
 use crate::gate;
 use crate::partition;
+use crate::past_keys;
 use crate::query::rows;
 use crate::sql;
 use crate::writer::Loan;
 
 /// The schema this release writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The oldest release, by its `VERSION`, that can work with what this one writes. Servers of both run side by side while
 /// a fleet is updated: what an older one needs goes only once no such server can be left.
 const MIN_COMPATIBLE: i64 = 1;
@@ -50,11 +53,21 @@ async fn migrate_faulty(settings: &Settings) -> Result<()> {
         client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
         check(&client).await?;
         expand(&client, &schema).await?;
+        list_reviews(&client).await?;
     } else {
         create(&client, &settings.schema).await?;
     }
     partition::provide(&client).await?;
     client.batch_execute("COMMIT").await?;
+    client.batch_execute(&format!("SET search_path = {schema}")).await?;
+    if meta(&client, "version").await? < VERSION {
+        // Servers that start together do it once, and wait as long as it takes. The lock goes with the connection.
+        client.batch_execute("SET lock_timeout = 0; SET statement_timeout = 0").await?;
+        client.query("SELECT pg_advisory_lock($1, hashtext($2))", &[&MAKING, &settings.schema]).await?;
+        if meta(&client, "version").await? < VERSION {
+            past_keys::fill(&client, VERSION).await?;
+        }
+    }
     Ok(())
 }
 
@@ -113,23 +126,65 @@ async fn create(client: &Client, schema: &str) -> Result<()> {
     let gates = "INSERT INTO gate (no) SELECT generate_series($1::int, $2::int)";
     client.execute(gates, &[&gate::SEQUENCER, &(gate::LINES + gate::ENTRIES - 1)]).await?;
     // The last position whose event was retired is one of them.
-    for (name, value) in [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0)] {
+    let entries =
+        [("version", VERSION), ("min_compatible", MIN_COMPATIBLE), ("retired", 0), (REVIEWS_LISTED, 1)];
+    for (name, value) in entries {
         client.execute(sql::META_INSERT, &[&name, &value]).await?;
     }
     Ok(())
 }
 
-/// Adds what came later, and changes nothing else: a server of an older release goes on as if the new were not there.
-async fn expand(client: &Client, schema: &str) -> Result<()> {
-    let there = "SELECT to_regclass('inbox') IS NOT NULL";
-    if client.query_one(there, &[]).await?.try_get(0)? {
+/// The name of the entry that is there once what waits for people is listed.
+const REVIEWS_LISTED: &str = "reviews_listed";
+
+/// Lists what waits for people, in a store of a release that kept no such lists. Once, place by place and page by page.
+async fn list_reviews(client: &Client) -> Result<()> {
+    const PAGE: usize = 1_000;
+    if client.query_opt(sql::META_VALUE, &[&REVIEWS_LISTED]).await?.is_some() {
         return Ok(());
     }
-    // Functions keep the path they are made under, with the session's own tables last.
-    client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
-    client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
-    client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
+    for place in client.query(sql::COUNTER_ALL, &[]).await? {
+        let (pipeline, state): (&str, &str) = (place.try_get(0)?, place.try_get(1)?);
+        if place.try_get::<_, &str>(2)? != Status::Open.as_str() {
+            continue;
+        }
+        let mut after = uuid::Uuid::nil();
+        loop {
+            let page = client.query(sql::PLACE_ROWS, &[&pipeline, &state, &after, &limit(PAGE)]).await?;
+            let Some(last) = page.last() else { break };
+            after = last.try_get(0)?;
+            let (mut lists, mut times, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+            for found in &page {
+                let row = codec::found(found, 0)?.row;
+                for entry in Entries::of(&row).reviews {
+                    lists.push(text(&entry.pipeline).into_owned());
+                    times.push(entry.at.millis());
+                    ids.push(row.id.0);
+                }
+            }
+            client.execute(sql::LATE_INSERT, &[&lists, &times, &ids]).await?;
+        }
+    }
+    client.execute(sql::META_INSERT, &[&REVIEWS_LISTED, &1_i64]).await?;
     Ok(())
+}
+
+/// Adds what came later, and changes nothing else: a server of an older release goes on as if the new were not there.
+async fn expand(client: &Client, schema: &str) -> Result<()> {
+    if !has(client, "inbox").await? {
+        // Functions keep the path they are made under, with the session's own tables last.
+        client.batch_execute(&format!("SET LOCAL search_path = {schema}, pg_temp")).await?;
+        client.batch_execute(&sql::SCHEMA_INBOX.replace("SCHEMA_NAME", schema)).await?;
+        client.batch_execute(&format!("SET LOCAL search_path = {schema}")).await?;
+    }
+    if !has(client, "past_key").await? {
+        client.batch_execute(sql::SCHEMA_PAST_KEY).await?;
+    }
+    Ok(())
+}
+
+async fn has(client: &Client, table: &str) -> Result<bool> {
+    Ok(client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&table]).await?.try_get(0)?)
 }
 
 pub(crate) async fn is_moving(pool: &Pool) -> Result<bool> {

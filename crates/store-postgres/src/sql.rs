@@ -8,10 +8,12 @@ pub(crate) const BATCH_SEQUENCE: &str = include_str!("sql/batch_sequence.sql");
 pub(crate) const CLOCK: &str = include_str!("sql/clock.sql");
 pub(crate) const COUNTER_ADD: &str = include_str!("sql/counter_add.sql");
 pub(crate) const COUNTER_ALL: &str = include_str!("sql/counter_all.sql");
+pub(crate) const DEAD_ADD: &str = include_str!("sql/dead_add.sql");
+pub(crate) const DEAD_PAGE: &str = include_str!("sql/dead_page.sql");
 pub(crate) const DOCUMENT_ALL: &str = include_str!("sql/document_all.sql");
 pub(crate) const DOCUMENT_ERASE: &str = include_str!("sql/document_erase.sql");
-pub(crate) const DOCUMENT_WITHIN: &str = include_str!("sql/document_within.sql");
 pub(crate) const DOCUMENT_SET: &str = include_str!("sql/document_set.sql");
+pub(crate) const DOCUMENT_WITHIN: &str = include_str!("sql/document_within.sql");
 pub(crate) const EVENT_ACT: &str = include_str!("sql/event_act.sql");
 pub(crate) const EVENT_BOUNDS: &str = include_str!("sql/event_bounds.sql");
 pub(crate) const EVENT_DETAIL: &str = include_str!("sql/event_detail.sql");
@@ -21,6 +23,7 @@ pub(crate) const EVENT_LEAVES: &str = include_str!("sql/event_leaves.sql");
 pub(crate) const EVENT_PAGE: &str = include_str!("sql/event_page.sql");
 pub(crate) const EVENT_RETIRE: &str = include_str!("sql/event_retire.sql");
 pub(crate) const EVENT_SET_DETAIL: &str = include_str!("sql/event_set_detail.sql");
+pub(crate) const FIND_BY_HELD_KEY: &str = include_str!("sql/find_by_held_key.sql");
 pub(crate) const FIND_BY_KEY: &str = include_str!("sql/find_by_key.sql");
 pub(crate) const FIND_BY_LABEL: &str = include_str!("sql/find_by_label.sql");
 pub(crate) const FIND_BY_LANE: &str = include_str!("sql/find_by_lane.sql");
@@ -44,6 +47,7 @@ pub(crate) const LANE_HOLDER_INSERT: &str = include_str!("sql/lane_holder_insert
 pub(crate) const LANE_LINE_DELETE: &str = include_str!("sql/lane_line_delete.sql");
 pub(crate) const LANE_LINE_FIRST: &str = include_str!("sql/lane_line_first.sql");
 pub(crate) const LANE_LINE_INSERT: &str = include_str!("sql/lane_line_insert.sql");
+pub(crate) const LANE_NEXT: &str = include_str!("sql/lane_next.sql");
 pub(crate) const LANE_VIEW: &str = include_str!("sql/lane_view.sql");
 pub(crate) const LATE_DELETE: &str = include_str!("sql/late_delete.sql");
 pub(crate) const LATE_INSERT: &str = include_str!("sql/late_insert.sql");
@@ -62,8 +66,12 @@ pub(crate) const PARENT_INSERT: &str = include_str!("sql/parent_insert.sql");
 pub(crate) const PARKED_DELETE: &str = include_str!("sql/parked_delete.sql");
 pub(crate) const PARKED_FIRST: &str = include_str!("sql/parked_first.sql");
 pub(crate) const PARKED_INSERT: &str = include_str!("sql/parked_insert.sql");
+pub(crate) const PARKED_NEXT: &str = include_str!("sql/parked_next.sql");
+pub(crate) const PAST_KEY_DELETE: &str = include_str!("sql/past_key_delete.sql");
+pub(crate) const PAST_KEY_INSERT: &str = include_str!("sql/past_key_insert.sql");
 pub(crate) const PLACE_DELETE: &str = include_str!("sql/place_delete.sql");
 pub(crate) const PLACE_INSERT: &str = include_str!("sql/place_insert.sql");
+pub(crate) const PLACE_ROWS: &str = include_str!("sql/place_rows.sql");
 pub(crate) const PLACE_OLDEST: &str = include_str!("sql/place_oldest.sql");
 pub(crate) const READY_DELETE: &str = include_str!("sql/ready_delete.sql");
 pub(crate) const READY_INSERT: &str = include_str!("sql/ready_insert.sql");
@@ -74,16 +82,19 @@ pub(crate) const READY_PAGE: &str = include_str!("sql/ready_page.sql");
 pub(crate) const REGISTRY_BACK: &str = include_str!("sql/registry_back.sql");
 pub(crate) const REGISTRY_DELETE: &str = include_str!("sql/registry_delete.sql");
 pub(crate) const REGISTRY_GET: &str = include_str!("sql/registry_get.sql");
-pub(crate) const PARKED_NEXT: &str = include_str!("sql/parked_next.sql");
 pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");
 pub(crate) const REGISTRY_SET: &str = include_str!("sql/registry_set.sql");
 pub(crate) const SCHEMA: &str = include_str!("sql/schema.sql");
 pub(crate) const SCHEMA_INBOX: &str = include_str!("sql/schema_inbox.sql");
+pub(crate) const SCHEMA_PAST_KEY: &str = include_str!("sql/schema_past_key.sql");
 pub(crate) const SCHEMA_SEQUENCE: &str = include_str!("sql/schema_sequence.sql");
 pub(crate) const SESSION: &str = include_str!("sql/session.sql");
 pub(crate) const SLOT_DELETE: &str = include_str!("sql/slot_delete.sql");
 pub(crate) const SLOT_INSERT: &str = include_str!("sql/slot_insert.sql");
+pub(crate) const SLOT_PAGE: &str = include_str!("sql/slot_page.sql");
 pub(crate) const SLOT_TAKEN: &str = include_str!("sql/slot_taken.sql");
+pub(crate) const STORE_BYTES: &str = include_str!("sql/store_bytes.sql");
+pub(crate) const SUBMISSION_AFTER: &str = include_str!("sql/submission_after.sql");
 pub(crate) const SUBMISSION_BY_ID: &str = include_str!("sql/submission_by_id.sql");
 pub(crate) const SUBMISSION_CHECK: &str = include_str!("sql/submission_check.sql");
 pub(crate) const SUBMISSION_DELETE: &str = include_str!("sql/submission_delete.sql");
@@ -104,12 +115,14 @@ pub(crate) const TIP_SET: &str = include_str!("sql/tip_set.sql");
 pub(crate) const READS: &[&str] = &[
     BATCH_SEQUENCE,
     COUNTER_ALL,
+    DEAD_PAGE,
     DOCUMENT_ALL,
     EVENT_ACT,
     EVENT_BOUNDS,
     EVENT_HISTORY,
     EVENT_LEAVES,
     EVENT_PAGE,
+    FIND_BY_HELD_KEY,
     FIND_BY_KEY,
     FIND_BY_LABEL,
     FIND_BY_LANE,
@@ -117,11 +130,14 @@ pub(crate) const READS: &[&str] = &[
     FIND_BY_PLACE,
     FIND_EVERY,
     LANE_LINE_FIRST,
+    LANE_NEXT,
     LATE_PAGE,
     PARKED_NEXT,
     PLACE_OLDEST,
     REGISTRY_BACK,
     REGISTRY_PAGE,
+    SLOT_PAGE,
+    STORE_BYTES,
     SUBMISSION_BY_ID,
     TILE_GET,
 ];
@@ -135,6 +151,7 @@ pub(crate) const WRITES: &[&str] = &[
     BATCH_SEQUENCE,
     CLOCK,
     COUNTER_ADD,
+    DEAD_ADD,
     DOCUMENT_ALL,
     DOCUMENT_ERASE,
     DOCUMENT_WITHIN,
@@ -175,6 +192,8 @@ pub(crate) const WRITES: &[&str] = &[
     PARKED_DELETE,
     PARKED_FIRST,
     PARKED_INSERT,
+    PAST_KEY_DELETE,
+    PAST_KEY_INSERT,
     PLACE_DELETE,
     PLACE_INSERT,
     READY_DELETE,

@@ -4,7 +4,8 @@ use crate::support;
 
 use std::thread;
 
-use store::{Changes, Error, Store, Take};
+use model::Status;
+use store::{Changes, Error, Query, Store, Take};
 use store_conformance::sample::{Sample, id};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
@@ -82,6 +83,26 @@ fn store_of_a_newer_release_is_refused_unless_it_is_compatible() {
     assert!(error.to_string().contains("written by a newer release"), "{error}");
     session.run("UPDATE meta SET value = 1 WHERE name = 'min_compatible'");
     insert(&PostgresStore::open(&settings).unwrap(), 1);
+}
+
+#[test]
+fn store_of_the_release_before_learns_the_keys_of_what_has_ended() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&settings).unwrap();
+    let rows = (1..=3).map(|n| Sample::row(n).key("k1").status(Status::Succeeded).new_row());
+    let dead = Sample::row(5).status(Status::Dead).new_row();
+    let rows: Vec<_> = rows.chain([Sample::row(4).key("k1").new_row(), dead]).collect();
+    store.transact(&Take::nothing(), &mut |_| Changes { rows: rows.clone(), ..Changes::default() }).unwrap();
+    drop(store);
+    let session = Session::open(&settings);
+    session
+        .run("DROP TABLE past_key; DROP TABLE dead_count; UPDATE meta SET value = 1 WHERE name = 'version'");
+    let store = PostgresStore::open(&settings).unwrap();
+    let query = Query { key: Some("k1".into()), limit: 9, ..Query::default() };
+    let found: Vec<_> = store.find(&query).unwrap().rows.iter().map(|row| row.id).collect();
+    assert_eq!(found, [4, 3, 2, 1].map(id));
+    assert_eq!(store.dead(None, 9).unwrap().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
+    assert_eq!(session.number("SELECT value FROM meta WHERE name = 'version'"), 2);
 }
 
 #[test]

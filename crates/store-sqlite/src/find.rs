@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use model::{Name, SubmissionId};
 use rusqlite::{Connection, OptionalExtension};
 use store::entries::Place;
-use store::{Page, Query, Room};
+use store::{Filling, Page, Query};
 use uuid::Uuid;
 
 use crate::codec;
@@ -30,6 +30,8 @@ enum List<'a> {
     Place(Place),
     Label { name: &'a str, value: &'a str },
     Lane { pipeline: Name, lane: &'a str },
+    WaitedKey { pipeline: Name, key: &'a str },
+    PastKey { pipeline: Name, key: &'a str },
     Parent(SubmissionId),
 }
 
@@ -56,6 +58,14 @@ impl Index for List<'_> {
                 .prepare_cached(sql::LANE_LINE_PAGE)?
                 .query_map((pipeline, lane, from, limit), newest)?
                 .collect(),
+            List::WaitedKey { pipeline, key } => connection
+                .prepare_cached(sql::KEY_WAIT_PAGE)?
+                .query_map((pipeline, key, from, limit), newest)?
+                .collect(),
+            List::PastKey { pipeline, key } => connection
+                .prepare_cached(sql::PAST_KEY_PAGE)?
+                .query_map((pipeline, key, from, limit), newest)?
+                .collect(),
             List::Parent(parent) => connection
                 .prepare_cached(sql::PARENT_PAGE)?
                 .query_map((codec::blob(parent), from, limit), newest)?
@@ -68,52 +78,54 @@ impl Index for List<'_> {
 pub(crate) fn find(connection: &Connection, query: &Query) -> Result<Page> {
     let mut walk = walk(connection, query)?;
     let mut rows = Rows::new(connection)?;
-    let (mut page, mut room) = (Page::default(), Room::default());
-    let mut from = first(query);
+    let mut page = Filling::new(query);
+    let least = query.least().0.as_u128();
+    // Both bounds become one: a second range condition beside it would be checked row by row.
+    let mut from = query.greatest().map(|id| Reverse(id.0.as_u128()));
     while let Some(at) = from
-        && let Some(found) = walk.seek(connection, at)?
+        && let Some(found) = walk.seek(connection, at)?.filter(|found| found.0 >= least)
     {
-        if page.rows.len() == query.page_size() || !room.is_left() {
-            page.more = true;
-            break;
+        if page.is_full() {
+            return Ok(page.page(true));
         }
-        let stored = rows.indexed(SubmissionId(Uuid::from_u128(found.0)))?;
-        room.take(stored.bytes);
-        page.rows.push(stored.row);
+        let id = SubmissionId(Uuid::from_u128(found.0));
+        match (rows.get(id)?, &query.key) {
+            (Some(stored), _) => page.look(stored.row, stored.bytes),
+            // An older release that was at work meanwhile has left the entry behind.
+            (None, Some(_)) => {}
+            (None, None) => return Err(rows.missing(id)),
+        }
         from = found.next();
     }
-    Ok(page)
-}
-
-/// The newest id that may be on the page. Both bounds become one: a second range condition beside it would be checked
-/// row by row. Ids begin with the milliseconds of their making, so a time is an id too.
-fn first(query: &Query) -> Option<Newest> {
-    let after = query.after.map_or(Some(u128::MAX), |id| id.0.as_u128().checked_sub(1));
-    let before = query.created_before.map_or(Some(u128::MAX), |time| {
-        let millis = u128::try_from(time.millis()).ok()?;
-        millis.saturating_mul(1 << 80).checked_sub(1)
-    });
-    Some(Reverse(after?.min(before?)))
+    Ok(page.page(false))
 }
 
 fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>> {
     let mut parts = Vec::new();
     let placed = query.is_placed();
-    let places: Vec<_> = match placed || query.key.is_some() || query.lane.is_some() {
+    let by_name = query.key.is_some() || query.held_key.is_some() || query.lane.is_some();
+    let places: Vec<_> = match placed || by_name {
         true => {
             let places = reading::counts(connection)?.into_iter().map(|count| count.place());
             places.filter(|place| query.covers(place)).collect()
         }
         false => Vec::new(),
     };
-    if let Some(key) = &query.key {
+    if let Some(key) = &query.held_key {
         parts.push(Walk::along_known(holders(connection, sql::OPEN_KEY_HOLDER, key, &places)?));
+    }
+    if let Some(key) = &query.key {
+        let holders = holders(connection, sql::OPEN_KEY_HOLDER, key, &places)?;
+        let lists = pipelines(&places).flat_map(|pipeline| {
+            let pipeline = || pipeline.clone();
+            [List::WaitedKey { pipeline: pipeline(), key }, List::PastKey { pipeline: pipeline(), key }]
+        });
+        parts.push(Walk::Any(with_known(lists, holders)));
     }
     if let Some(lane) = &query.lane {
         let holders = holders(connection, sql::LANE_HOLDER, lane, &places)?;
-        let lines =
-            pipelines(&places).map(|pipeline| Walk::along(List::Lane { pipeline: pipeline.clone(), lane }));
-        parts.push(Walk::Any(lines.chain([Walk::along_known(holders)]).collect()));
+        let lines = pipelines(&places).map(|pipeline| List::Lane { pipeline: pipeline.clone(), lane });
+        parts.push(Walk::Any(with_known(lines, holders)));
     }
     if let Some(parent) = query.parent {
         parts.push(Walk::along(List::Parent(parent)));
@@ -126,6 +138,11 @@ fn walk<'a>(connection: &Connection, query: &'a Query) -> Result<Walk<List<'a>>>
         parts.push(Walk::along(List::Every));
     }
     Ok(Walk::All(parts))
+}
+
+/// Returns walks along lists, and one along what is known.
+fn with_known<'a>(lists: impl Iterator<Item = List<'a>>, known: Vec<Newest>) -> Vec<Walk<List<'a>>> {
+    lists.map(Walk::along).chain([Walk::along_known(known)]).collect()
 }
 
 /// The pipelines that can matter.

@@ -9,12 +9,14 @@ mod codec;
 mod connection;
 mod encode;
 mod error;
+mod figures;
 mod files;
 mod find;
 mod folder;
 mod hot;
 mod index_walk;
 mod log;
+mod past_keys;
 pub mod private;
 mod readers;
 mod reading;
@@ -36,8 +38,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Documents, Json, Name, Submission, SubmissionId};
 use store::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Page,
-    Query, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, DeadKey, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest,
+    Page, Query, Recorded, SlotEntry, Store, Take, Taken,
 };
 
 use folder::Folder;
@@ -50,7 +52,7 @@ pub struct SqliteStore {
     readers: Readers,
     writer: Mutex<Writer>,
     clock: Arc<dyn Clock>,
-    _folder: Folder,
+    folder: Folder,
 }
 
 impl SqliteStore {
@@ -74,12 +76,7 @@ impl SqliteStore {
         let database = folder.database();
         let writer = Writer::open(&folder)?;
         folder.sync()?;
-        Ok(SqliteStore {
-            readers: Readers::new(database),
-            writer: Mutex::new(writer),
-            clock,
-            _folder: folder,
-        })
+        Ok(SqliteStore { readers: Readers::new(database), writer: Mutex::new(writer), clock, folder })
     }
 }
 
@@ -145,6 +142,26 @@ impl Store for SqliteStore {
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
         self.readers.read(|connection| reading::parked(connection, after, limit))
+    }
+
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error> {
+        self.readers.read(|connection| figures::dead(connection, after, limit))
+    }
+
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error> {
+        self.readers.read(|connection| figures::slots(connection, after, limit))
+    }
+
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.readers.read(|connection| figures::lanes(connection, pipeline, after, limit))
+    }
+
+    /// The database and its log, as the file system knows them.
+    fn bytes(&self) -> Result<Option<u64>, Error> {
+        let database = self.folder.database();
+        let log = database.with_extension("db-wal");
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        Ok(Some(size(&database) + size(&log)))
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

@@ -50,8 +50,11 @@ impl<'c> Rows<'c> {
 
     /// A row that an index names.
     pub(crate) fn indexed(&mut self, id: SubmissionId) -> Result<Found> {
-        self.get(id)?
-            .ok_or_else(|| Fault::corrupt(format!("an index names submission {id}, which is not there")))
+        self.get(id)?.ok_or_else(|| self.missing(id))
+    }
+
+    pub(crate) fn missing(&self, id: SubmissionId) -> Fault {
+        Fault::corrupt(format!("an index names submission {id}, which is not there"))
     }
 
     /// Returns the submission's newest event, whether the submission has a row or not.

@@ -1,22 +1,28 @@
 //! The schema in the file: made if missing, and checked for whether this release can work with it.
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-use store::Error;
+use store::{Entries, Error, LateEntry};
 
+use crate::codec;
 use crate::connection;
 use crate::error::{Fault, Result};
+use crate::past_keys;
+use crate::rows::Rows;
 use crate::sql;
 
 /// "Mile": tells a store from other applications' databases.
 const APPLICATION: i64 = 0x4d69_6c65;
 
 /// The schema this release writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// The oldest release, by its `VERSION`, that can work with what this one writes.
 const MIN_COMPATIBLE: i64 = 1;
 
 /// The name of the entry that is there while another store is moved into this one. The entry's value says which.
 pub(crate) const MIGRATING: &str = "migrating";
+
+/// The name of the entry that is there once what waits for people is listed.
+const REVIEWS_LISTED: &str = "reviews_listed";
 
 /// Makes the file a store, or checks that it is one this release understands.
 pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
@@ -29,8 +35,45 @@ pub(crate) fn migrate(writer: &mut Connection) -> Result<(), Error> {
     if new {
         create(writer).map_err(Fault::while_syncing)?;
     }
-    // Only added to: an older release goes on as if it were not there.
-    writer.execute_batch(sql::SCHEMA_INBOX).map_err(|error| Fault::from(error).while_syncing())
+    expand(writer).map_err(Fault::while_syncing)
+}
+
+/// Adds what came later, and changes nothing else: an older release goes on as if the new were not there.
+fn expand(writer: &mut Connection) -> Result<()> {
+    writer.execute_batch(sql::SCHEMA_INBOX)?;
+    writer.execute_batch(sql::SCHEMA_PAST_KEY)?;
+    list_reviews(writer)?;
+    if meta(writer, "version")? < 2 {
+        past_keys::fill(writer, VERSION)?;
+    }
+    Ok(())
+}
+
+/// Lists what waits for people, in a store of a release that kept no such lists. Once, whatever is open.
+fn list_reviews(connection: &mut Connection) -> Result<()> {
+    if connection
+        .query_row(sql::META_VALUE, [REVIEWS_LISTED], |row| row.get::<_, i64>(0))
+        .optional()?
+        .is_some()
+    {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut rows = Rows::new(&transaction)?;
+        let mut insert = transaction.prepare(sql::LATE_INSERT)?;
+        let mut open = transaction.prepare("SELECT id FROM place WHERE status = 'open'")?;
+        let mut open = open.query([])?;
+        while let Some(found) = open.next()? {
+            let row = rows.indexed(codec::id(found, 0)?)?.row;
+            for LateEntry { pipeline, at } in Entries::of(&row).reviews {
+                insert.execute((&*pipeline, at.millis(), codec::blob(&row.id)))?;
+            }
+        }
+    }
+    transaction.execute(sql::META_INSERT, (REVIEWS_LISTED, 1))?;
+    transaction.commit()?;
+    Ok(())
 }
 
 fn is_empty(connection: &Connection) -> Result<bool> {

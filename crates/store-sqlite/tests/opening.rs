@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use model::Status;
 use rusqlite::Connection;
 use store::ManualClock;
-use store::{Changes, Error, Feed, Store, Take};
+use store::{Changes, Error, Feed, Query, Store, Take};
 use store_conformance::sample::{Sample, id, submitted};
 use store_sqlite::SqliteStore;
 
@@ -138,6 +139,35 @@ fn store_of_a_newer_release_is_refused_unless_it_is_compatible() {
     let folder = tempfile::tempdir().unwrap();
     written_by(folder.path(), 900, 1);
     insert(&open(folder.path()).unwrap(), 1);
+}
+
+#[test]
+fn store_of_the_release_before_learns_the_keys_of_what_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let rows = (1..=3).map(|n| Sample::row(n).key("k1").status(Status::Succeeded).new_row());
+    let dead = Sample::row(5).status(Status::Dead).new_row();
+    let rows: Vec<_> = rows.chain([Sample::row(4).key("k1").new_row(), dead]).collect();
+    store.transact(&Take::nothing(), &mut |_| Changes { rows: rows.clone(), ..Changes::default() }).unwrap();
+    drop(store);
+    // As that release left it: no such table, and the number of its schema.
+    let database = Connection::open(folder.path().join("milepost.db")).unwrap();
+    database
+        .execute_batch(
+            "DROP TABLE past_key; DROP TABLE dead_count; UPDATE meta SET value = 1 WHERE name = 'version'",
+        )
+        .unwrap();
+    drop(database);
+    let store = open(folder.path()).unwrap();
+    let query = Query { key: Some("k1".into()), limit: 9, ..Query::default() };
+    let found: Vec<_> = store.find(&query).unwrap().rows.iter().map(|row| row.id).collect();
+    assert_eq!(found, [4, 3, 2, 1].map(id));
+    assert_eq!(store.dead(None, 9).unwrap().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
+    drop(store);
+    let database = Connection::open(folder.path().join("milepost.db")).unwrap();
+    let version: i64 =
+        database.query_row("SELECT value FROM meta WHERE name = 'version'", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 2, "and is not looked through again");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The index entries of a row: slim, derived, the same in every store.
 
-use model::submission::{Slot, Wait};
+use model::person::normal;
+use model::submission::{Failure, Slot, Wait};
 use model::{Investigation, InvestigationStatus, Name, Status, Submission, Time};
+use serde::Deserialize;
 
 use crate::take::{LaneKey, LimitKey, OpenKey};
 
@@ -15,13 +17,68 @@ pub struct Entries {
     pub key: Option<OpenKey>,
     /// The key it waits for.
     pub key_wait: Option<OpenKey>,
+    /// The key it had when it ended. Written with the end: what is under way pays nothing for it.
+    pub past_key: Option<OpenKey>,
     pub lane: Option<LaneEntry>,
     /// The hold or limit that parked it.
     pub parked: Option<Name>,
     /// The slots of limits that the row's lease takes.
     pub slots: Vec<SlotEntry>,
+    /// The place and the error under which a dead letter is counted.
+    pub dead: Option<DeadKey>,
     /// The time at which the first of the row's service levels is missed, or was.
     pub late: Option<LateEntry>,
+    /// The lists of what waits for people that the row is in. They are kept where late rows are, under names that no
+    /// pipeline has.
+    pub reviews: Vec<LateEntry>,
+}
+
+/// A list of what waits for people, the first due first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewList {
+    /// Whatever waits in a state.
+    All { pipeline: Name, state: Name },
+    /// What of that nobody has taken on.
+    Unassigned { pipeline: Name, state: Name },
+    /// What one person has taken on, wherever it is.
+    Of(Name),
+}
+
+impl ReviewList {
+    /// Returns the name that the list is kept under. Pipelines, states and people have no such character in theirs.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        const MARK: char = '\u{1f}';
+        match self {
+            ReviewList::All { pipeline, state } => format!("{pipeline}{MARK}{state}").into(),
+            ReviewList::Unassigned { pipeline, state } => format!("{pipeline}{MARK}{state}{MARK}").into(),
+            ReviewList::Of(person) => format!("{MARK}{}", normal(person)).into(),
+        }
+    }
+
+    fn at(&self, at: Time) -> LateEntry {
+        LateEntry { pipeline: self.name(), at }
+    }
+}
+
+/// Returns a row's place among what waits for people: by when it is due, and where no service level says so, since when it
+/// waits.
+#[must_use]
+pub fn review_due(row: &Submission) -> Time {
+    row.clocks.iter().map(|clock| clock.due_at).min().unwrap_or(row.entered_at)
+}
+
+fn reviews(row: &Submission) -> Vec<LateEntry> {
+    if row.wait != Wait::Person {
+        return Vec::new();
+    }
+    let (pipeline, state) = (row.pipeline.clone(), row.state.clone());
+    let held = match &row.assignment {
+        Some(assignment) => ReviewList::Of(assignment.to.clone()),
+        None => ReviewList::Unassigned { pipeline: pipeline.clone(), state: state.clone() },
+    };
+    let at = review_due(row);
+    vec![ReviewList::All { pipeline, state }.at(at), held.at(at)]
 }
 
 /// The time to look at a row. Rows that have ended are looked at apart, so that clearing up delays nobody.
@@ -29,6 +86,15 @@ pub struct Entries {
 pub struct TimerEntry {
     pub idle: bool,
     pub at: Time,
+}
+
+/// Dead letters that have a state and an error in common are counted together.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeadKey {
+    pub pipeline: Name,
+    pub state: Name,
+    /// The code of the error; empty where there is none.
+    pub code: Name,
 }
 
 /// Two rows with one slot are a conflict, as with keys.
@@ -111,6 +177,34 @@ pub struct ReadyEntry {
     pub rank: i64,
 }
 
+/// The part of a row that says under which key it is found once it has ended and how a dead letter is counted, for stores that
+/// lack these entries.
+#[derive(Debug, Deserialize)]
+pub struct Keyed {
+    pipeline: Name,
+    state: Name,
+    #[serde(default)]
+    key: Option<Name>,
+    status: Status,
+    #[serde(default)]
+    error: Option<Failure>,
+}
+
+impl Keyed {
+    #[must_use]
+    pub fn past_key(&self) -> Option<OpenKey> {
+        let key = self.key.clone().filter(|_| self.status.is_final())?;
+        Some(OpenKey { pipeline: self.pipeline.clone(), key })
+    }
+
+    #[must_use]
+    pub fn dead(&self) -> Option<DeadKey> {
+        let code = self.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone());
+        let (pipeline, state) = (self.pipeline.clone(), self.state.clone());
+        (self.status == Status::Dead).then_some(DeadKey { pipeline, state, code })
+    }
+}
+
 /// The key a row has and does not hold: it ended, or waits for it.
 #[must_use]
 pub fn unheld_key(row: &Submission) -> Option<OpenKey> {
@@ -132,6 +226,11 @@ pub fn unheld_lane(row: &Submission) -> Option<LaneKey> {
 }
 
 impl Entries {
+    /// Returns all lists by time that the row is in.
+    pub fn by_time(&self) -> impl Iterator<Item = &LateEntry> {
+        self.late.iter().chain(&self.reviews)
+    }
+
     #[must_use]
     pub fn of(row: &Submission) -> Self {
         let open_key = |key: &Name| OpenKey { pipeline: row.pipeline.clone(), key: key.clone() };
@@ -151,8 +250,14 @@ impl Entries {
             timer: row.timer.map(|at| TimerEntry { idle: row.status.is_final(), at }),
             key: row.held_key().map(open_key),
             key_wait: row.waited_key().map(open_key),
+            past_key: row.key.as_ref().filter(|_| row.status.is_final()).map(open_key),
             lane: lane_entry(row),
             parked: row.parked.clone(),
+            dead: (row.status == Status::Dead).then(|| DeadKey {
+                pipeline: row.pipeline.clone(),
+                state: row.state.clone(),
+                code: row.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone()),
+            }),
             slots: slots(row),
             late: row
                 .clocks
@@ -160,6 +265,7 @@ impl Entries {
                 .map(|clock| clock.due_at)
                 .min()
                 .map(|at| LateEntry { pipeline: row.pipeline.clone(), at }),
+            reviews: reviews(row),
         }
     }
 }

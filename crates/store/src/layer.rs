@@ -3,8 +3,8 @@
 use model::{Documents, Json, Name, Submission, SubmissionId};
 
 use crate::{
-    Changes, Committed, Count, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Oldest, Page,
-    Query, Recorded, Store, Take, Taken,
+    Changes, Committed, Count, DeadKey, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Oldest,
+    Page, Query, Recorded, SlotEntry, Store, Take, Taken,
 };
 
 /// A store that does what another does, except where it has a method of its own: faults, delays, narrower pages.
@@ -67,6 +67,18 @@ pub trait Layer: Send + Sync + std::fmt::Debug {
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
         self.inner().parked(after, limit)
+    }
+
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error> {
+        self.inner().dead(after, limit)
+    }
+
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error> {
+        self.inner().slots(after, limit)
+    }
+
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        self.inner().lanes(pipeline, after, limit)
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {
@@ -133,6 +145,22 @@ impl<L: Layer> Store for L {
 
     fn parked(&self, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
         Layer::parked(self, after, limit)
+    }
+
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error> {
+        Layer::dead(self, after, limit)
+    }
+
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error> {
+        Layer::slots(self, after, limit)
+    }
+
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        Layer::lanes(self, pipeline, after, limit)
+    }
+
+    fn bytes(&self) -> Result<Option<u64>, Error> {
+        self.inner().bytes()
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

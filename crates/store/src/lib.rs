@@ -20,14 +20,14 @@ pub use changes::{
     RegistryChange, RowChange, Tile,
 };
 pub use clock::{Clock, ManualClock};
-pub use entries::{Entries, LateEntry, SlotEntry, TimerEntry};
+pub use entries::{DeadKey, Entries, LateEntry, SlotEntry, TimerEntry};
 pub use error::Error;
 pub use inbox::{Arrival, INBOX_BYTES_MAX, Received};
 pub use layer::Layer;
 pub use memory::MemoryStore;
 pub use query::{
-    Count, FEED_SCAN_MAX, Feed, FeedPage, Late, LeafPage, Line, Oldest, PAGE_BYTES_MAX, Page, Query,
-    Recorded, Room,
+    Count, FEED_SCAN_MAX, FIND_SCAN_MAX, Feed, FeedPage, Filling, Late, LeafPage, Line, Narrowed, Oldest,
+    PAGE_BYTES_MAX, Page, Query, Recorded, Room,
 };
 pub use take::{
     IdMap, LaneKey, LaneView, LimitKey, OpenKey, READY_BYTES_MAX, Ready, RegistryKey, RequestKey, Stored,
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// One submission with its documents.
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error>;
 
-    /// A page of rows, newest first, of [`PAGE_BYTES_MAX`] at most.
+    /// A page of rows, newest first, of [`PAGE_BYTES_MAX`] at most; [`Filling`] says when it ends.
     fn find(&self, query: &Query) -> Result<Page, Error>;
 
     /// A submission's events after a revision, oldest first: so many at most, of [`PAGE_BYTES_MAX`] at most. There are no
@@ -90,6 +90,21 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Returns the smallest id in each place with open submissions, in no order: one search a place.
     fn oldest(&self) -> Result<Vec<Oldest>, Error>;
+
+    /// Returns the number of dead letters by place and error, in the order of their keys: so many at most, after one. The
+    /// numbers are maintained by `transact`.
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error>;
+
+    /// Returns the taken slots of limits, in their order: so many at most, after one.
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error>;
+
+    /// Returns the lanes of a pipeline that somebody is in line for, in the order of their bytes: so many at most, after one.
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error>;
+
+    /// Returns the bytes that the store takes, where that is known without looking at what it holds.
+    fn bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
 
     /// Tells whether other servers may be at work over the same store.
     fn is_shared(&self) -> bool {

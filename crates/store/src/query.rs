@@ -15,14 +15,22 @@ pub struct Query {
     pub status: Option<Status>,
     /// The progress of the investigation of the submission's end.
     pub investigation: Option<InvestigationStatus>,
-    /// Finds the submission that holds the key: one that has not ended.
+    /// Finds all that have the key: its holder, those that wait for it, those that ended with it.
     pub key: Option<Name>,
+    /// Finds the submission that holds the key: one that has not ended.
+    pub held_key: Option<Name>,
     pub parent: Option<SubmissionId>,
     /// The lane that a submission holds or is in line for.
     pub lane: Option<Name>,
     pub labels: BTreeMap<Name, Name>,
     /// Created earlier than this, not at it.
     pub created_before: Option<Time>,
+    /// Created at this or later.
+    pub created_after: Option<Time>,
+    /// The least and the greatest id there may be.
+    pub ids: Option<(SubmissionId, SubmissionId)>,
+    /// Conditions that no list is kept for: looked at row by row.
+    pub narrowed: Narrowed,
     /// The last id of the page before.
     pub after: Option<SubmissionId>,
     /// The number of rows wanted. See [`Query::page_size`].
@@ -37,6 +45,7 @@ impl Query {
             || self.state.is_some()
             || self.status.is_some()
             || self.investigation.is_some()
+            || self.narrowed.worker.is_some()
     }
 
     /// Tells whether rows that the query asks for may be in this place.
@@ -46,6 +55,29 @@ impl Query {
             && self.state.as_ref().is_none_or(|state| *state == place.state)
             && self.status.is_none_or(|status| status == place.status)
             && (self.investigation.is_none() || self.investigation == place.investigation)
+            // Only what is open is leased.
+            && (self.narrowed.worker.is_none() || place.status == Status::Open)
+    }
+
+    /// Returns the greatest id that may be on the page; none if there can be none. Ids begin with the milliseconds of
+    /// their making, so every bound of time is one of ids, too.
+    #[must_use]
+    pub fn greatest(&self) -> Option<SubmissionId> {
+        let before = |id: u128| id.checked_sub(1);
+        let after = self.after.map_or(Some(u128::MAX), |id| before(id.0.as_u128()));
+        let created = self.created_before.map_or(Some(u128::MAX), |time| before(first_id(time)?));
+        // Nothing has been in a state for longer than it exists.
+        let entered = self.narrowed.entered_before.map_or(Some(u128::MAX), |time| before(first_id(time)?));
+        let given = self.ids.map_or(u128::MAX, |(_, greatest)| greatest.0.as_u128());
+        Some(SubmissionId(uuid::Uuid::from_u128(after?.min(created?).min(entered?).min(given))))
+    }
+
+    /// Returns the least id that may be on a page.
+    #[must_use]
+    pub fn least(&self) -> SubmissionId {
+        let created = self.created_after.and_then(first_id).unwrap_or(0);
+        let given = self.ids.map_or(0, |(least, _)| least.0.as_u128());
+        SubmissionId(uuid::Uuid::from_u128(created.max(given)))
     }
 
     /// Returns the number of rows a page has at most: `limit`, brought between 1 and 1,000.
@@ -53,7 +85,51 @@ impl Query {
     pub fn page_size(&self) -> usize {
         page_size(self.limit)
     }
+
+    /// Returns the number of rows a page looks at at most.
+    #[must_use]
+    pub fn scan_max(&self) -> usize {
+        if self.narrowed.is_none() { self.page_size() } else { FIND_SCAN_MAX }
+    }
 }
+
+/// Conditions that rows are tried on one by one, because no list is kept for them.
+///
+/// A list for each would be written at every move or claim. So a page passes over no more than [`FIND_SCAN_MAX`] rows that
+/// fit otherwise, and says how far it came.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Narrowed {
+    /// In its state since before this time, not since it.
+    pub entered_before: Option<Time>,
+    /// The code of its last error.
+    pub error: Option<Name>,
+    /// Leased to this worker.
+    pub worker: Option<Name>,
+}
+
+impl Narrowed {
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Narrowed::default()
+    }
+
+    /// Tells whether a row fits every condition.
+    #[must_use]
+    pub fn fits(&self, row: &Submission) -> bool {
+        self.entered_before.is_none_or(|before| row.entered_at < before)
+            && self
+                .error
+                .as_ref()
+                .is_none_or(|code| row.error.as_ref().is_some_and(|error| error.code == *code))
+            && self
+                .worker
+                .as_ref()
+                .is_none_or(|worker| row.lease().is_some_and(|lease| lease.worker == *worker))
+    }
+}
+
+/// The number of rows that a page passes over at most where it is narrowed.
+pub const FIND_SCAN_MAX: usize = 2_000;
 
 /// The bound on a page of rows or events, in bytes as stored. A page ends with the row or event that reaches the
 /// bound: so one is always there, and a page may have fewer than were wanted without being the last.
@@ -93,6 +169,11 @@ impl Room {
     }
 }
 
+/// Returns the least id that is made at a time; none before there were any.
+fn first_id(time: Time) -> Option<u128> {
+    u128::try_from(time.millis()).ok().map(|millis| millis.saturating_mul(1 << 80))
+}
+
 fn page_size(wanted: usize) -> usize {
     wanted.clamp(1, 1_000)
 }
@@ -100,8 +181,64 @@ fn page_size(wanted: usize) -> usize {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     pub rows: Vec<Submission>,
-    /// True if more rows follow.
+    /// True if more rows follow, or may: a narrowed page ends where it has passed over enough.
     pub more: bool,
+    /// The last row that was looked at.
+    pub last: Option<SubmissionId>,
+}
+
+impl Page {
+    /// Returns the place that the next page begins after; none if there is none.
+    #[must_use]
+    pub fn next(&self) -> Option<SubmissionId> {
+        self.last.filter(|_| self.more)
+    }
+}
+
+/// A page under construction: what is on it, and whether it is full.
+#[derive(Debug)]
+pub struct Filling<'q> {
+    query: &'q Query,
+    page: Page,
+    room: Room,
+    seen: usize,
+}
+
+impl<'q> Filling<'q> {
+    #[must_use]
+    pub fn new(query: &'q Query) -> Self {
+        Filling { query, page: Page::default(), room: Room::default(), seen: 0 }
+    }
+
+    /// Tells whether no other row is looked at.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.page.rows.len() == self.query.page_size()
+            || self.seen == self.query.scan_max()
+            || !self.room.is_left()
+    }
+
+    /// Tells whether the page has reached its bound of bytes.
+    #[must_use]
+    pub fn is_out_of_room(&self) -> bool {
+        !self.room.is_left()
+    }
+
+    /// Looks at the next row that every list has, of so many bytes as it is stored.
+    pub fn look(&mut self, row: Submission, bytes: usize) {
+        self.room.take(bytes);
+        self.seen += 1;
+        self.page.last = Some(row.id);
+        if self.query.narrowed.fits(&row) {
+            self.page.rows.push(row);
+        }
+    }
+
+    /// Ends the page. `more`: another row follows in the lists.
+    #[must_use]
+    pub fn page(self, more: bool) -> Page {
+        Page { more, ..self.page }
+    }
 }
 
 /// An event at its position in the sequence of all.
@@ -210,9 +347,11 @@ pub struct Line {
     pub waiting: Vec<SubmissionId>,
 }
 
-/// The submissions of a pipeline that have missed a service level, the longest ago first.
+/// The submissions of a pipeline that have missed a service level, the longest ago first; or one of the lists of what waits
+/// for people ([`crate::entries::ReviewList`]), the first due first.
 #[derive(Debug, Clone)]
 pub struct Late {
+    /// The pipeline, or the name of the list.
     pub pipeline: Name,
     /// Missed at this time or before.
     pub until: Time,

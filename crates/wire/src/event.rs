@@ -38,6 +38,12 @@ pub enum Kind {
     Approved,
     /// Somebody has looked into how it ended.
     Acknowledged,
+    /// A review became one person's, for a while.
+    Assigned,
+    /// A review is nobody's any more.
+    Released,
+    /// Somebody wrote something down.
+    Noted,
     /// The submission follows another version of its pipeline from here on.
     Migrated,
     /// A request to submit was refused and never became a submission.
@@ -48,7 +54,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order they are declared.
-    pub const ALL: [Kind; 18] = [
+    pub const ALL: [Kind; 21] = [
         Kind::Submitted,
         Kind::Moved,
         Kind::Retried,
@@ -64,6 +70,9 @@ impl Kind {
         Kind::Late,
         Kind::Approved,
         Kind::Acknowledged,
+        Kind::Assigned,
+        Kind::Released,
+        Kind::Noted,
         Kind::Migrated,
         Kind::Refused,
         Kind::Merged,
@@ -87,6 +96,9 @@ impl Kind {
             Kind::Late => "late",
             Kind::Approved => "approved",
             Kind::Acknowledged => "acknowledged",
+            Kind::Assigned => "assigned",
+            Kind::Released => "released",
+            Kind::Noted => "noted",
             Kind::Migrated => "migrated",
             Kind::Refused => "refused",
             Kind::Merged => "merged",

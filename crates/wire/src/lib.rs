@@ -9,6 +9,7 @@ pub mod address;
 pub mod api;
 pub mod digest;
 pub mod event;
+pub mod export;
 pub mod json;
 pub mod operation;
 pub mod refusal;

@@ -35,6 +35,15 @@ pub struct Filter {
     pub error: Option<Name>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_before: Option<Time>,
+    /// Created at this time or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_after: Option<Time>,
+    /// In its state since before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entered_before: Option<Time>,
+    /// The worker that has its lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Name>,
 }
 
 impl Filter {
@@ -52,6 +61,9 @@ impl Filter {
             labels: BTreeMap::new(),
             error: None,
             created_before: None,
+            created_after: None,
+            entered_before: None,
+            worker: None,
         }
     }
 }

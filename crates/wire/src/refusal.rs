@@ -76,6 +76,7 @@ codes! {
     RoleRequired = "role-required", Forbidden, "the caller's role does not allow this";
     Reserved = "reserved", Forbidden, "this is the engine's own; nobody else may have it";
     SelfApproval = "self-approval", Forbidden, "somebody else than the submitter must do this";
+    NotSubmitter = "not-submitter", Forbidden, "only whoever submitted it may do this";
     ForbiddenHost = "forbidden-host", Forbidden, "an open server answers only to this machine's own names";
     UnknownRoute = "unknown-route", NotFound, "there is nothing at this address";
     UnknownPipeline = "unknown-pipeline", NotFound, "no such pipeline";
@@ -99,12 +100,15 @@ codes! {
     Erased = "erased", Conflict, "the submission's documents were erased";
     NotDead = "not-dead", Conflict, "only a dead letter can be redriven";
     NothingToAcknowledge = "nothing-to-acknowledge", Conflict, "nothing about the submission waits to be investigated";
+    NotInReview = "not-in-review", Conflict, "the submission waits for no person";
+    ReviewTaken = "review-taken", Conflict, "another person has the review";
     NotAmendable = "not-amendable", Conflict, "the pipeline does not let this be amended";
     NotMigratable = "not-migratable", Conflict, "the submission cannot follow that version as it stands";
     UnknownOperation = "unknown-operation", NotFound, "no such operation";
     OperationOver = "operation-over", Conflict, "the operation has ended";
     UnknownVersion = "unknown-version", NotFound, "no such version of the pipeline";
     CursorAhead = "cursor-ahead", Conflict, "the cursor is further on already";
+    AlreadyAsked = "already-asked", Conflict, "the caller has asked for this already";
     GuardNotMet = "guard-not-met", Conflict, "the action's conditions do not hold now";
     Expired = "expired", Conflict, "the submission's time to live is over; finish or let go";
     VersionExists = "version-exists", Conflict, "this version was applied with other contents";

@@ -1,11 +1,13 @@
 //! The facts of a submission that rows, events and answers have in common.
 
+mod assignment;
 mod failure;
 mod id;
 mod investigation;
 mod progress;
 mod status;
 
+pub use assignment::Assignment;
 pub use failure::Failure;
 pub use id::SubmissionId;
 pub use investigation::{Investigation, InvestigationStatus};

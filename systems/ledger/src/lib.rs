@@ -1,13 +1,36 @@
 //! Batches for distributed ledgers, in order and one in flight per service.
 
-use system::{PipelineFile, System};
+mod adapter;
+mod batch;
+mod commands;
+mod ledgers;
+mod poller;
+pub mod queue_file;
+pub mod queuer;
+mod seconds;
+mod settings;
+mod settle;
+mod submit;
+mod watch;
 
-struct Ledger;
+use std::sync::Arc;
+
+pub use seconds::{InvalidSeconds, Seconds};
+use system::{Command, Desk, Fault, Follower, PipelineFile, Settings, System};
+use worker::Worker;
+
+use ledgers::Ledgers;
+use settings::Table;
+
+#[derive(Default)]
+struct Ledger {
+    table: Table,
+}
 
 /// Returns the system as it is without settings.
 #[must_use]
 pub fn system() -> impl System {
-    Ledger
+    Ledger::default()
 }
 
 impl System for Ledger {
@@ -16,8 +39,48 @@ impl System for Ledger {
     }
 
     fn pipelines(&self) -> Vec<PipelineFile> {
-        const NAMED: &[(&str, &str)] =
-            &[("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json"))];
-        vec![PipelineFile::new("ledger-batch.toml", include_str!("../ledger-batch.toml")).naming(NAMED)]
+        const NAMED: &[(&str, &str)] = &[
+            ("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json")),
+            ("schemas/ledger-batch-delayed.json", include_str!("../schemas/ledger-batch-delayed.json")),
+        ];
+        const FINALITY: &[(&str, &str)] =
+            &[("schemas/ledger-finality.json", include_str!("../schemas/ledger-finality.json"))];
+        vec![
+            PipelineFile::new("ledger-batch.toml", include_str!("../ledger-batch.toml")).naming(NAMED),
+            PipelineFile::new("ledger-finality.toml", include_str!("../ledger-finality.toml"))
+                .naming(FINALITY),
+        ]
+    }
+
+    fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
+        self.table = Table::read(settings)?;
+        Ok(())
+    }
+
+    fn tasks(&self, desk: &Desk, worker: Worker) -> Worker {
+        let ledgers = Arc::new(Ledgers::new(&self.table, &desk.fetch));
+        let (watched, settled, client) = (ledgers.clone(), ledgers.clone(), desk.client.clone());
+        worker
+            .concurrency(self.table.at_once)
+            .task("ledger.submit", move |task| {
+                let ledgers = ledgers.clone();
+                async move { submit::submit(&ledgers, task).await }
+            })
+            .task("ledger.watch", move |task| {
+                let ledgers = watched.clone();
+                async move { watch::watch(&ledgers, task).await }
+            })
+            .task("ledger.settle", move |task| {
+                let (ledgers, client) = (settled.clone(), client.clone());
+                async move { settle::settle(&ledgers, &client, task).await }
+            })
+    }
+
+    fn followers(&self, desk: &Desk) -> Vec<Follower> {
+        vec![settle::follower(&desk.client)]
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        commands::all()
     }
 }

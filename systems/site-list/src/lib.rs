@@ -1,5 +1,22 @@
 //! A public list of sites with a transparency log.
+//!
+//! `rules` judges a change, `list` is what comes of all of them, `leaf` is what the log says about each.
 
+mod action;
+pub mod check;
+mod found;
+mod hex;
+pub mod leaf;
+pub mod list;
+mod policy;
+mod refused;
+pub mod rules;
+pub mod sites;
+
+pub use action::Action;
+pub use found::Found;
+pub use policy::{Policy, SIGNERS_MAX, Signer};
+pub use refused::{CODES, Code, Refused};
 use system::{PipelineFile, System};
 
 struct SiteList;

@@ -13,13 +13,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store-conformance", &["wire", "model", "store"]),
     ("store-sqlite", &["wire", "model", "store"]),
     ("store-postgres", &["wire", "model", "store"]),
-    ("audit", &["wire", "model"]),
+    ("tlog", &["wire"]),
+    ("audit", &["wire", "model", "tlog"]),
     ("engine", &["wire", "model", "store", "audit"]),
     ("worker", &["wire"]),
     ("app", &["wire", "model", "draw", "fetch", "store", "audit", "engine", "worker"]),
     ("client", &["wire", "worker"]),
     ("system", &["wire", "worker", "client", "fetch"]),
-    ("server", &["wire", "model", "draw", "store", "audit", "engine", "app", "worker", "client", "system"]),
+    ("console", &["wire", "model", "draw", "app", "system"]),
+    (
+        "server",
+        &[
+            "wire", "model", "draw", "store", "audit", "engine", "app", "worker", "client", "system",
+            "console",
+        ],
+    ),
     ("sending", &["wire", "model", "fetch", "engine", "app", "worker"]),
     ("sim", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine"]),
     ("bench", &["wire", "model", "store", "store-sqlite", "store-postgres", "audit", "engine", "client"]),
@@ -49,8 +57,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// The crates that every system may use. A system asks for everything through the public client, so whatever a system
-/// can do a user can.
-const OF_SYSTEMS: &[&str] = &["wire", "client", "worker", "fetch", "system"];
+/// can do a user can. A system may keep a log of its own: `tlog` knows nothing of submissions.
+const OF_SYSTEMS: &[&str] = &["wire", "tlog", "client", "worker", "fetch", "system"];
 
 /// The crates that `name` may use; `None` where nobody has said.
 fn allowed(name: &str) -> Option<&'static [&'static str]> {

@@ -72,6 +72,19 @@ def acknowledge(id: str, note: str | None, key: str | None, revision: int | None
     return _fenced(sent.idempotent(key), revision)
 
 
+def reviews(query: Mapping[str, Any]) -> Call:
+    return read("reviews", query=given(**query))
+
+
+def review(id: str, step: str, body: Mapping[str, Any], key: str | None, revision: int | None) -> Call:
+    sent = call("POST", "submissions", id, "review", step, body=given(**body))
+    return _fenced(sent.idempotent(key), revision)
+
+
+def note(id: str, text: str, key: str | None, revision: int | None) -> Call:
+    return _fenced(call("POST", "submissions", id, "notes", body={"text": text}).idempotent(key), revision)
+
+
 def _fenced(sent: Call, revision: int | None) -> Call:
     return sent if revision is None else sent.header("if-match", f'"{revision}"')
 

@@ -17,6 +17,7 @@ from .errors import Unreachable
 from .retries import Retries
 from .spans import Span
 from .views import (
+    Actions,
     Child,
     Claimed,
     Cursor,
@@ -24,10 +25,12 @@ from .views import (
     Event,
     EventPage,
     FeedPage,
+    Found,
     Hold,
     Json,
     ManyResult,
     Progress,
+    ReviewPage,
     Settled,
     Submission,
     SubmissionPage,
@@ -117,6 +120,11 @@ class AsyncClient:
         lane: str | None = None,
         labels: Mapping[str, str] | None = None,
         created_before: datetime | str | None = None,
+        created_after: datetime | str | None = None,
+        entered_before: datetime | str | None = None,
+        error: str | None = None,
+        worker: str | None = None,
+        id: str | None = None,
         page_size: int | None = None,
     ) -> AsyncIterator[Submission]:
         """Submissions, newest first, without their documents. Pages are fetched as they are needed."""
@@ -130,6 +138,11 @@ class AsyncClient:
             "lane": lane,
             "labels": labels,
             "created_before": created_before,
+            "created_after": created_after,
+            "entered_before": entered_before,
+            "error": error,
+            "worker": worker,
+            "id": id,
         }
         return self._pages("submissions", filter, page_size)
 
@@ -174,9 +187,74 @@ class AsyncClient:
         seconds = None if at_most is None else spans.seconds(at_most)
         return await self._drive(_flows.wait(id, seconds, self._retries))
 
+    async def find(self, text: str) -> Found:
+        """The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`."""
+        answer: Found = await self._send(_routes.read("find", query={"text": text}))
+        return answer
+
     async def why(self, id: str) -> Why:
         """Every reason a submission is not moving."""
         answer: Why = await self._send(_routes.read("submissions", id, "why"))
+        return answer
+
+    async def reviews(
+        self,
+        *,
+        pipeline: str | None = None,
+        role: str | None = None,
+        whose: str | None = None,
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> ReviewPage:
+        """A page of what waits for people, the first due first. `whose` is all, unassigned or mine."""
+        query = {"pipeline": pipeline, "role": role, "whose": whose, "limit": limit, "after": after}
+        answer: ReviewPage = await self._send(_routes.reviews(query))
+        return answer
+
+    async def claim_review(
+        self,
+        id: str,
+        *,
+        span: Span | None = None,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submission:
+        """Takes a review on, or keeps it for longer."""
+        body = {"for": None if span is None else spans.text(span)}
+        answer: Submission = await self._send(_routes.review(id, "claim", body, idempotency_key, revision))
+        return answer
+
+    async def hand_over_review(
+        self,
+        id: str,
+        to: str,
+        *,
+        span: Span | None = None,
+        revision: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> Submission:
+        """Gives a review to somebody else."""
+        body = {"to": to, "for": None if span is None else spans.text(span)}
+        answer: Submission = await self._send(_routes.review(id, "hand-over", body, idempotency_key, revision))
+        return answer
+
+    async def release_review(
+        self, id: str, *, revision: int | None = None, idempotency_key: str | None = None
+    ) -> Submission:
+        """Lets a review go."""
+        answer: Submission = await self._send(_routes.review(id, "release", {}, idempotency_key, revision))
+        return answer
+
+    async def note(
+        self, id: str, text: str, *, revision: int | None = None, idempotency_key: str | None = None
+    ) -> Submission:
+        """Writes down what others should know."""
+        answer: Submission = await self._send(_routes.note(id, text, idempotency_key, revision))
+        return answer
+
+    async def actions(self, id: str) -> Actions:
+        """What this client's token may do with a submission now, and why not the rest."""
+        answer: Actions = await self._send(_routes.read("submissions", id, "actions"))
         return answer
 
     async def act(

@@ -84,6 +84,8 @@ class Submission(_Submission, total=False):
     stands_for: str
     key_waits: bool
     approvals: list[dict[str, Any]]
+    assigned: dict[str, str]
+    notes: int
     traceparent: str
     tracestate: str
     sla: list[dict[str, Any]]
@@ -91,7 +93,28 @@ class Submission(_Submission, total=False):
     result: Json
 
 
-class WholeSubmission(Submission):
+class _Attempt(TypedDict):
+    state: str
+    worker: str
+    attempt: int
+    started_at: str
+    ended_at: str
+    end: str
+    trigger: str
+
+
+class Attempt(_Attempt, total=False):
+    """One try of a worker, from its claim to its end."""
+
+    error: Failed
+
+
+class _WholeSubmission(Submission, total=False):
+    attempts: list[Attempt]
+    attempts_left_out: int
+
+
+class WholeSubmission(_WholeSubmission):
     """A submission with its documents, as it is given when one is asked for by its id."""
 
     payload: Json
@@ -99,6 +122,21 @@ class WholeSubmission(Submission):
 
 
 class SubmissionPage(TypedDict):
+    submissions: list[Submission]
+    next: Optional[str]
+
+
+class Found(TypedDict):
+    """What a text may mean, and the one it does mean where that is clear."""
+
+    meant: Optional[str]
+    submissions: list[Submission]
+    more: bool
+
+
+class ReviewPage(TypedDict):
+    """What waits for people. `next` is a place in the list, no id."""
+
     submissions: list[Submission]
     next: Optional[str]
 
@@ -125,6 +163,7 @@ _Event = TypedDict(
 
 class Event(_Event, total=False):
     error: Failed
+    worker: str
     notified: list[dict[str, Any]]
 
 
@@ -154,6 +193,58 @@ class Reason(TypedDict):
     code: str
     sentence: str
     details: dict[str, Any]
+
+
+class Target(TypedDict, total=False):
+    """A state that an action may lead to."""
+
+    state: str
+    title: Optional[str]
+    legal: bool
+    agreed: list[str]
+    refusal: dict[str, Any]
+
+
+class Form(TypedDict, total=False):
+    """What an action asks for, and what it does."""
+
+    when: str
+    role: str
+    reviewers: list[str]
+    only_submitter: bool
+    reason: bool
+    data: Json
+    task: str
+    approvals: int
+    to: list[Target]
+    pick: Optional[str]
+
+
+class Action(TypedDict, total=False):
+    name: str
+    title: str
+    legal: bool
+    forms: list[Form]
+    refusal: dict[str, Any]
+
+
+class Deed(TypedDict, total=False):
+    name: str
+    legal: bool
+    refusal: dict[str, Any]
+
+
+class Actions(TypedDict):
+    """What a caller may do with a submission at a revision."""
+
+    submission: str
+    pipeline: str
+    version: int
+    state: str
+    status: str
+    revision: int
+    actions: list[Action]
+    deeds: list[Deed]
 
 
 class Why(TypedDict):

@@ -1,9 +1,9 @@
 //! Retention: entries below a minimum index may go, once the log itself says so. Hash tiles stay, so every proof does.
 
-use super::store::{TileStore, TileStoreError};
 use crate::leaf::Pruned;
 use crate::tiles::{Shelf, TILE_WIDTH, TilePath};
 use crate::tree::{ProofError, leaf_hash, verify_inclusion};
+use tlog::follow::{TileStore, TileStoreError};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PruneError {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use model::event::Pseudonym;
 use model::{Digest, Name, Role, Time};
+use tlog::guard::Fork;
 
 const FORMAT: u32 = 1;
 
@@ -92,6 +93,14 @@ fn first() -> u32 {
 
 fn is_first(revision: &u32) -> bool {
     *revision == 1
+}
+
+impl Forked {
+    /// Returns the decision as the log's guard takes it.
+    #[must_use]
+    pub fn decision(&self) -> Fork {
+        Fork { size: self.size, root: self.root, leaf: Record::Forked(self.clone()).bytes() }
+    }
 }
 
 impl Record {

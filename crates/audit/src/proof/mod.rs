@@ -2,7 +2,6 @@
 
 mod evidence;
 mod prove;
-mod tlog;
 
 pub use evidence::{
     Consistency, Definition, Document, Documents, Evidence, EvidenceError, EvidenceEvent, FORMAT,

@@ -3,10 +3,10 @@
 use model::{Digest, Name, SubmissionId};
 
 use super::evidence::{Consistency, Definition, Documents, Evidence, EvidenceEvent, FORMAT};
-use super::tlog::TlogProof;
 use crate::note::{Checkpoint, MalformedCheckpoint, MalformedNote, Note, to_base64};
 use crate::tiles::{CheckedTiles, TileError, TileSource};
 use crate::tree::{prove_consistency, prove_inclusion, subtree_hash};
+use tlog::TlogProof;
 
 /// The leaves and definitions that the log has of a submission.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use model::event::Kind;
 use model::json::Json;
-use model::pipeline::{self, After, By, Clock, Edge, Pipeline, Source, State, Ttl};
-use model::{ActorKind, Digest, Millis, Right, Role, Time};
+use model::pipeline::{self, After, By, Clock, Edge, Pipeline, Source, State, Stretch, Ttl};
+use model::{ActorKind, Digest, Right, Role, Time};
 
 use super::finding::{Fault, Finding};
 use crate::leaf::EventLeaf;
@@ -51,14 +51,17 @@ pub(super) enum Means {
     Children,
     ParentCancelled,
     Ttl,
+    Late,
 }
 
 /// The time at which the clock may take an edge. Computed times are not known here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     Always,
-    SinceEntry(Millis),
-    SinceSubmission(Millis),
+    SinceEntry(Stretch),
+    SinceSubmission(Stretch),
+    /// With the service level of the state.
+    Missed,
     At(Time),
 }
 
@@ -151,7 +154,9 @@ impl Rules {
         let is_it = |ttl: &&Ttl| std::ptr::eq(edge, &ttl.edge);
         let of_state = state.and_then(|state| state.ttl.as_ref()).filter(is_it);
         let of_pipeline = self.pipeline.ttl.as_ref().filter(is_it);
+        let of_level = state.and_then(|state| state.sla.as_ref()?.missed.as_ref()?.edge.as_ref());
         match (by, clock, of_state, of_pipeline) {
+            (By::Late, ..) if of_level.is_some_and(|missed| std::ptr::eq(missed, edge)) => Due::Missed,
             (By::Clock, Some(Clock::For(span)), ..) => Due::SinceEntry(*span),
             (By::Clock, Some(Clock::Until(time)), ..) => Due::At(*time),
             (By::Ttl, _, Some(Ttl { after: After::Fixed(span), .. }), _) => Due::SinceEntry(*span),
@@ -203,7 +208,7 @@ impl Rules {
         for (list, (by, edges)) in self.lists(Some(from)).iter().enumerate() {
             if matches!(by, By::Action(name) if **name == *leaf.trigger) {
                 let with_task = edges.iter().enumerate().filter(|(_, edge)| edge.task.is_some());
-                let granted = with_task.filter(|(_, edge)| covers(leaf.right, state.role_of(edge)));
+                let granted = with_task.filter(|(_, edge)| may_act(state, edge, leaf.right));
                 ways.extend(granted.map(|(edge, found)| self.way((list, edge), by, found, Some(state))));
             }
         }
@@ -241,12 +246,23 @@ impl Rules {
             Kind::Approved => {
                 let edges = state.actions.iter().flat_map(|action| &action.edges);
                 let several: Vec<_> = edges.filter(|edge| edge.approvals > 1).collect();
-                let may = several.iter().any(|edge| covers(leaf.right, state.role_of(edge)));
+                let may = several.iter().any(|edge| may_act(state, edge, leaf.right));
                 (!several.is_empty(), Some("approve"), may)
             }
             Kind::Acknowledged => {
                 let role = state.investigate();
                 (role.is_some(), Some("acknowledge"), role.is_some_and(|role| covers(leaf.right, role)))
+            }
+            Kind::Assigned | Kind::Released => {
+                let mut edges = state.actions.iter().flat_map(|action| &action.edges);
+                let expires = by_machine && leaf.kind == Kind::Released;
+                let human = matches!(state.kind, pipeline::Kind::Human { .. });
+                let trigger = if leaf.kind == Kind::Assigned { "assign" } else { "release" };
+                (human, Some(trigger), expires || edges.any(|edge| may_act(state, edge, leaf.right)))
+            }
+            Kind::Noted => {
+                let may = matches!(leaf.right, Right::Role(role) if role != Role::Viewer);
+                (true, Some("note"), may)
             }
             Kind::Submitted
             | Kind::Moved
@@ -298,21 +314,27 @@ fn means(by: &By) -> Means {
         By::Children(_) => Means::Children,
         By::ParentCancelled => Means::ParentCancelled,
         By::Ttl => Means::Ttl,
+        By::Late => Means::Late,
     }
 }
 
 fn may(by: &By, edge: &Edge, state: Option<&State>, right: Right) -> bool {
     match (by, right) {
         (By::Start, Right::Role(role)) => edge.role.is_none_or(|wanted| role.covers(wanted)),
-        (By::Action(_), right) => state.is_some_and(|state| covers(right, state.role_of(edge))),
+        (By::Action(_), right) => state.is_some_and(|state| may_act(state, edge, right)),
         // A redriven outcome is followed by the machine: whether it was redriven is asked later.
         (By::Outcome(_) | By::Error | By::GuardError, Right::Lease(_) | Right::Rule) => true,
         (
-            By::Pass | By::Clock | By::Crashed | By::Children(_) | By::ParentCancelled | By::Ttl,
+            By::Pass | By::Clock | By::Crashed | By::Children(_) | By::ParentCancelled | By::Ttl | By::Late,
             Right::Rule,
         ) => true,
         _ => false,
     }
+}
+
+/// Tells whether a right may be one to an action. Names are not in a leaf, so somebody who is named may be anybody.
+fn may_act(state: &State, edge: &Edge, right: Right) -> bool {
+    matches!(right, Right::Role(role) if state.may_role(edge, role))
 }
 
 fn covers(right: Right, wanted: Role) -> bool {

@@ -22,6 +22,8 @@ pub(super) struct Stand {
     pending: Option<Box<Pending>>,
     /// Set if somebody has looked into how the submission ended.
     acknowledged: bool,
+    /// Set if the review was somebody's since the state was entered.
+    assigned: bool,
 }
 
 /// An action that was granted and whose task runs.
@@ -62,6 +64,7 @@ impl Stand {
             created_at: leaf.at,
             pending: None,
             acknowledged: false,
+            assigned: false,
         };
         stand.known = leaf.kind == Kind::Moved;
         if let Right::Lease(no) = leaf.right {
@@ -116,6 +119,9 @@ impl Stand {
             Kind::Erased | Kind::Forgotten => !self.dead && self.pending.is_none(),
             Kind::Late => !state.is_final() || self.pending.is_some(),
             Kind::Acknowledged => !self.dead && self.pending.is_none() && !self.acknowledged,
+            Kind::Assigned => !self.dead && self.pending.is_none(),
+            Kind::Released => !self.dead && self.pending.is_none() && self.assigned,
+            Kind::Noted => true,
             // While the task of a granted action runs, another action may still be asked for, by several people if need
             // be: whoever has the last word ends the task, as with an action that needs one.
             Kind::Approved | Kind::Died | Kind::Requested | Kind::Moved | Kind::Migrated => true,
@@ -169,8 +175,15 @@ impl Stand {
         }
         let due = match way.due {
             Due::Always => return Ok(()),
-            Due::SinceEntry(span) => self.entered_at.plus(span),
-            Due::SinceSubmission(span) => self.created_at.plus(span),
+            Due::SinceEntry(span) => rules.pipeline.over(span, None, self.entered_at),
+            Due::SinceSubmission(span) => rules.pipeline.over(span, None, self.created_at),
+            Due::Missed => match &rules.state(self.state).sla {
+                Some(sla) => match sla.target.or(sla.p95) {
+                    Some(span) => rules.pipeline.due(sla, span, self.entered_at),
+                    None => return Ok(()),
+                },
+                None => return Ok(()),
+            },
             Due::At(time) => time,
         };
         // Before it was entered: the clock was set back in between, and what waited for its turn first counts from then.
@@ -190,7 +203,7 @@ impl Stand {
             Kind::Submitted | Kind::Moved => {
                 (self.known, self.dead, self.pending, self.attempt) = (true, false, None, 1);
                 (self.state, self.entered_at) = (verdict.to, leaf.at);
-                self.acknowledged = false;
+                (self.acknowledged, self.assigned) = (false, false);
             }
             Kind::Retried => self.attempt = self.attempt.saturating_add(1),
             Kind::Died => (self.dead, self.pending) = (true, None),
@@ -202,6 +215,8 @@ impl Stand {
             Kind::Redriven => (self.dead, self.attempt) = (false, 1),
             Kind::Sealed => self.attempt = 1,
             Kind::Acknowledged => self.acknowledged = true,
+            Kind::Assigned => self.assigned = true,
+            Kind::Released => self.assigned = false,
             Kind::Migrated => {
                 // Whether it goes on waiting as it did is not in the leaf: its next move tells.
                 (self.known, self.pending, self.state) = (false, None, verdict.to);
@@ -212,6 +227,7 @@ impl Stand {
             | Kind::Forgotten
             | Kind::Late
             | Kind::Approved
+            | Kind::Noted
             | Kind::Refused
             | Kind::Merged => {}
         }

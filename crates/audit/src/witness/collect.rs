@@ -4,8 +4,8 @@ use model::Digest;
 
 use crate::note::{Checkpoint, Note, Signature, VerifierKey, decimal};
 
-use super::policy::Policy;
 use super::request::AddCheckpoint;
+use tlog::policy::Policy;
 
 /// Carries a body to `<url>/add-checkpoint` and brings status and body back.
 pub trait Post {

@@ -4,7 +4,7 @@
 #[path = "../../../model/tests/support/mod.rs"]
 pub(crate) mod story;
 
-use audit::follow::{FolderStore, Publisher, TileStore as _};
+use audit::follow::{FolderStore, Publisher, TileStore as _, put_definition};
 use audit::guard::Guard;
 use audit::leaf::{Applied, Record};
 use audit::note::{Algorithm, SigningKey, Trust};
@@ -92,7 +92,7 @@ impl Deployment {
 
     /// Logs a definition and keeps its bytes where verifiers look.
     pub(crate) fn apply(&mut self, pipeline: &Pipeline) -> u64 {
-        self.store.put_definition(pipeline.definition.as_str().as_bytes()).unwrap();
+        put_definition(&self.store, pipeline.definition.as_str().as_bytes()).unwrap();
         let index = self.leaves.len() as u64;
         self.publish(&[applied(pipeline)]);
         index

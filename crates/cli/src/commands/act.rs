@@ -1,35 +1,36 @@
 use clap::Args;
 use client::{ActOptions, Client, Rest};
-use model::SubmissionId;
 use model::event::Kind;
-use wire::api::{ActBody, SubmissionView};
+use wire::api::{ActBody, FormView, SubmissionView};
 
 use super::list::table;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::{Exit, Stop};
-use crate::output::{self, Format, plain, say};
-use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, read_id, rested};
+use crate::output::{self, Format, Table, plain, say};
+use crate::remote::{ServerArgs, WaitArgs, block_on, document, idempotency_key, rested};
+use crate::which::Which;
 
 /// Make a move that people make, for one submission or all that fit: approve, reject, escalate, ...
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "milepost act [OPTIONS] <ID> <ACTION>\n       milepost act [OPTIONS] --pipeline <NAME> <ACTION>",
+    override_usage = "milepost act [OPTIONS] <ID> [ACTION]\n       milepost act [OPTIONS] --pipeline <NAME> <ACTION>",
     after_help = "\
 Examples:
+  milepost act ID
   milepost act ID escalate
   milepost act ID reject --reason 'asks for more rights than it needs'
   milepost act ID approve --data '{\"intent\":true}' --wait
   milepost act --pipeline skill-review --state NEEDS_REVIEW --label owner=northwind reject --reason 'asked by owner' --yes
 
-`milepost show ID` says which actions there are. Where an action has a task, the move is made when the task is done:
---wait waits for it. With --pipeline the action is done to all that fit, as an operation of the server."
+Without an action, it lists those there are, what each asks for, and why you may not take the others. Where an action has
+a task, the move is made when the task is done: --wait waits for it. With --pipeline the action is done to all that fit, as an operation of the server."
 )]
 pub(crate) struct Act {
-    /// The submission's id
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
     #[arg(value_name = "ID", required = true)]
     first: String,
 
-    /// The action, as the pipeline names it
+    /// The action, as the pipeline names it; without one, all are listed
     #[arg(value_name = "ACTION")]
     second: Option<String>,
 
@@ -59,7 +60,7 @@ impl Act {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let data = document(self.data.as_deref(), None)?;
         let (id, action) = match (&self.bulk.pipeline, &self.second) {
-            (None, Some(action)) => (read_id(&self.first).map_err(Stop::usage)?, action),
+            (None, Some(action)) => (Which::from(&*self.first), action),
             (Some(pipeline), None) if !self.wait.wait => {
                 let (reason, to) = (self.reason.as_deref(), self.to.as_deref());
                 let deed = Deed { action: &self.first, reason, to, data };
@@ -68,22 +69,17 @@ impl Act {
             (Some(_), None) => return Err(Stop::usage("--wait is for one submission").into()),
             (Some(_), Some(_)) => return Err(Stop::usage("give an id or --pipeline, not both").into()),
             (None, None) => {
-                let stop = Stop::usage("say which submission and what to do: `milepost act ID ACTION`");
-                return Err(stop.next("`milepost show ID` says which actions there are").into());
+                let which = Which::from(&*self.first);
+                return block_on(list(&self.server.client()?, &which, format));
             }
         };
         let body = ActBody { reason: self.reason.clone(), data, to: self.to.as_deref().map(Into::into) };
-        block_on(self.act(id, action, &body, format))
+        block_on(self.act(&id, action, &body, format))
     }
 
-    async fn act(
-        &self,
-        id: SubmissionId,
-        action: &str,
-        body: &ActBody,
-        format: Format,
-    ) -> anyhow::Result<Exit> {
+    async fn act(&self, which: &Which, action: &str, body: &ActBody, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
+        let id = which.id(&client).await?;
         let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: None };
         let submission = client.act(id, action, body, &options).await?;
         if !self.wait.wait {
@@ -111,20 +107,51 @@ impl Act {
 
 /// Says how many have agreed to an action that needs several, and how many are missing.
 async fn say_who_agreed(client: &Client, submission: &SubmissionView, action: &str) -> anyhow::Result<()> {
-    let agreed: Vec<&str> =
-        submission.approvals.iter().filter(|yes| &*yes.action == action).map(|yes| &*yes.by).collect();
-    let why = client.why(submission.id).await?;
-    let actions = why.reasons.iter().filter_map(|reason| reason.details.get("actions")?.as_array()).flatten();
-    let needed = actions.filter(|one| one["name"] == action).find_map(|one| one["approvals"].as_u64());
-    let (count, names) = (agreed.len(), plain(&agreed.join(", ")));
-    match needed.and_then(|needed| Some((needed, usize::try_from(needed).ok()?.checked_sub(count)?))) {
-        Some((needed, 1)) => say!("{count} of {needed} have agreed ({names}); one more is needed"),
-        Some((needed, missing)) => {
-            say!("{count} of {needed} have agreed ({names}); {missing} more are needed");
-        }
-        None => say!("{count} have agreed ({names}); more are needed"),
+    let answer = client.actions(submission.id).await?;
+    let asked = answer.actions.iter().filter(|view| &*view.name == action);
+    for form in asked.flat_map(|view| &view.forms) {
+        let begun = form.to.iter().filter(|target| !target.agreed.is_empty());
+        begun.filter_map(|target| form.agreement(target)).for_each(|sentence| say!("{}", plain(&sentence)));
     }
     Ok(())
+}
+
+/// Lists what the caller may do, and why not the rest.
+async fn list(client: &Client, which: &Which, format: Format) -> anyhow::Result<Exit> {
+    let answer = client.actions(which.id(client).await?).await?;
+    if format == Format::Json {
+        output::print_json(&answer)?;
+        return Ok(Exit::Fine);
+    }
+    let mut table = Table::new(["ACTION", "OPEN", "TO", "ASKS FOR"]);
+    for action in &answer.actions {
+        let open = if action.legal { "yes" } else { "no" }.to_owned();
+        let name = action.name.to_string();
+        match (&action.refusal, action.forms.as_slice()) {
+            (Some(refusal), _) => table.row([name, open, String::new(), refusal.detail.clone()]),
+            (None, forms) => forms.iter().for_each(|form| {
+                let to: Vec<&str> = form.to.iter().map(|target| &*target.state).collect();
+                table.row([name.clone(), open.clone(), to.join(" or "), asked(form)]);
+            }),
+        }
+    }
+    output::print(&format!("{}, {}\n{}", answer.state, answer.status.as_str(), table.render()))?;
+    Ok(Exit::Fine)
+}
+
+/// Says in a line what a form asks for.
+fn asked(form: &FormView) -> String {
+    let mut parts = Vec::new();
+    parts.extend(form.when.as_ref().map(|when| format!("data with {when}")));
+    parts.extend(form.reason.then(|| "--reason".to_owned()));
+    parts.extend(form.data.as_ref().map(|_| "--data".to_owned()));
+    parts.extend((form.to.len() > 1).then(|| match &form.pick {
+        Some(pick) => format!("--to, else {pick}"),
+        None => "--to".to_owned(),
+    }));
+    parts.extend(form.task.as_ref().map(|task| format!("task {task} runs first")));
+    parts.extend(form.to.iter().filter_map(|target| form.agreement(target)));
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
 }
 
 pub(crate) fn print(submission: &SubmissionView, format: Format) -> anyhow::Result<()> {

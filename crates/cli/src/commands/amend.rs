@@ -1,11 +1,11 @@
 use clap::Args;
 use client::ActOptions;
-use model::SubmissionId;
 
 use super::act;
 use crate::exit::{Exit, Stop};
 use crate::output::Format;
-use crate::remote::{DataArgs, ServerArgs, block_on, idempotency_key, read_id};
+use crate::remote::{DataArgs, ServerArgs, block_on, idempotency_key};
+use crate::which::Which;
 
 /// Change a submission's payload while it is under way
 #[derive(Debug, Args)]
@@ -18,9 +18,9 @@ Examples:
 The document is a merge patch: members replace those of the payload, null removes them. The pipeline says which fields
 may be amended, and by whom.")]
 pub(crate) struct Amend {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     #[command(flatten)]
     patch: DataArgs,
@@ -41,7 +41,8 @@ impl Amend {
         })?;
         let client = self.server.client()?;
         let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: self.revision };
-        let submission = block_on(async { Ok(client.amend(self.id, &patch, &options).await?) })?;
+        let submission =
+            block_on(async { Ok(client.amend(self.id.id(&client).await?, &patch, &options).await?) })?;
         act::print(&submission, format)?;
         Ok(Exit::Fine)
     }

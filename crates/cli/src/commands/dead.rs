@@ -1,5 +1,5 @@
 use clap::{Args, Subcommand};
-use model::{Status, SubmissionId};
+use model::Status;
 use wire::api::SubmissionPage;
 
 use super::act;
@@ -7,7 +7,8 @@ use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::listing::{PageArgs, SelectArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
+use crate::which::Which;
 
 /// Look after dead letters: submissions that stopped for good, until somebody redrives them
 #[derive(Debug, Args)]
@@ -50,9 +51,9 @@ struct List {
 /// Set one going again where it stopped, or all that fit
 #[derive(Debug, Args)]
 struct Redrive {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
-    id: Option<SubmissionId>,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID", required_unless_present = "pipeline", conflicts_with = "pipeline")]
+    id: Option<Which>,
 
     /// Why, for the record
     #[arg(long)]
@@ -107,14 +108,15 @@ fn table(page: &SubmissionPage) -> String {
 
 impl Redrive {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
+        let (Some(id), None) = (&self.id, &self.bulk.pipeline) else {
             let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
             let deed = Deed { action: "redrive", reason: self.reason.as_deref(), ..Deed::default() };
             let dead = self.bulk.only(Status::Dead)?;
             return block_on(dead.run(pipeline, deed, &self.server, format));
         };
         let client = self.server.client()?;
-        let submission = block_on(async { Ok(client.redrive(id, self.reason.as_deref()).await?) })?;
+        let submission =
+            block_on(async { Ok(client.redrive(id.id(&client).await?, self.reason.as_deref()).await?) })?;
         act::print(&submission, format)?;
         Ok(Exit::Fine)
     }

@@ -1,12 +1,13 @@
 use clap::{Args, Subcommand, ValueEnum};
 use client::DeliveryFilter;
-use model::{Status, SubmissionId};
+use model::Status;
 use wire::api::{DeliveryPage, DeliveryView};
 
 use crate::exit::Exit;
 use crate::listing::{PageArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
+use crate::which::Which;
 
 /// Look after notifications: mails and webhooks, on their way or not
 #[derive(Debug, Args)]
@@ -43,8 +44,8 @@ enum Channel {
 #[derive(Debug, Args)]
 struct List {
     /// About this submission
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    submission: Option<SubmissionId>,
+    #[arg(long, value_name = "ID")]
+    submission: Option<Which>,
 
     /// Sent this way
     #[arg(long)]
@@ -64,9 +65,9 @@ struct List {
 /// Send one again: a dead one goes on, one that has ended is made anew
 #[derive(Debug, Args)]
 struct Replay {
-    /// The delivery's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The delivery's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    id: Which,
 
     /// Why, for the record
     #[arg(long)]
@@ -93,8 +94,11 @@ impl List {
             Channel::Mail => "mail".to_owned(),
             Channel::Webhook => "webhook".to_owned(),
         });
-        let filter = DeliveryFilter { submission: self.submission, channel, status: self.status };
-        let page = block_on(async { Ok(client.deliveries(&filter, &self.page.page()).await?) })?;
+        let page = block_on(async {
+            let submission = Which::maybe(self.submission.as_ref(), &client).await?;
+            let filter = DeliveryFilter { submission, channel, status: self.status };
+            Ok(client.deliveries(&filter, &self.page.page()).await?)
+        })?;
         match format {
             Format::Json => output::print_json(&page)?,
             Format::Table if page.deliveries.is_empty() => say!("there are no deliveries"),
@@ -126,7 +130,8 @@ fn table(page: &DeliveryPage) -> String {
 impl Replay {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
-        let sent = block_on(async { Ok(client.replay(self.id, self.reason.as_deref()).await?) })?;
+        let sent =
+            block_on(async { Ok(client.replay(self.id.id(&client).await?, self.reason.as_deref()).await?) })?;
         let DeliveryView { id, state, .. } = &sent;
         match format {
             Format::Json => output::print_json(&sent)?,

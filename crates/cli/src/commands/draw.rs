@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use model::SubmissionId;
 use model::pipeline::load;
 use serde_json::json;
 
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
 use crate::source;
+use crate::which::Which;
 
 /// Draw a pipeline file, or the way of a submission through its machine
 #[derive(Debug, Args)]
@@ -24,9 +24,9 @@ pub(crate) struct Draw {
     #[arg(value_name = "FILE", required_unless_present = "submission", conflicts_with = "submission")]
     file: Option<PathBuf>,
 
-    /// The submission whose way to draw
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    submission: Option<SubmissionId>,
+    /// The submission whose way to draw: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(long, value_name = "ID")]
+    submission: Option<Which>,
 
     /// As what to draw [default: mermaid for a file, svg for a submission]
     #[arg(long, value_enum)]
@@ -46,7 +46,7 @@ enum As {
 
 impl Draw {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let (name, kind, drawing) = match (self.submission, &self.file) {
+        let (name, kind, drawing) = match (&self.submission, &self.file) {
             (Some(id), _) => (id.to_string(), "svg", self.way(id)?),
             (None, Some(file)) => self.machine(file)?,
             (None, None) => return Err(Stop::usage("give a pipeline file, or --submission").into()),
@@ -69,13 +69,13 @@ impl Draw {
         Ok((pipeline.name.to_string(), kind, drawing))
     }
 
-    fn way(&self, id: SubmissionId) -> anyhow::Result<String> {
+    fn way(&self, which: &Which) -> anyhow::Result<String> {
         if self.format == Some(As::Mermaid) {
             return Err(
                 Stop::usage("the way of a submission is drawn as SVG only; leave out --format").into()
             );
         }
         let client = self.server.client()?;
-        block_on(async { Ok(client.drawing(id).await?) })
+        block_on(async { Ok(client.drawing(which.id(&client).await?).await?) })
     }
 }

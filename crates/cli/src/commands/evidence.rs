@@ -2,12 +2,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use client::EvidenceWish;
-use model::SubmissionId;
 
 use super::verify::read_checkpoint;
 use crate::exit::Exit;
 use crate::output;
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
+use crate::which::Which;
 
 /// Print everything a third party needs to check what happened to a submission
 #[derive(Debug, Args)]
@@ -19,8 +19,8 @@ Examples:
 
 The document is checked to the byte: keep it as it is printed.")]
 pub(crate) struct Evidence {
-    #[arg(value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    id: Which,
 
     /// A checkpoint you saved: the evidence will prove that the log goes on from there
     #[arg(long, value_name = "CHECKPOINT_FILE")]
@@ -39,7 +39,7 @@ impl Evidence {
         let known_size = self.since.as_deref().map(read_checkpoint).transpose()?.map(|(size, _)| size);
         let wish = EvidenceWish { known_size, without_documents: self.no_documents };
         let client = self.server.client()?;
-        let text = block_on(async { Ok(client.evidence(self.id, wish).await?) })?;
+        let text = block_on(async { Ok(client.evidence(self.id.id(&client).await?, wish).await?) })?;
         output::print(&text)?;
         Ok(Exit::Fine)
     }

@@ -1,12 +1,13 @@
 use clap::Args;
-use model::{SubmissionId, Time};
+use model::Time;
 use wire::api::HoldBody;
 
 use super::holds::table;
 use super::list::read_label;
 use crate::exit::{Exit, Stop};
 use crate::output::{self, Format, say};
-use crate::remote::{ServerArgs, block_on, program, read_id};
+use crate::remote::{ServerArgs, block_on, program};
+use crate::which::Which;
 
 /// Stop submissions where they are, until they are released
 #[derive(Debug, Args)]
@@ -30,9 +31,9 @@ pub(crate) struct Hold {
     #[arg(long, value_name = "KEY")]
     lane: Option<String>,
 
-    /// This submission
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    submission: Option<SubmissionId>,
+    /// This submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(long, value_name = "ID")]
+    submission: Option<Which>,
 
     /// Why, for whoever finds them held
     #[arg(long)]
@@ -48,23 +49,26 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let body = HoldBody {
+        let mut body = HoldBody {
             pipeline: self.pipeline.clone(),
             labels: self.labels.iter().cloned().collect(),
             lane: self.lane.clone(),
-            submission: self.submission,
+            submission: None,
             reason: self.reason.clone(),
             expires_at: self.expires_at,
         };
         let names_nothing = body.pipeline.is_none() && body.labels.is_empty() && body.lane.is_none();
-        if names_nothing && body.submission.is_none() {
+        if names_nothing && self.submission.is_none() {
             let stop = Stop::usage("this hold names nothing and would stop everything");
             return Err(stop
                 .next("name what to hold with --pipeline, --label, --lane or --submission")
                 .into());
         }
         let client = self.server.client()?;
-        let hold = block_on(async { Ok(client.hold(&body).await?) })?;
+        let hold = block_on(async {
+            body.submission = Which::maybe(self.submission.as_ref(), &client).await?;
+            Ok(client.hold(&body).await?)
+        })?;
         match format {
             Format::Json => output::print_json(&hold)?,
             Format::Table => output::print(&table([&hold]))?,

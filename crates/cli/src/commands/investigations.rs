@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
 use client::{ActOptions, Client, Filter};
-use model::{InvestigationStatus, SubmissionId};
+use model::InvestigationStatus;
 use wire::api::SubmissionPage;
 
 use super::act;
@@ -8,7 +8,8 @@ use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::listing::{PageArgs, SelectArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
+use crate::which::Which;
 
 /// Look after ends that somebody should look into, until somebody acknowledges them
 #[derive(Debug, Args)]
@@ -56,9 +57,9 @@ struct List {
 /// Say that one was looked into, or all that fit
 #[derive(Debug, Args)]
 struct Acknowledge {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id, required_unless_present = "pipeline", conflicts_with = "pipeline")]
-    id: Option<SubmissionId>,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID", required_unless_present = "pipeline", conflicts_with = "pipeline")]
+    id: Option<Which>,
 
     /// Result of the investigation, for the record
     #[arg(long)]
@@ -130,7 +131,7 @@ fn table(page: &SubmissionPage) -> String {
 
 impl Acknowledge {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let (Some(id), None) = (self.id, &self.bulk.pipeline) else {
+        let (Some(id), None) = (&self.id, &self.bulk.pipeline) else {
             let pipeline = self.bulk.pipeline.as_deref().unwrap_or_default();
             let deed = Deed { action: "acknowledge", reason: self.note.as_deref(), ..Deed::default() };
             let open = self.bulk.investigated(InvestigationStatus::Open);
@@ -138,7 +139,10 @@ impl Acknowledge {
         };
         let client = self.server.client()?;
         let options = ActOptions::default();
-        let acknowledged = async { Ok(client.acknowledge(id, self.note.as_deref(), &options).await?) };
+        let acknowledged = async {
+            let id = id.id(&client).await?;
+            Ok(client.acknowledge(id, self.note.as_deref(), &options).await?)
+        };
         act::print(&block_on(acknowledged)?, format)?;
         Ok(Exit::Fine)
     }

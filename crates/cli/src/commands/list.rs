@@ -1,47 +1,22 @@
 use clap::Args;
-use client::Filter;
-use model::{InvestigationStatus, Status, SubmissionId, Time};
 use wire::api::SubmissionView;
 
 use crate::exit::Exit;
-use crate::listing::{PageArgs, SelectArgs, say_if_more};
+use crate::listing::{FilterArgs, PageArgs, say_if_more};
 use crate::output::{self, Format, Table, say};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
 
 /// List submissions, newest first
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   milepost list --pipeline skill-review --state NEEDS_REVIEW
-  milepost list --status dead
+  milepost list --status dead --error scanner-down
+  milepost list --status open --in-state-for 2d
   milepost list --label owner=northwind --limit 10 -o json")]
 pub(crate) struct List {
     #[command(flatten)]
-    select: SelectArgs,
-
-    /// open, dead, succeeded, failed or cancelled
-    #[arg(long)]
-    status: Option<Status>,
-
-    /// Only those that need an investigation: open or acknowledged
-    #[arg(long, value_name = "STATUS")]
-    investigation: Option<InvestigationStatus>,
-
-    /// The one that holds this key
-    #[arg(long)]
-    key: Option<String>,
-
-    /// Children of this submission
-    #[arg(long, value_name = "ID", value_parser = read_id)]
-    parent: Option<SubmissionId>,
-
-    /// In this lane: the one that holds it and those in line
-    #[arg(long, value_name = "KEY")]
-    lane: Option<String>,
-
-    /// Created before this time, such as 2026-02-15T18:00:00Z
-    #[arg(long, value_name = "TIME")]
-    created_before: Option<Time>,
+    filter: FilterArgs,
 
     /// Print ids alone, one a line, for scripts
     #[arg(short, long)]
@@ -56,20 +31,16 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        let filter = Filter {
-            status: self.status,
-            investigation: self.investigation,
-            key: self.key.clone(),
-            parent: self.parent,
-            lane: self.lane.clone(),
-            created_before: self.created_before,
-            ..self.select.filter()
-        };
         let client = self.server.client()?;
-        let answer = block_on(async { Ok(client.submissions(&filter, &self.page.page()).await?) })?;
+        let answer = block_on(async {
+            Ok(client.submissions(&self.filter.filter(&client).await?, &self.page.page()).await?)
+        })?;
         match format {
             _ if self.quiet => output::print(&ids(&answer.submissions))?,
             Format::Json => output::print_json(&answer)?,
+            Format::Table if answer.submissions.is_empty() && answer.next.is_some() => {
+                say!("there are none among those that were looked at so far");
+            }
             Format::Table if answer.submissions.is_empty() => say!("there are no such submissions"),
             Format::Table => output::print(&table(&answer.submissions))?,
         }

@@ -18,6 +18,8 @@ mod doctor;
 mod draw;
 mod endpoints;
 mod evidence;
+mod export;
+mod figures;
 mod hold;
 mod holds;
 mod investigations;
@@ -34,6 +36,7 @@ mod release;
 mod restore;
 mod resume;
 mod retire;
+mod reviews;
 mod serve;
 mod servers;
 mod show;
@@ -52,7 +55,7 @@ mod worker;
 use clap::Subcommand;
 use model::Millis;
 
-pub(crate) use list::read_label;
+pub(crate) use list::{read_label, table};
 pub(crate) use serve::Serve;
 
 use crate::exit::Exit;
@@ -79,6 +82,7 @@ pub(crate) enum Command {
     Retire(retire::Retire),
     Submit(submit::Submit),
     List(list::List),
+    Export(export::Export),
     Show(show::Show),
     Why(why::Why),
     Tail(tail::Tail),
@@ -89,6 +93,7 @@ pub(crate) enum Command {
     Holds(holds::Holds),
     Release(release::Release),
     Dead(dead::Dead),
+    Reviews(reviews::Reviews),
     Investigations(investigations::Investigations),
     Deliveries(deliveries::Deliveries),
     Overdue(overdue::Overdue),
@@ -96,6 +101,7 @@ pub(crate) enum Command {
     MigrateStore(migrate_store::MigrateStore),
     Operations(operations::Operations),
     Status(status::Status),
+    Figures(figures::Figures),
     Evidence(evidence::Evidence),
     Verify(verify::Verify),
     Audit(audit::Audit),
@@ -132,6 +138,7 @@ impl Command {
             Command::Retire(retire) => retire.run(format),
             Command::Submit(submit) => submit.run(format),
             Command::List(list) => list.run(format),
+            Command::Export(export) => export.run(),
             Command::Show(show) => show.run(format),
             Command::Why(why) => why.run(format),
             Command::Tail(tail) => tail.run(format),
@@ -142,6 +149,7 @@ impl Command {
             Command::Holds(holds) => holds.run(format),
             Command::Release(release) => release.run(format),
             Command::Dead(dead) => dead.run(format),
+            Command::Reviews(reviews) => reviews.run(format),
             Command::Investigations(investigations) => investigations.run(format),
             Command::Deliveries(deliveries) => deliveries.run(format),
             Command::Overdue(overdue) => overdue.run(format),
@@ -149,6 +157,7 @@ impl Command {
             Command::MigrateStore(migrate) => migrate.run(format),
             Command::Operations(operations) => operations.run(format),
             Command::Status(status) => status.run(format),
+            Command::Figures(figures) => figures.run(format),
             Command::Evidence(evidence) => evidence.run(),
             Command::Verify(verify) => verify.run(format),
             Command::Audit(audit) => audit.run(format),

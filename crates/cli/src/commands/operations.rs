@@ -188,6 +188,9 @@ fn whom(filter: &Filter) -> String {
     add("lane", filter.lane.as_ref().map(ToString::to_string));
     add("error", filter.error.as_ref().map(ToString::to_string));
     add("created_before", filter.created_before.map(|at| at.to_string()));
+    add("created_after", filter.created_after.map(|at| at.to_string()));
+    add("entered_before", filter.entered_before.map(|at| at.to_string()));
+    add("worker", filter.worker.as_ref().map(ToString::to_string));
     words.extend(filter.labels.iter().map(|(name, value)| format!("{name}={value}")));
     words.join(" ")
 }

@@ -3,22 +3,24 @@ use client::Client;
 use model::SubmissionId;
 use model::submission::{Approval, Children, Investigation};
 use serde::Serialize;
-use wire::api::{EventView, LaneView, SubmissionView};
+use wire::api::{AttemptEnd, EventView, LaneView, SubmissionView};
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};
-use crate::remote::{ServerArgs, block_on, read_id, say_actions};
+use crate::remote::{ServerArgs, block_on, say_actions};
+use crate::which::Which;
 
 /// Show a submission and everything that happened to it
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   milepost show 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57
+  milepost show skill-review/northwind/clock
   milepost show 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57 -o json")]
 pub(crate) struct Show {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -35,16 +37,18 @@ impl Show {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let shown = block_on(async {
-            let submission = client.submission(self.id).await?;
-            Ok(Shown { submission, events: events(&client, self.id).await? })
+            let submission = client.submission(self.id.id(&client).await?).await?;
+            let events = events(&client, submission.id).await?;
+            Ok(Shown { submission, events })
         })?;
         match format {
             Format::Json => output::print_json(&shown)?,
             Format::Table => {
                 let text = format!(
-                    "{}\n{}{}",
+                    "{}\n{}{}{}",
                     about(&shown.submission),
                     timeline(&shown.events),
+                    attempts(&shown.submission),
                     told(&shown.events)
                 );
                 output::print(&text)?;
@@ -108,6 +112,8 @@ fn about(submission: &SubmissionView) -> String {
         let Approval { action, to, by } = approval;
         add("approved by", Some(format!("{by}: {action} to {to}")));
     }
+    add("reviewer", submission.assigned.as_ref().map(|held| format!("{} until {}", held.to, held.until)));
+    add("notes", Some(submission.notes).filter(|notes| *notes > 0).map(|notes| notes.to_string()));
     for sla in &submission.sla {
         let late = if sla.late { ", late" } else { "" };
         add("due", Some(format!("{} at {}{late}", sla.name, sla.due_at)));
@@ -160,15 +166,45 @@ fn timeline(events: &[EventView]) -> String {
             event.to.to_string(),
             event.trigger.to_string(),
             if kind == name { kind.to_owned() } else { format!("{kind} {name}") },
-            event
-                .error
-                .as_ref()
-                .map(|error| format!("{} ({})", error.message, error.code))
-                .unwrap_or_default(),
+            what_went_wrong(event).unwrap_or_default(),
             event.metadata.as_ref().map(|json| json.canonical()).unwrap_or_default(),
         ]);
     }
     table.render()
+}
+
+/// Returns the error of an event as people read it, or the worker that vanished.
+pub(super) fn what_went_wrong(event: &EventView) -> Option<String> {
+    let error = event.error.as_ref().map(|error| format!("{} ({})", error.message, error.code));
+    error.or_else(|| event.worker.as_ref().map(|worker| format!("the worker {worker} stopped answering")))
+}
+
+/// The tries of workers that are kept; nothing where none has ended.
+fn attempts(submission: &SubmissionView) -> String {
+    if submission.attempts.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["STATE", "TRY", "WORKER", "STARTED", "TOOK", "END", "ERROR"]);
+    for attempt in &submission.attempts {
+        let error = attempt.error.as_ref();
+        table.row([
+            attempt.state.to_string(),
+            attempt.attempt.to_string(),
+            attempt.worker.to_string(),
+            attempt.started_at.to_string(),
+            super::rough(attempt.ended_at.since(attempt.started_at)),
+            match attempt.end {
+                AttemptEnd::Finished => attempt.trigger.to_string(),
+                end => end.as_str().to_owned(),
+            },
+            error.map_or_else(String::new, |error| format!("{} ({})", error.message, error.code)),
+        ]);
+    }
+    let left_out = match submission.attempts_left_out {
+        0 => String::new(),
+        count => format!("{count} tries between the first two and the last eight are not kept\n"),
+    };
+    format!("\n{}{left_out}", table.render())
 }
 
 /// Whom its moves told and whom they could not tell; nothing where they tell nobody.

@@ -6,6 +6,7 @@ use client::{Client, FeedFilter, Position, Retries};
 use wire::api::EventView;
 
 use super::list::read_label;
+use super::show::what_went_wrong;
 use crate::exit::Exit;
 use crate::output::{Format, plain, say};
 use crate::remote::{ServerArgs, block_on};
@@ -142,11 +143,7 @@ fn print(event: &EventView, format: Format) -> anyhow::Result<bool> {
             event.to,
             event.trigger,
             event.actor.name,
-            event
-                .error
-                .as_ref()
-                .map(|error| format!(": {} ({})", error.message, error.code))
-                .unwrap_or_default()
+            what_went_wrong(event).map(|wrong| format!(": {wrong}")).unwrap_or_default()
         )),
     };
     let mut stdout = io::stdout().lock();

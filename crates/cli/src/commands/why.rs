@@ -1,9 +1,9 @@
 use clap::Args;
-use model::SubmissionId;
 
 use crate::exit::Exit;
 use crate::output::{self, Format, Table};
-use crate::remote::{ServerArgs, block_on, read_id};
+use crate::remote::{ServerArgs, block_on};
+use crate::which::Which;
 
 /// Say why a submission is not moving
 #[derive(Debug, Args)]
@@ -12,9 +12,9 @@ Examples:
   milepost why 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57
   milepost why 019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57 -o json")]
 pub(crate) struct Why {
-    /// The submission's id
-    #[arg(value_name = "ID", value_parser = read_id)]
-    id: SubmissionId,
+    /// The submission: its id or the beginning of it, its key, or PIPELINE/KEY
+    #[arg(value_name = "ID")]
+    id: Which,
 
     #[command(flatten)]
     server: ServerArgs,
@@ -23,7 +23,7 @@ pub(crate) struct Why {
 impl Why {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
-        let answer = block_on(async { Ok(client.why(self.id).await?) })?;
+        let answer = block_on(async { Ok(client.why(self.id.id(&client).await?).await?) })?;
         match format {
             Format::Json => output::print_json(&answer)?,
             Format::Table => {

@@ -15,8 +15,9 @@ pub(super) fn opening(server: &str) -> String {
 Milepost walks submissions through pipelines: workers do the tasks, the pipelines decide where each result leads, and
 every move is on record. Submissions went through every pipeline that ships.
 
-  API   {server}/v1
-  Data  in a temporary folder, removed when the demo ends
+  Console  {server}/console
+  API      {server}/v1
+  Data     in a temporary folder, removed when the demo ends
 
 "
     )

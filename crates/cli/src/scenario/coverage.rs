@@ -48,7 +48,9 @@ fn is(event: &Event, declared: &Move) -> bool {
         By::Action(_) => matches!(leaf.right, Right::Role(_)),
         By::Outcome(_) => !error && !matches!(leaf.right, Right::Role(_)),
         By::Crashed | By::GuardError => error,
-        By::Pass | By::Clock | By::Children(_) | By::ParentCancelled | By::Ttl => leaf.right == Right::Rule,
+        By::Pass | By::Clock | By::Children(_) | By::ParentCancelled | By::Ttl | By::Late => {
+            leaf.right == Right::Rule
+        }
     };
     same && by && matches!(leaf.kind, Kind::Submitted | Kind::Moved)
 }

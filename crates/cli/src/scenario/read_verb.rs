@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::command::ReviewStep;
 use model::json::Value;
 use model::{Caller, Json, Name, Role};
 
@@ -86,6 +87,28 @@ pub(super) fn read(
                 note: fields.text("note", problems),
             }
         }
+        "claim_review" => {
+            affirmed(fields, "claim_review", problems);
+            let span = fields.span("for", problems);
+            Verb::Review {
+                caller: caller(fields, Role::Reviewer, problems),
+                step: ReviewStep::Claim { span },
+            }
+        }
+        "hand_over" => {
+            let to = fields.text("hand_over", problems)?.into();
+            let span = fields.span("for", problems);
+            let step = ReviewStep::HandOver { to, span };
+            Verb::Review { caller: caller(fields, Role::Reviewer, problems), step }
+        }
+        "release_review" => {
+            affirmed(fields, "release_review", problems);
+            Verb::Review { caller: caller(fields, Role::Reviewer, problems), step: ReviewStep::Release }
+        }
+        "write_note" => Verb::Note {
+            text: fields.text("write_note", problems)?,
+            caller: caller(fields, Role::Reviewer, problems),
+        },
         "hold" => Verb::Hold(Box::new(hold(fields, problems)?)),
         "release" => Verb::Release(release(fields, problems)),
         _ => Verb::Pass(fields.span("pass", problems)?),

@@ -132,6 +132,14 @@ impl<'a> Stage<'a> {
                 let (caller, note) = (caller.clone(), note.clone());
                 self.tell(Command::Acknowledge(command::Acknowledge { caller, note, if_match: None }))
             }
+            Some(Verb::Review { caller, step }) => {
+                let (caller, step) = (caller.clone(), step.clone());
+                self.tell(Command::Review(command::Review { caller, step, if_match: None }))
+            }
+            Some(Verb::Note { caller, text }) => {
+                let (caller, text) = (caller.clone(), text.clone());
+                self.tell(Command::Note(command::Note { caller, text, if_match: None }))
+            }
             Some(Verb::Hold(hold)) => self.hold(hold),
             Some(Verb::Release(name)) => self.release(name.as_deref()),
             Some(Verb::Pass(span)) => {

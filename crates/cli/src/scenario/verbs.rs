@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::command::ReviewStep;
 use model::{Caller, Json, Millis, Name};
 
 #[derive(Debug)]
@@ -42,6 +43,14 @@ pub(super) enum Verb {
     Acknowledge {
         caller: Caller,
         note: Option<String>,
+    },
+    Review {
+        caller: Caller,
+        step: ReviewStep,
+    },
+    Note {
+        caller: Caller,
+        text: String,
     },
     Hold(Box<Hold>),
     Release(Option<String>),

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use client::{ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest};
+use client::{
+    ActOptions, Client, CursorFilter, Error, FeedFilter, Filter, Page, Position, Rest, ReviewFilter,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wire::api::{
-    ActBody, ClaimBody, CursorBody, FinishBody, HoldBody, RenewBody, SpawnBody, SubmitBody, SubmitMany,
+    ActBody, ClaimBody, CursorBody, FinishBody, HandOverBody, HoldBody, RenewBody, SpawnBody, SubmitBody,
+    SubmitMany,
 };
 use wire::submission::Progress;
 use wire::{Json, Millis, SubmissionId};
@@ -112,6 +115,31 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
         "events" => {
             client.events(arguments.id(), arguments.get("after")).await.map(|page| shown(page.events))
         }
+        "find" => client.find(&arguments.get::<String>("text")).await.map(shown),
+        "reviews" => {
+            let filter = ReviewFilter {
+                pipeline: arguments.maybe("pipeline"),
+                role: arguments.maybe("role"),
+                whose: arguments.maybe("whose"),
+                limit: arguments.maybe("limit"),
+                after: arguments.maybe("after"),
+            };
+            client.reviews(&filter).await.map(shown)
+        }
+        "claim_review" => {
+            let span = arguments.maybe("span");
+            client.claim_review(arguments.id(), span, &arguments.options()).await.map(shown)
+        }
+        "hand_over_review" => {
+            let body = HandOverBody { to: arguments.get("to"), span: arguments.maybe("span") };
+            client.hand_over_review(arguments.id(), &body, &arguments.options()).await.map(shown)
+        }
+        "release_review" => client.release_review(arguments.id(), &arguments.options()).await.map(shown),
+        "note" => {
+            let text: String = arguments.get("text");
+            client.note(arguments.id(), &text, &arguments.options()).await.map(shown)
+        }
+        "actions" => client.actions(arguments.id()).await.map(shown),
         "why" => client.why(arguments.id()).await.map(shown),
         "wait" => {
             let waited = client.wait(arguments.id(), arguments.span("at_most")).await?;

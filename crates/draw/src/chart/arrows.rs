@@ -37,7 +37,7 @@ impl Tone {
         match by {
             By::Start | By::Pass | By::Clock | By::Outcome(_) | By::Children(_) => Tone::Flow,
             By::Action(_) => Tone::Action,
-            By::Ttl | By::ParentCancelled => Tone::Ttl,
+            By::Ttl | By::Late | By::ParentCancelled => Tone::Ttl,
             By::Error | By::Crashed | By::GuardError => Tone::Error,
         }
     }

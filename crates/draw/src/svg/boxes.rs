@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use super::arrows::badge;
 use crate::chart::{Chart, Look, NAME_LINE, NOTE_LINE, PADDING, Shown, TITLE_LINE, recent};
 use crate::layout::{Layout, Rect, number};
+use crate::overlay::Overlay;
 use crate::text::escape;
 
-pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout) {
+pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout, overlay: Option<&Overlay>) {
     for (shown, at) in chart.boxes.iter().zip(&layout.boxes) {
         let aside = chart.has_path && shown.visits.is_empty() && shown.look != Look::Start;
         let class = format!("{}{}", shown.look.as_str(), if aside { " aside" } else { "" });
@@ -19,11 +20,21 @@ pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout) {
                 let _ = writeln!(out, "<g class=\"{class}\">");
             }
         }
+        let link = shown.state.as_ref().and_then(|name| overlay?.links.get(name));
+        if let Some(link) = link {
+            let _ = writeln!(out, "<a href=\"{}\">", escape(link));
+        }
         let about: Vec<String> = [shown.about.clone()].into_iter().chain(recent(&shown.story)).collect();
         let _ = writeln!(out, "<title>{}</title>", escape(&about.join("\n")));
         frame(out, shown, at);
         texts(out, shown, at);
         marks(out, shown, at);
+        if let (Some(name), Some(overlay)) = (&shown.state, overlay) {
+            counts(out, (overlay.counts.get(name), overlay.dead.get(name)), at);
+        }
+        if link.is_some() {
+            out.push_str("</a>");
+        }
         out.push_str("</g>\n");
     }
 }
@@ -86,5 +97,17 @@ fn marks(out: &mut String, shown: &Shown, at: &Rect) {
     }
     if let Some(mark) = shown.present {
         badge(out, mark, at.right() - 18.0, at.top() - 3.0);
+    }
+}
+
+/// Writes how many submissions are in a state, and below how many lie dead there.
+fn counts(out: &mut String, (open, dead): (Option<&u64>, Option<&u64>), at: &Rect) {
+    let each = [("count", open, at.top()), ("count dead", dead, at.top() + at.size.height)];
+    for (class, count, y) in each {
+        if let Some(count) = count.filter(|count| **count > 0) {
+            let _ = writeln!(out, "<g class=\"{class}\">");
+            badge(out, &count.to_string(), at.right() - 12.0, y);
+            out.push_str("</g>\n");
+        }
     }
 }

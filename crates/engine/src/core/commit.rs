@@ -193,6 +193,7 @@ impl<'a> Commit<'a> {
                 Ok(Output::Gone)
             }
             Ask::Measured(news) => Ok(self.measured(news)),
+            Ask::Flowed(news) => Ok(self.flowed(news)),
             Ask::Log(deed) => self.log(deed),
             Ask::ConfirmClock => self.confirm_clock(),
             Ask::PutEntry(change) => self.put_entry(change),

@@ -1,5 +1,7 @@
 //! Several servers over one store: who they are, and which of them does a duty that one is enough for.
 
+use std::collections::BTreeMap;
+
 use model::{Millis, Name, Time};
 use serde::{Deserialize, Serialize};
 use store::Store;
@@ -7,6 +9,7 @@ use store::Store;
 use super::Output;
 use super::commit::Commit;
 use crate::registry::{self, Entry, EntryKey};
+use crate::shell::Polls;
 
 pub(super) enum Servers {}
 
@@ -38,6 +41,20 @@ pub struct Server {
     pub version: String,
     pub started_at: Time,
     pub seen_at: Time,
+    /// The tasks that workers have asked the server for, and when.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub polled: BTreeMap<Name, Time>,
+    /// The tasks that workers have asked the server for and no pipeline has, who asked, and when.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked_in_vain: BTreeMap<Name, (Name, Time)>,
+}
+
+impl Server {
+    /// Returns what workers have asked the server for.
+    #[must_use]
+    pub fn polls(&self) -> Polls {
+        Polls { known: self.polled.clone(), unknown: self.asked_in_vain.clone() }
+    }
 }
 
 /// The server that does a duty, and until when that stands.

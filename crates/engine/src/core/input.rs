@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::admit::Admission;
 use model::entry::EntryChange;
-use model::submission::Wait;
+use model::submission::{Attempts, Wait};
 use model::token::Bits;
 use model::{
     Caller, Code, Command, Digest, Documents, LeaseToken, Name, Pipeline, Refusal, Status, Submission,
@@ -22,6 +22,7 @@ use super::operations::{Chunk, Operation};
 use super::schedules::{Scheduled, Tick};
 use super::tokens::{TokenDeed, TokenEntry};
 use crate::bounds::Part;
+use crate::flow;
 use crate::holds::Hold;
 use crate::levels::News;
 use crate::pipelines::{Apply, Brought};
@@ -141,6 +142,8 @@ pub enum Ask {
     },
     /// Adds what a server measured of service levels to what is registered.
     Measured(Box<News>),
+    /// Adds what a server counted of the flow to its entries.
+    Flowed(Box<flow::News>),
     /// Does something to the log.
     Log(Box<LogDeed>),
     /// Believes the clock, though it is far from what is known.
@@ -252,6 +255,7 @@ impl Receipt {
         let row = Arc::make_mut(&mut answer.row);
         row.request = None;
         row.settled.clear();
+        row.attempts = Attempts::default();
         if let Wait::Lease(lease) = &mut row.wait {
             lease.bits = Bits([0; 16]);
         }

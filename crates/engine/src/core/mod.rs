@@ -10,6 +10,7 @@ mod endpoints;
 mod entries;
 mod epoch;
 mod fleet;
+mod flow;
 mod inbox;
 mod input;
 mod levels;

@@ -12,6 +12,7 @@ use super::{
     Ask, ClaimMany, IDLE_MAX, INBOX_MAX, Input, LogActs, MoveCursor, OWED_MAX, PARKED_MAX, Reply,
     administered, compared_key, epoch, fleet, has_key_of, lane_key, open_key, operations, system_entries,
 };
+use crate::flow;
 use crate::pipelines::{definition_key, history_key};
 use crate::registry::EntryKey;
 
@@ -62,6 +63,11 @@ impl Plan {
                 Ask::Endpoint(deed) => plan.registry.extend(deed.keys()),
                 Ask::Measured(news) => {
                     plan.registry.extend(news.keys().map(|level| level.registered().raw()))
+                }
+                Ask::Flowed(news) => {
+                    plan.registry.extend(news.parts.keys().map(|part| part.registered().raw()));
+                    plan.registry
+                        .extend(news.old.iter().map(|name| EntryKey::<flow::Registered>::new(name).raw()));
                 }
                 Ask::Log(_) => plan.registry.push(EntryKey::<LogActs>::one().raw()),
                 Ask::Hold(_)

@@ -1,6 +1,7 @@
 //! Duties: small named chores that take no input. A pass reads what there is to do and says what to ask of the core;
 //! what it finds is in the store, so a pass that fails, hangs or is lost is made up for by the next.
 
+mod flow;
 mod housekeeping;
 mod levels;
 mod log;
@@ -10,6 +11,7 @@ mod retention;
 mod schedules;
 mod sweep;
 
+pub use flow::Flow;
 pub use housekeeping::Housekeeping;
 pub use levels::Levels;
 pub use log::Log;

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use store::Query;
+use store::{Narrowed, Query};
 
 use super::{Duty, Look, Pass};
 use crate::core::{Ask, CHUNK_MAX, Chunk, Filter, Operation, RunningOperations};
@@ -34,7 +34,7 @@ impl Duty for Operations {
     }
 }
 
-/// Indexes find most of what the filter says; versions and errors are looked at row by row.
+/// Indexes find most of what the filter says; versions are looked at row by row.
 fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
     let page = look.store.find(&query(operation))?;
     let fitting = page.rows.iter().filter(|row| row.fits(&operation.filter));
@@ -42,25 +42,29 @@ fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
         operation: operation.id.clone(),
         after: operation.after,
         ids: fitting.map(|row| row.id).collect(),
-        next: page.rows.last().map(|row| row.id),
+        next: page.last,
         last: !page.more,
     })
 }
 
 fn query(operation: &Operation) -> Query {
-    let Filter { pipeline, state, status, investigation, parent, lane, labels, created_before, .. } =
+    let Filter { pipeline, state, status, investigation, parent, lane, labels, .. } =
+        operation.filter.clone();
+    let Filter { error, created_before, created_after, entered_before, worker, .. } =
         operation.filter.clone();
     Query {
         pipeline: Some(pipeline),
         state,
         status,
         investigation,
-        key: None,
         parent,
         lane,
         labels,
         created_before,
+        created_after,
+        narrowed: Narrowed { entered_before, error, worker },
         after: operation.after,
         limit: CHUNK_MAX,
+        ..Query::default()
     }
 }

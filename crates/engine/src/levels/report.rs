@@ -3,7 +3,7 @@
 use model::Millis;
 use model::Time;
 use model::measured::Level;
-use model::pipeline::{Pipeline, Sla, SlaSpan};
+use model::pipeline::{Pipeline, Sla, Stretch};
 
 use super::{Kept, LevelKey, Measurements, Tally, Window};
 
@@ -24,6 +24,8 @@ pub struct WindowReport {
     pub target: Option<Verdict>,
     /// The 95th percentile against `p95`.
     pub p95: Option<Verdict>,
+    /// The 50th, 95th and 99th percentile, where something was measured.
+    pub percentiles: Option<[Millis; 3]>,
 }
 
 /// A figure, and whether it is within what is declared.
@@ -58,18 +60,19 @@ fn judge(window: Window, tally: &Tally, sla: &Sla) -> WindowReport {
         window,
         measured: tally.count(),
         target: sla.target.and_then(|bound| verdict(tally, tally.target, 50, bound)),
+        percentiles: tally.percentiles(),
         p95: sla.p95.and_then(|bound| verdict(tally, tally.p95, 95, bound)),
     }
 }
 
 /// Compares a percentile with its bound. The verdict is counted exactly; the figure beside it is an estimate and must
 /// not contradict.
-fn verdict(tally: &Tally, kept: Kept, percent: u64, bound: SlaSpan) -> Option<Verdict> {
+fn verdict(tally: &Tally, kept: Kept, percent: u64, bound: Stretch) -> Option<Verdict> {
     let (figure, within, met) = (tally.percentile(percent)?, kept.share()?, kept.is_met(percent)?);
     let figure = match bound {
-        SlaSpan::Time(bound) if met => figure.min(bound),
-        SlaSpan::Time(bound) => figure.max(Millis::new(bound.millis().saturating_add(1))),
-        SlaSpan::BusinessDays(_) => figure,
+        Stretch::Time(bound) if met => figure.min(bound),
+        Stretch::Time(bound) => figure.max(Millis::new(bound.millis().saturating_add(1))),
+        Stretch::BusinessDays(_) => figure,
     };
     Some(Verdict { figure, within, met })
 }
@@ -90,9 +93,9 @@ mod tests {
                 let within = Some(took <= bound);
                 tally.note(&Measured { level, at: Time::EPOCH, took, target: within, p95: None });
             }
-            let verdict = verdict(&tally, tally.target, 50, SlaSpan::Time(bound)).unwrap();
+            let verdict = verdict(&tally, tally.target, 50, Stretch::Time(bound)).unwrap();
             assert_eq!((verdict.met, verdict.figure <= bound), (met, met), "{verdict:?}");
         }
-        assert_eq!(verdict(&Tally::default(), Kept::default(), 50, SlaSpan::Time(bound)), None);
+        assert_eq!(verdict(&Tally::default(), Kept::default(), 50, Stretch::Time(bound)), None);
     }
 }

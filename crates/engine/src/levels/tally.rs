@@ -61,13 +61,18 @@ impl Kept {
 }
 
 impl Tally {
+    /// Notes a duration that nothing is declared for.
+    pub(crate) fn note_span(&mut self, took: Millis) {
+        *self.buckets.entry(bucket(took.millis())).or_default() += 1;
+    }
+
     pub(super) fn note(&mut self, measured: &Measured) {
-        *self.buckets.entry(bucket(measured.took.millis())).or_default() += 1;
+        self.note_span(measured.took);
         self.target.note(measured.target);
         self.p95.note(measured.p95);
     }
 
-    pub(super) fn add(&mut self, other: &Tally) {
+    pub(crate) fn add(&mut self, other: &Tally) {
         for (bucket, count) in &other.buckets {
             *self.buckets.entry(*bucket).or_default() += count;
         }
@@ -78,6 +83,12 @@ impl Tally {
     #[must_use]
     pub fn count(&self) -> u64 {
         self.buckets.values().sum()
+    }
+
+    /// The 50th, 95th and 99th percentile, about; `None` of nothing.
+    #[must_use]
+    pub fn percentiles(&self) -> Option<[Millis; 3]> {
+        Some([self.percentile(50)?, self.percentile(95)?, self.percentile(99)?])
     }
 
     /// The time that so many of a hundred stayed below, about; `None` of nothing.

@@ -95,7 +95,7 @@ impl Follower {
                 let fork =
                     forked(&page.leaves, last).filter(|_| matches!(standing, Standing::Refused { .. }));
                 let Some((place, fork)) = fork else { return Err(standing) };
-                publisher.fork(&page.leaves[..place], &fork).map_err(failing)?
+                publisher.fork(&page.leaves[..place], &fork.decision()).map_err(failing)?
             }
         };
         let size = published.checkpoint.size;

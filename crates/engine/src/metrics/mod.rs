@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use model::{Code, Name};
 
+use crate::flow::Flows;
 use crate::levels::Levels;
 
 /// From what a machine notices to what people wait for. Declared service levels should find their bound here.
@@ -59,6 +60,8 @@ pub struct Metrics {
     pub places: Family<Place>,
     /// The durations of stays and legs that service levels are declared for.
     pub levels: Levels,
+    /// The moves of each minute, and the stays they ended.
+    pub flows: Flows,
     /// By pipeline and task.
     pub leases: Family<Leases>,
     /// Transactions that wrote something: on disk, one sync each.
@@ -81,6 +84,7 @@ impl Default for Metrics {
         Metrics {
             places: Family::new(LABELS_MAX),
             levels: Levels::default(),
+            flows: Flows::default(),
             leases: Family::new(LABELS_MAX),
             commits: Counter::default(),
             commit_seconds: Histogram::new(COMMIT_S),

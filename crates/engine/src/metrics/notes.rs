@@ -5,6 +5,8 @@ use model::measured::{Measured, measured};
 use model::submission::{Lease, Wait};
 use model::{Command, Millis, Name, Pipeline, Right, Submission, Time};
 
+use crate::flow::Move;
+
 /// The facts to count once a batch is committed and answered.
 #[derive(Debug, Default)]
 pub struct Notes {
@@ -12,6 +14,8 @@ pub struct Notes {
     pub(super) leases: Vec<LeaseFact>,
     /// By pipeline.
     pub(super) measured: Vec<(Name, Measured)>,
+    /// Moves: when, and after a stay of how long, where that is known.
+    pub(super) moves: Vec<(Move, Time, Option<Millis>)>,
     /// Transactions that wrote something.
     pub(super) commits: u64,
 }
@@ -84,13 +88,16 @@ impl Notes {
             };
             match &event.detail.change {
                 Change::Submitted(_) => {
+                    self.moves.push((Move::of(after, event), leaf.at, None));
                     note(&leaf.to, What::Submitted);
                     note(&leaf.to, What::Entered);
                     since = Some(leaf.at);
                 }
                 Change::Moved(_) => {
+                    let stayed = since.map(|since| leaf.at.since(since));
+                    self.moves.push((Move::of(after, event), leaf.at, stayed));
                     if let Some(from) = &leaf.from {
-                        note(from, What::Left(since.map(|since| leaf.at.since(since))));
+                        note(from, What::Left(stayed));
                     }
                     note(&leaf.to, What::Entered);
                     since = Some(leaf.at);
@@ -164,7 +171,11 @@ impl Notes {
 
     /// Appends what another transaction of the step did.
     pub(crate) fn append(&mut self, mut other: Notes) {
-        if self.facts.is_empty() && self.leases.is_empty() && self.measured.is_empty() {
+        if self.facts.is_empty()
+            && self.leases.is_empty()
+            && self.measured.is_empty()
+            && self.moves.is_empty()
+        {
             other.commits += self.commits;
             *self = other;
             return;
@@ -172,6 +183,7 @@ impl Notes {
         self.facts.append(&mut other.facts);
         self.leases.append(&mut other.leases);
         self.measured.append(&mut other.measured);
+        self.moves.append(&mut other.moves);
         self.commits += other.commits;
     }
 }

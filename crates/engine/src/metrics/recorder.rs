@@ -51,6 +51,9 @@ impl Recorder {
         }
         notes.facts.iter().for_each(|fact| self.fact(fact));
         notes.leases.iter().for_each(|fact| self.lease(fact));
+        if !notes.moves.is_empty() {
+            self.metrics.flows.note(notes.moves);
+        }
         notes.measured.iter().for_each(|(pipeline, one)| self.metrics.levels.note(pipeline, one));
     }
 

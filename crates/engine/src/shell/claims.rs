@@ -34,6 +34,10 @@ impl Engine {
         }
         let wait = if *self.hurried.borrow() { Duration::ZERO } else { wait };
         let declared: Vec<_> = self.declared(&claim).collect();
+        if declared.len() < claim.tasks.len() {
+            let unknown = claim.tasks.iter().filter(|task| !declared.contains(task)).cloned();
+            self.hints.asks_in_vain(&claim.worker, unknown);
+        }
         let _polling = self.metrics.polls(&declared);
         let over = tokio::time::sleep(wait);
         tokio::pin!(over, ended);

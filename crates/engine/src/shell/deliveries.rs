@@ -14,7 +14,7 @@ impl Engine {
     pub async fn deliveries(&self, query: Query) -> Result<(Vec<DeliveryView>, bool), Refusal> {
         let query = Query { pipeline: Some(DELIVERY.into()), ..query };
         self.read(move |store| {
-            let Page { rows, more } = store.find(&query)?;
+            let Page { rows, more, .. } = store.find(&query)?;
             let (mut views, mut room) = (Vec::new(), Room::default());
             for row in &rows {
                 if !room.is_left() {

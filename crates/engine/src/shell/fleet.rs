@@ -84,6 +84,8 @@ impl Engine {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: self.started_at,
             seen_at: self.started_at,
+            polled: self.own_polls().known,
+            asked_in_vain: self.own_polls().unknown,
         }
     }
 
@@ -94,6 +96,11 @@ impl Engine {
             // Decided before the queues are over; nobody waits for the answer.
             let (reply, _) = oneshot::channel();
             let _ = self.queues.push(Request::new(Ask::Measured(Box::new(news)).into(), reply));
+        }
+        let flow = crate::duty::Flow::news(&self.metrics, &self.id);
+        if !flow.is_empty() {
+            let (reply, _) = oneshot::channel();
+            let _ = self.queues.push(Request::new(Ask::Flowed(Box::new(flow)).into(), reply));
         }
         if !self.store.is_shared() {
             return self.queues.close();

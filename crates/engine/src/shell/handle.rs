@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::command::{Acknowledge, Act, Amend, Redrive};
+use model::command::{Acknowledge, Act, Amend, Note, Redrive, Review};
 use model::entry::EntryChange;
 use model::{Caller, Code, Command, LeaseToken, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace};
 use store::{Changes, Store, Take};
@@ -20,7 +20,7 @@ use crate::clock;
 use crate::core::{
     Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Output, Reply, Tally, Trust,
 };
-use crate::duty::{Duty, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
+use crate::duty::{Duty, Flow, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
 use crate::holds::{Hold, Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
@@ -161,6 +161,7 @@ impl Engine {
             Box::new(Schedules),
             Box::new(Sweep::default()),
             Box::new(Levels { metrics: engine.metrics.clone() }),
+            Box::new(Flow { metrics: engine.metrics.clone(), server: engine.id.clone() }),
             Box::new(Housekeeping { keep_events, logged: options.log.is_some() }),
         ];
         if let (Some(state), Some(options)) = (&engine.log, &options.log) {
@@ -292,6 +293,21 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Answered, Refusal> {
         submission(self.ask(Input::from(Ask::Tell(id, Command::Acknowledge(acknowledge))).once(once)).await?)
+    }
+
+    /// Disposes of a review.
+    pub async fn review(
+        &self,
+        id: SubmissionId,
+        review: Review,
+        once: Option<Once>,
+    ) -> Result<Answered, Refusal> {
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Review(review))).once(once)).await?)
+    }
+
+    /// Writes a note.
+    pub async fn note(&self, id: SubmissionId, note: Note, once: Option<Once>) -> Result<Answered, Refusal> {
+        submission(self.ask(Input::from(Ask::Tell(id, Command::Note(note))).once(once)).await?)
     }
 
     pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {

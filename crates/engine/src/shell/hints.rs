@@ -11,6 +11,8 @@ use crate::clock;
 use crate::core::{ClaimMany, Doubt};
 
 /// The number of workers that are remembered, and for how long.
+/// The tasks that no pipeline declares and that are remembered.
+const UNKNOWN_MAX: usize = 100;
 const WORKERS_MAX: usize = 1_000;
 const WORKERS_FOR: Duration = Duration::from_secs(3_600);
 
@@ -40,6 +42,8 @@ struct Asked {
 pub(super) struct Hints {
     /// The time at which a worker last asked for each of these tasks.
     polled: Mutex<HashMap<Name, Instant>>,
+    /// The worker that last asked for each task that no pipeline declares, and when.
+    unknown: Mutex<HashMap<Name, (Name, Instant)>>,
     /// The workers that asked for work, for what, and when.
     workers: Mutex<HashMap<Name, Asked>>,
     /// The position of the newest event.
@@ -63,6 +67,7 @@ impl Hints {
         Hints {
             watched: Mutex::new(Watched { known, at: clock::instant(), doubt: None }),
             polled: Mutex::default(),
+            unknown: Mutex::default(),
             workers: Mutex::default(),
             seq: watch::Sender::new(0),
             stepped: Mutex::default(),
@@ -72,6 +77,31 @@ impl Hints {
     /// A worker asks for a task that some pipeline declares.
     pub(super) fn polls(&self, task: &Name) {
         self.polled.lock().unwrap_or_else(PoisonError::into_inner).insert(task.clone(), clock::instant());
+    }
+
+    /// A worker asks for tasks that no pipeline declares.
+    pub(super) fn asks_in_vain(&self, worker: &Name, tasks: impl Iterator<Item = Name>) {
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        for task in tasks {
+            // Names are what callers make up.
+            if unknown.len() < UNKNOWN_MAX || unknown.contains_key(&task) {
+                unknown.insert(task, (worker.clone(), clock::instant()));
+            }
+        }
+    }
+
+    /// Returns when each task was asked for last; and of those that no pipeline declares by whom. Of the last hour.
+    pub(super) fn polled(&self) -> (Vec<(Name, Duration)>, Vec<(Name, Name, Duration)>) {
+        let now = clock::instant();
+        let ago = |at: &Instant| now.saturating_duration_since(*at);
+        let polled = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = polled.iter().map(|(task, at)| (task.clone(), ago(at)));
+        let known: Vec<_> = known.filter(|(_, ago)| *ago < WORKERS_FOR).collect();
+        drop(polled);
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.retain(|_, (_, at)| ago(at) < WORKERS_FOR);
+        let unknown = unknown.iter().map(|(task, (worker, at))| (task.clone(), worker.clone(), ago(at)));
+        (known, unknown.collect())
     }
 
     /// A worker asks for these tasks.

@@ -77,6 +77,8 @@ impl QueueClass {
                 | Command::Amend(_)
                 | Command::Redrive(_)
                 | Command::Acknowledge(_)
+                | Command::Review(_)
+                | Command::Note(_)
                 | Command::Migrate(_),
             ) => QueueClass::Actions,
             Ask::Tell(..) => QueueClass::Settlements,

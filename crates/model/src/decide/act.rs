@@ -14,6 +14,7 @@ use crate::event::Change;
 use crate::pipeline::{Choice, Edge, LaneRule, Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Request, Submission};
+use crate::why::guards;
 
 pub(super) fn decide(
     pipeline: &Pipeline,
@@ -24,40 +25,55 @@ pub(super) fn decide(
     let row = current.row;
     check_revision(row, act.if_match)?;
     check_reason(act.reason.as_deref())?;
-    let mut walk = Walk::new(pipeline, current, context);
+    let walk = Walk::new(pipeline, current, context);
     let state = walk.state();
-    let action = state.action(&act.action).ok_or_else(|| not_allowed(state, act))?;
+    let action = state.action(&act.action).ok_or_else(|| not_allowed(state, &act.action))?;
     let moment = Moment { data: act.data.as_ref(), ..Moment::default() };
     let chosen = walk.sight.choose(row, moment, &action.edges).map_err(|error| guard_refusal(&error))?;
-    let (index, edge) = chosen.ok_or_else(|| {
-        Refusal::new(Code::GuardNotMet, format!("the conditions of `{}` do not hold now", act.action))
-    })?;
-    check_right(state, edge, act)?;
+    let (index, edge) = chosen.ok_or_else(|| guards::not_met(&walk.sight, row, moment, action))?;
+    let (to, vote) = permit(&walk, edge, act)?;
     check_data(edge, act, context)?;
-    let to = pick(row, edge, act)?.clone();
-    check_reopening(pipeline, row, (edge, &to), context)?;
+    along(walk, Chosen { index, edge, to, vote }, act)
+}
 
+/// The edge that an action takes, and what the caller's wish for it counts.
+pub(super) struct Chosen<'e> {
+    pub(super) index: usize,
+    pub(super) edge: &'e Edge,
+    pub(super) to: Name,
+    pub(super) vote: Vote,
+}
+
+/// Checks everything that an action along an edge takes, but for its data: who acts, what was filled in, and whether the
+/// submission can go there.
+pub(super) fn permit(walk: &Walk<'_>, edge: &Edge, act: &Act) -> Result<(Name, Vote), Refusal> {
+    let row = walk.row();
+    check_right(walk.state(), edge, act)?;
+    super::review::check_claim(row, edge, &act.caller, walk.context.now)?;
+    let to = pick(row, edge, act)?.clone();
+    check_reopening(walk.pipeline, row, (edge, &to), walk.context)?;
+    let vote = super::approve::vote(row, edge, act, &to)?;
+    if matches!(vote, Vote::Carried) {
+        check_key(row, edge, act, &to)?;
+    }
+    Ok((to, vote))
+}
+
+/// Does what was permitted: counts an approval, has the task run, or makes the move.
+pub(super) fn along(mut walk: Walk<'_>, chosen: Chosen<'_>, act: &Act) -> Result<Decision, Refusal> {
+    let Chosen { index, edge, to, vote } = chosen;
+    let (row, pipeline) = (walk.row().clone(), walk.pipeline);
     let mut step = Step::by(act.caller.actor(), Right::Role(act.caller.role));
-    match super::approve::vote(row, edge, act, &to)? {
+    match vote {
         Vote::Carried => {}
-        Vote::Repeated => return Ok(Decision::quiet(row.clone(), Answer::Done)),
+        Vote::Repeated => return Ok(Decision::quiet(row, Answer::Done)),
         Vote::Counted(approval) => {
             walk.approved(approval, act, step);
             return Ok(walk.done(Answer::Done));
         }
     }
     match &edge.task {
-        // Asked for already, and under way.
-        Some(_) if row.request.as_ref().is_some_and(|asked| asked.is_for(act, &to)) => {}
-        Some(_) if row.key_waits => {
-            return Err(Refusal::new(
-                Code::DuplicateKey,
-                format!(
-                    "it waits for its key; `{}` has a task and can be asked for once it has it",
-                    act.action
-                ),
-            ));
-        }
+        Some(_) if is_under_way(&row, act, &to) => {}
         Some(task) => {
             let request = Request {
                 action: act.action.clone(),
@@ -66,14 +82,14 @@ pub(super) fn decide(
                 caller: act.caller.clone(),
                 reason: act.reason.clone(),
                 data: act.data.clone(),
-                ended: state.is_final(),
+                ended: walk.state().is_final(),
             };
-            let rank = pipeline.ageing.rank(context.now, row.priority);
+            let rank = pipeline.ageing.rank(walk.context.now, row.priority);
             let change = Change::Requested { request: Box::new(request), task: task.name.clone(), rank };
             walk.note(change, &act.action, step);
         }
         None => {
-            step.moment = moment;
+            step.moment = Moment { data: act.data.as_ref(), ..Moment::default() };
             step.reason = act.reason.as_deref();
             walk.go(edge, &to, step).map_err(|error| guard_refusal(&error))?;
         }
@@ -86,9 +102,23 @@ pub(super) fn decide(
     Ok(decision)
 }
 
+/// Tells whether the same was asked for already, and its task is to run or runs.
+pub(super) fn is_under_way(row: &Submission, act: &Act, to: &Name) -> bool {
+    row.request.as_ref().is_some_and(|asked| asked.is_for(act, to))
+}
+
+fn check_key(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Result<(), Refusal> {
+    if edge.task.is_none() || !row.key_waits || is_under_way(row, act, to) {
+        return Ok(());
+    }
+    let message =
+        format!("it waits for its key; `{}` has a task and can be asked for once it has it", act.action);
+    Err(Refusal::new(Code::DuplicateKey, message))
+}
+
 impl Request {
     /// Tells whether the request is for the same thing: asking again must not start its task again.
-    pub(super) fn is_for(&self, act: &Act, to: &Name) -> bool {
+    fn is_for(&self, act: &Act, to: &Name) -> bool {
         (&self.action, &self.to, &self.data) == (&act.action, to, &act.data)
     }
 }
@@ -104,21 +134,23 @@ pub(super) fn check_revision(row: &Submission, if_match: Option<u64>) -> Result<
     }
 }
 
-fn not_allowed(state: &State, act: &Act) -> Refusal {
+pub(super) fn not_allowed(state: &State, action: &str) -> Refusal {
     let legal: Vec<&str> = state.actions.iter().map(|action| &*action.name).collect();
     let hint =
         if legal.is_empty() { "it has none".to_owned() } else { format!("it has {}", legal.join(", ")) };
-    Refusal::new(
-        Code::ActionNotAllowed,
-        format!("state {} has no action `{}`; {hint}", state.name, act.action),
-    )
-    .with("state", &*state.name)
-    .with("actions", legal)
+    Refusal::new(Code::ActionNotAllowed, format!("state {} has no action `{action}`; {hint}", state.name))
+        .with("state", &*state.name)
+        .with("actions", legal)
 }
 
 fn check_right(state: &State, edge: &Edge, act: &Act) -> Result<(), Refusal> {
     let wanted = state.role_of(edge);
-    if !act.caller.role.covers(wanted) {
+    if !state.may(edge, &act.caller) {
+        if !edge.reviewers.is_empty() {
+            let listed: Vec<String> = edge.reviewers.iter().map(ToString::to_string).collect();
+            let message = format!("`{}` in {} is for {}", act.action, state.name, listed.join(", "));
+            return Err(Refusal::new(Code::RoleRequired, message).with("reviewers", listed));
+        }
         return Err(Refusal::new(
             Code::RoleRequired,
             format!(
@@ -179,7 +211,7 @@ fn check_data(edge: &Edge, act: &Act, context: &Context) -> Result<(), Refusal> 
 }
 
 /// Picks the state the submission goes to: the one state, the one picked, or where it failed.
-fn pick<'e>(row: &'e Submission, edge: &'e Edge, act: &Act) -> Result<&'e Name, Refusal> {
+pub(super) fn pick<'e>(row: &'e Submission, edge: &'e Edge, act: &Act) -> Result<&'e Name, Refusal> {
     let states = edge.to.as_ref().map_or(&[][..], Choice::states);
     let wanted = match (&edge.to, &act.to) {
         (Some(Choice::One(to)), None) => return Ok(to),

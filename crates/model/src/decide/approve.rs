@@ -1,5 +1,6 @@
 //! Approve: an action that needs several people, or somebody else than the submitter.
 
+use super::act::is_under_way;
 use super::cause::Step;
 use super::moves::{Fact, Walk};
 use crate::Name;
@@ -28,12 +29,14 @@ pub(super) fn vote(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Resul
             format!("`{}` must be done by somebody else than the submitter", act.action),
         ));
     }
-    let under_way = row.request.as_ref().is_some_and(|asked| asked.is_for(act, to));
-    if edge.approvals <= 1 || under_way {
+    if edge.only_submitter && !row.is_submitted_by(&act.caller.name) {
+        let message = format!("`{}` is for whoever submitted it", act.action);
+        return Err(Refusal::new(Code::NotSubmitter, message));
+    }
+    if edge.approvals <= 1 || is_under_way(row, act, to) {
         return Ok(Vote::Carried);
     }
-    let same = |approval: &&Approval| approval.action == act.action && approval.to == *to;
-    let agreed: Vec<_> = row.approvals.iter().filter(same).collect();
+    let agreed: Vec<_> = agreed(row, &act.action, to).collect();
     if agreed.iter().any(|approval| is_same(&approval.by, &act.caller.name)) {
         return Ok(Vote::Repeated);
     }
@@ -42,6 +45,15 @@ pub(super) fn vote(row: &Submission, edge: &Edge, act: &Act, to: &Name) -> Resul
     }
     let by = act.caller.name.clone();
     Ok(Vote::Counted(Approval { action: act.action.clone(), to: to.clone(), by }))
+}
+
+/// Returns the approvals so far of an action that shall lead to a state.
+pub(super) fn agreed<'r>(
+    row: &'r Submission,
+    action: &'r Name,
+    to: &'r Name,
+) -> impl Iterator<Item = &'r Approval> {
+    row.approvals.iter().filter(move |approval| approval.action == *action && approval.to == *to)
 }
 
 impl Walk<'_> {

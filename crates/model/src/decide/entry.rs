@@ -7,7 +7,7 @@ use super::moves::Walk;
 use crate::admit::PRIORITY_MAX;
 use crate::event::Entry;
 use crate::expr::{Expr, GuardError, Out};
-use crate::pipeline::{After, Clock, Kind, LaneRule, State, Task};
+use crate::pipeline::{After, Clock, Kind, LaneRule, State, Stretch, Task};
 use crate::submission::{Seat, Stand, Status, Submission, Wait};
 use crate::time::Time;
 
@@ -109,21 +109,22 @@ impl Walk<'_> {
 
     pub(super) fn after(&self, after: &After, row: &Submission, since: Time) -> Result<Time, GuardError> {
         match after {
-            After::Fixed(span) => Ok(since.plus(*span)),
-            After::Computed(expr) => {
-                clock_time(&self.sight.out(row, Moment::default(), expr)?, since).ok_or_else(|| no_time(expr))
-            }
+            After::Fixed(span) => Ok(self.pipeline.over(*span, None, since)),
+            After::Computed(expr) => self.computed(expr, row, since),
         }
     }
 
     fn until(&self, clock: &Clock, row: &Submission, since: Time) -> Result<Time, GuardError> {
         match clock {
-            Clock::For(span) => Ok(since.plus(*span)),
+            Clock::For(span) => Ok(self.pipeline.over(*span, None, since)),
             Clock::Until(time) => Ok(*time),
-            Clock::Computed(expr) => {
-                clock_time(&self.sight.out(row, Moment::default(), expr)?, since).ok_or_else(|| no_time(expr))
-            }
+            Clock::Computed(expr) => self.computed(expr, row, since),
         }
+    }
+
+    fn computed(&self, expr: &Expr, row: &Submission, since: Time) -> Result<Time, GuardError> {
+        let out = self.sight.out(row, Moment::default(), expr)?;
+        clock_time(&out, |span| self.pipeline.over(span, None, since)).ok_or_else(|| no_time(expr))
     }
 }
 
@@ -136,19 +137,21 @@ fn stops_for_lane(state: &State) -> bool {
     }
 }
 
-/// A span from `since`, or a time: `7d`, `duration(..)`, `2026-02-15T18:00:00Z`.
-pub(crate) fn clock_time(out: &Out, since: Time) -> Option<Time> {
+/// Reads a span, which `over` counts from where it begins, or a time: `7d`, `5bd`, `duration(..)`, `2026-02-15T18:00:00Z`.
+pub(crate) fn clock_time(out: &Out, over: impl Fn(Stretch) -> Time) -> Option<Time> {
     let text = match out {
-        Out::Duration(span) => return Some(since.plus(*span)),
+        Out::Duration(span) => return Some(over(Stretch::Time(*span))),
         Out::Json(value) => value.as_str()?,
     };
-    text.parse().map(|span| since.plus(span)).or_else(|_| text.parse()).ok()
+    text.parse().map(over).or_else(|_: String| text.parse()).ok()
 }
 
 fn no_time(expr: &Expr) -> GuardError {
     let source = expr.source();
     GuardError {
         reads_output: false,
-        message: format!("`{source}` gives neither a duration such as \"7d\" nor an RFC 3339 time"),
+        message: format!(
+            "`{source}` gives neither a duration such as \"7d\" or \"5bd\" nor an RFC 3339 time"
+        ),
     }
 }

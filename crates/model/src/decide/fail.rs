@@ -16,6 +16,8 @@ use crate::time::Millis;
 
 /// Leases a visit may lose in a row before the submission is set aside: it is likelier the cause than the victim.
 pub const CRASHES_MAX: u32 = 5;
+/// The code of a submission that was set aside because of that.
+pub(crate) const CRASHING: &str = "crashing";
 /// The code of an attempt whose answer the guards of its edges, or its schema, cannot take.
 pub const BAD_OUTPUT: &str = "bad-output";
 
@@ -89,12 +91,13 @@ pub(super) fn crashed(walk: &mut Walk<'_>) {
     if crashes < CRASHES_MAX {
         let task = walk.pipeline.wanted_task(walk.row()).name.clone();
         let rank = walk.pipeline.ageing.rank(walk.context.now, walk.row().priority);
-        let change = Change::Crashed { task, rank };
+        let worker = walk.row().lease().map(|lease| lease.worker.clone());
+        let change = Change::Crashed { task, rank, worker };
         return walk.note(change, &"lease-expired".into(), Step::rule());
     }
     let message =
         format!("{crashes} workers in a row stopped answering while they had it; look before redriving");
-    let failure = Failure { code: "crashing".into(), message };
+    let failure = Failure { code: CRASHING.into(), message };
     if walk.row().request.is_some() {
         abandon(walk, failure, Step::rule());
     } else {

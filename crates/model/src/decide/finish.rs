@@ -177,8 +177,10 @@ fn text(json: Option<&crate::Json>) -> &[u8] {
     json.map_or("", |json| json.as_str()).as_bytes()
 }
 
-/// Returns the identity of a child: the same payload under another name or key is another one.
+/// Returns everything that a worker says of a child besides its payload: with another name, key, priority or time it is
+/// another child. Labels and places follow from the definition, and are not the worker's words.
 fn identity(child: &crate::admit::Admission) -> String {
-    let id = child.child_id().map_or(String::new(), |id| id.to_string());
-    format!("\0{id}\0{}\0", child.key().map_or("", |key| key))
+    let crate::admit::Application { priority, not_before, reason, .. } = &child.application;
+    let (id, pipeline, key) = (child.child_id(), child.pipeline(), child.key());
+    format!("\0{:?}", (id, pipeline, key, priority, not_before, reason))
 }

@@ -37,7 +37,7 @@ pub const NAMES: &[&str] = &[
 
 /// The facts that are known only at the moment of a move.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moment<'a> {
+pub(crate) struct Moment<'a> {
     pub(super) output: Option<&'a Json>,
     pub(super) error: Option<&'a Failure>,
     pub(super) data: Option<&'a Json>,
@@ -85,6 +85,11 @@ impl<'a> Sight<'a> {
     /// Tells whether a guard holds now, between moves.
     pub(crate) fn holds(&self, row: &Submission, guard: &Expr) -> Result<bool, GuardError> {
         self.look(row, Moment::default(), guard, |scope| guard.eval_bool(scope))
+    }
+
+    /// Returns the terms of a guard that do not hold at a moment.
+    pub(crate) fn unmet<'e>(&self, row: &Submission, moment: Moment<'_>, guard: &'e Expr) -> Vec<&'e str> {
+        self.look(row, moment, guard, |scope| Ok(guard.unmet(scope))).unwrap_or_default()
     }
 
     /// Evaluates with what the expression reads, and builds nothing else.

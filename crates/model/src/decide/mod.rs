@@ -14,14 +14,17 @@ mod finish;
 mod give_back;
 mod guard_error;
 pub(crate) mod guard_view;
+mod legal;
 mod limits;
 mod message;
 mod migrate;
 mod moves;
+mod note;
 mod notify;
 mod park;
 mod redrive;
 mod renew;
+mod review;
 mod settle;
 mod snooze;
 mod submit;
@@ -30,11 +33,15 @@ mod wake;
 
 pub use children::CHILDREN_MAX;
 pub(crate) use entry::clock_time;
+pub(crate) use fail::CRASHING;
 pub use fail::{BAD_OUTPUT, CRASHES_MAX};
 pub use give_back::GIVEN_BACK_TIMEOUTS;
 pub use guard_view::NAMES;
+pub use legal::{actions, deeds};
 pub use message::BODY_BYTES_MAX;
+pub use note::NOTES_MAX;
 pub use notify::{ADDRESSES_MAX, DELIVERIES_MAX};
+pub use review::{CLAIM_DEFAULT, CLAIM_MAX};
 pub use snooze::SNOOZE_MAX;
 pub use unborn::{Fate, MERGED, REFUSED, Unborn, unborn};
 pub use wake::GRACE;
@@ -116,6 +123,7 @@ pub fn decide(
     }
     let current = current.expect("every command but submit names a submission that is there");
     let mut decision = tell(pipeline, current, command, context)?;
+    decision.row.note_attempt(current.row, &decision.events);
     decision.owed.extend(limits::freed(pipeline, current.row, &decision.row));
     Ok(decision)
 }
@@ -142,6 +150,8 @@ fn tell(
         Command::Amend(amend) => amend::decide(pipeline, current, amend, context),
         Command::Migrate(migrate) => migrate::decide(pipeline, current, migrate, context),
         Command::Acknowledge(acknowledge) => acknowledge::decide(pipeline, current, acknowledge, context),
+        Command::Review(review) => review::decide(pipeline, current, review, context),
+        Command::Note(note) => note::decide(pipeline, current, note, context),
         Command::Redrive(redrive) => redrive::decide(pipeline, current, redrive, context),
         Command::Seat => Ok(park::seat(pipeline, current, context)),
         Command::TakeKey => Ok(park::take_key(pipeline, current, context)),

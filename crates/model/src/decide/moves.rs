@@ -32,6 +32,8 @@ pub(super) struct Walk<'a> {
     pub(super) entries: Vec<EntryChange>,
     /// Set if the walk went along `on.guard_error`.
     pub(super) fell: bool,
+    /// The leg whose being missed moves the submission on.
+    pub(super) escalated: Option<Name>,
     /// The deliveries that the walk owes.
     pub(super) told: Deliveries,
 }
@@ -64,6 +66,7 @@ impl<'a> Walk<'a> {
             children: Vec::new(),
             entries: Vec::new(),
             fell: false,
+            escalated: None,
             told: Deliveries::default(),
         }
     }
@@ -114,7 +117,8 @@ impl<'a> Walk<'a> {
         let reopened = from.is_final() && !target.is_final();
         let spent = step.spent;
         let change = Change::Moved(Moved { entry, error, stated, restated, good, reopened, carried, spent });
-        let fact = Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) };
+        let fact =
+            Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(&edge.notify) };
         self.record(change, fact, step);
         Ok(())
     }
@@ -203,7 +207,7 @@ impl<'a> Walk<'a> {
         if let (Some(seat), Some(Lane { on_dead: OnDead::Free, .. })) = (&mut seat, &self.pipeline.lane) {
             seat.stand = Stand::Away;
         }
-        let tells = self.last_word(&error);
+        let tells = self.last_word(&error).map(|edge| &*edge.notify);
         let to = self.row().state.clone();
         let change = Change::Died { error, kept, seat, spent: step.spent };
         self.record(change, Fact { to: &to, trigger: &trigger, actor: None, metadata: None, tells }, step);
@@ -301,12 +305,12 @@ impl<'a> Walk<'a> {
         owe(self.pipeline, stood, &after, &mut self.owed);
         self.row = Some(after);
         self.sight.learn(&event);
-        if let Some(edge) = fact.tells.filter(|_| !self.pipeline.notify.is_empty()) {
+        if let Some(names) = fact.tells.filter(|_| !self.pipeline.notify.is_empty()) {
             let entered = match event.leaf.kind {
-                event::Kind::Died => &[],
+                event::Kind::Died | event::Kind::Late => &[],
                 _ => self.state().notify.as_slice(),
             };
-            event.detail.notified = self.notify(&event, hash, step.moment, &[entered, &edge.notify]);
+            event.detail.notified = self.notify(&event, hash, step.moment, &[entered, names]);
         }
         self.events.push(event);
     }
@@ -333,8 +337,8 @@ pub(super) struct Fact<'a> {
     pub(super) trigger: &'a Name,
     pub(super) actor: Option<ActorKind>,
     pub(super) metadata: Option<Json>,
-    /// The edge it goes along: with the state it leads to, it says whom to tell.
-    pub(super) tells: Option<&'a Edge>,
+    /// The notifications that tell of it, beside those of the state that a move leads to.
+    pub(super) tells: Option<&'a [Name]>,
 }
 
 /// The parts of a row that others may wait for.

@@ -77,7 +77,7 @@ pub(super) fn decide(
     step.sealed = admission.sealed;
     walk.record(
         change,
-        Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(edge) },
+        Fact { to, trigger: &edge.trigger, actor: edge.actor, metadata, tells: Some(&edge.notify) },
         step,
     );
     walk.pass_on().map_err(refuse)?;

@@ -22,7 +22,10 @@ pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Contex
     let now = context.now;
     let expired = current.row.time_to_live(now) == TimeToLive::Over;
     walk.note_late();
+    walk.release_expired();
+    let escalation = walk.escalation();
     if !expired
+        && escalation.is_none()
         && matches!(current.row.wait, Wait::Delay { until, .. } | Wait::Clock { until } if until <= now)
         && let Some(parked) = parked(pipeline, walk.row(), context)
     {
@@ -33,6 +36,7 @@ pub(super) fn decide(pipeline: &Pipeline, current: Current<'_>, context: &Contex
     match &current.row.wait {
         Wait::Lease(lease) => lease_due(&mut walk, lease),
         _ if expired => expire(&mut walk),
+        _ if escalation.is_some() => walk.escalate(),
         Wait::Delay { until, cause } if *until <= now => resume(&mut walk, *cause),
         Wait::Clock { until } if *until <= now => clock_due(&mut walk),
         Wait::Nothing if current.row.forget_at.is_some_and(|at| at <= now) => {

@@ -24,6 +24,7 @@ mod operate;
 mod pattern;
 mod repository;
 mod scope;
+mod terms;
 mod val;
 mod values;
 

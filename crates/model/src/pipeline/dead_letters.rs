@@ -160,7 +160,7 @@ fn is_code(value: &Out) -> bool {
 }
 
 fn is_time(value: &Out) -> bool {
-    clock_time(value, Time::EPOCH).is_some()
+    clock_time(value, |_| Time::EPOCH).is_some()
 }
 
 impl Kind {

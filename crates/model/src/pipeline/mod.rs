@@ -33,8 +33,8 @@ pub use problem::{CODES, Problem, Problems, Span};
 pub use render::Position;
 pub use source::{Source, attachments};
 pub use state::{
-    Action, After, Backoff, Choice, Clock, Edge, EdgeError, Every, FinalKind, Kind, LaneRule, Retry,
-    RetryRule, Sla, SlaSpan, State, Task, Times, Ttl,
+    Action, After, Backoff, Choice, Clock, Edge, EdgeError, Every, FinalKind, Kind, LaneRule, Missed, Retry,
+    RetryRule, Reviewer, Sla, State, Stretch, Task, Times, Ttl,
 };
 pub use template::{Piece, Template};
 
@@ -180,11 +180,17 @@ impl Pipeline {
 
     /// Returns the time at which a span of a service level is over that began at `since`.
     #[must_use]
-    pub fn due(&self, sla: &Sla, span: SlaSpan, since: Time) -> Time {
-        let name = sla.calendar.as_deref().unwrap_or("default");
-        match span {
-            SlaSpan::Time(span) => since.plus(span),
-            SlaSpan::BusinessDays(days) => match self.calendars.get(name) {
+    pub fn due(&self, sla: &Sla, span: Stretch, since: Time) -> Time {
+        self.over(span, sla.calendar.as_deref(), since)
+    }
+
+    /// Returns the time at which a stretch is over that began at `since`. Business days are those of the calendar of this
+    /// name, else of the one called `default`, else all but weekends.
+    #[must_use]
+    pub fn over(&self, stretch: Stretch, calendar: Option<&str>, since: Time) -> Time {
+        match stretch {
+            Stretch::Time(span) => since.plus(span),
+            Stretch::BusinessDays(days) => match self.calendars.get(calendar.unwrap_or("default")) {
                 Some(calendar) => calendar.after(since, days),
                 None => Calendar::default().after(since, days),
             },

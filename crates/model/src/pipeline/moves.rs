@@ -1,8 +1,9 @@
 //! The closed list of legal moves. No command moves a submission along anything else.
 
-use super::{Choice, Edge, Kind, Pipeline, State};
+use super::{Choice, Edge, Kind, Leg, Pipeline, Reviewer, Sla, State};
 use crate::Name;
-use crate::actor::ActorKind;
+use crate::actor::{ActorKind, Caller};
+use crate::person::is_same;
 use crate::role::Role;
 
 /// The key under `on` for what happens to a child whose parent ended cancelled.
@@ -33,6 +34,8 @@ pub enum By {
     ParentCancelled,
     /// The submission's time to live is over.
     Ttl,
+    /// A service level was missed.
+    Late,
 }
 
 impl By {
@@ -47,6 +50,7 @@ impl By {
             By::GuardError => "guard_error".into(),
             By::ParentCancelled => PARENT_CANCELLED.into(),
             By::Ttl => "ttl".into(),
+            By::Late => "sla".into(),
             By::Outcome(name) | By::Action(name) | By::Children(name) => name.clone(),
         }
     }
@@ -55,6 +59,11 @@ impl By {
     #[must_use]
     pub fn may_end_dead(&self) -> bool {
         matches!(self, By::Error | By::Crashed | By::GuardError)
+    }
+
+    /// Tells whether such edges need not say where they lead.
+    pub(crate) fn may_lead_nowhere(&self) -> bool {
+        self.may_end_dead() || *self == By::Late
     }
 
     /// Returns who makes the move, where neither edge nor state says.
@@ -69,7 +78,8 @@ impl By {
             | By::GuardError
             | By::Children(_)
             | By::ParentCancelled
-            | By::Ttl => ActorKind::System,
+            | By::Ttl
+            | By::Late => ActorKind::System,
         }
     }
 }
@@ -114,18 +124,62 @@ impl State {
         if let Some(ttl) = &self.ttl {
             add(By::Ttl, std::slice::from_ref(&ttl.edge));
         }
+        if let Some(edge) = self.sla.as_ref().and_then(Sla::way) {
+            add(By::Late, std::slice::from_ref(edge));
+        }
         ways.retain(|(_, edges)| !edges.is_empty());
         ways
     }
 
-    /// Returns the role whose right an action of the state is: the edge's role, or the reviewer's, or else the admin's.
+    /// Returns the role whose right an action of the state is: the edge's role, or the reviewer's, or else the admin's. Where
+    /// the file names those who may act, it is the first role among them.
     #[must_use]
     pub fn role_of(&self, edge: &Edge) -> Role {
         let review = match self.kind {
             Kind::Human { review } => review,
             _ => None,
         };
-        edge.role.or(review).unwrap_or(Role::Admin)
+        let listed = edge.reviewers.iter().find_map(|reviewer| match reviewer {
+            Reviewer::Role(role) => Some(*role),
+            Reviewer::Person(_) => None,
+        });
+        let own = edge.only_submitter.then_some(Role::Submitter);
+        edge.role.or(listed).or(own).or(review).unwrap_or(Role::Admin)
+    }
+
+    /// Returns those whose right an action of the state is, as people read them.
+    #[must_use]
+    pub fn who(&self, edge: &Edge) -> Vec<String> {
+        match edge.reviewers.as_slice() {
+            [] if edge.only_submitter => vec!["its submitter".to_owned()],
+            [] => vec![self.role_of(edge).to_string()],
+            listed => listed.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    /// Tells whether an action of the state is somebody's right. That it is only the submitter's is asked apart.
+    #[must_use]
+    pub fn may(&self, edge: &Edge, caller: &Caller) -> bool {
+        if edge.reviewers.is_empty() {
+            return self.may_role(edge, caller.role);
+        }
+        edge.reviewers.iter().any(|reviewer| match reviewer {
+            Reviewer::Role(role) => caller.role.covers(*role),
+            Reviewer::Person(name) => is_same(name, &caller.name),
+        })
+    }
+
+    /// Tells whether an action of the state may be the right of somebody with this role, whoever they are.
+    #[must_use]
+    pub fn may_role(&self, edge: &Edge, role: Role) -> bool {
+        let by_name = edge.only_submitter && edge.role.is_none();
+        match edge.reviewers.as_slice() {
+            [] => by_name || role.covers(self.role_of(edge)),
+            listed => listed.iter().any(|reviewer| match reviewer {
+                Reviewer::Role(wanted) => role.covers(*wanted),
+                Reviewer::Person(_) => true,
+            }),
+        }
     }
 }
 
@@ -137,6 +191,11 @@ impl Pipeline {
         if let Some(ttl) = self.ttl.as_ref().filter(|_| !state.is_final()) {
             ways.push((By::Ttl, std::slice::from_ref(&ttl.edge)));
         }
+        let runs = |leg: &&Leg| {
+            !state.is_final() && !leg.to.contains(&state.name) && !leg.not_via.contains(&state.name)
+        };
+        let late = self.slas.values().filter(runs).filter_map(|leg| leg.sla.way());
+        ways.extend(late.map(|edge| (By::Late, std::slice::from_ref(edge))));
         ways
     }
 
@@ -189,6 +248,13 @@ fn add(moves: &mut Vec<Move>, from: Option<&Name>, by: &By, edge: &Edge, actor: 
     for to in edge.targets() {
         let trigger = edge.trigger.clone();
         moves.push(Move { from: from.cloned(), to: to.clone(), trigger, by: by.clone(), actor });
+    }
+}
+
+impl Sla {
+    /// Returns the edge along which missing it leads.
+    pub(crate) fn way(&self) -> Option<&Edge> {
+        self.missed.as_ref()?.edge.as_ref()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use super::problem::Span;
 use crate::Name;
@@ -243,6 +244,31 @@ pub struct Edge {
     pub task: Option<Task>,
     pub approvals: u32,
     pub self_approval: bool,
+    /// The people and roles that may act; where there are none, the role of the edge says who.
+    pub reviewers: Vec<Reviewer>,
+    /// Set if only whoever submitted it may act.
+    pub only_submitter: bool,
+}
+
+/// Somebody whose right an action is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reviewer {
+    Person(Name),
+    Role(Role),
+}
+
+impl Reviewer {
+    /// The mark before the name of a role.
+    pub(crate) const ROLE: &str = "role:";
+}
+
+impl fmt::Display for Reviewer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reviewer::Person(name) => f.write_str(name),
+            Reviewer::Role(role) => write!(f, "{}{role}", Reviewer::ROLE),
+        }
+    }
 }
 
 /// An error that an edge states: `error = { code, message }`.
@@ -284,36 +310,83 @@ pub struct Ttl {
 /// A span that is written down or computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum After {
-    Fixed(Millis),
+    Fixed(Stretch),
     Computed(Expr),
 }
 
 /// The end of a wait: so long after entry, at a time, or what an expression gives (either).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Clock {
-    For(Millis),
+    For(Stretch),
     Until(Time),
     Computed(Expr),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sla {
-    pub target: Option<SlaSpan>,
-    pub p95: Option<SlaSpan>,
+    pub target: Option<Stretch>,
+    pub p95: Option<Stretch>,
     pub calendar: Option<Name>,
+    /// What missing it leads to, beside the event that tells of it.
+    pub missed: Option<Missed>,
 }
 
+impl Sla {
+    /// Tells whether missing it moves the submission on.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.missed.as_ref().is_some_and(|missed| missed.edge.is_some())
+    }
+}
+
+/// The consequences of a missed service level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Missed {
+    pub notify: Vec<Name>,
+    /// The edge along which the submission moves on; without one, it stays.
+    pub edge: Option<Edge>,
+}
+
+/// The most business days of a stretch: they are counted one by one.
+const BUSINESS_DAYS_MAX: u32 = 1_000;
+
+/// So long, or so many business days of a calendar: `15s`, `5bd`.
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlaSpan {
+pub enum Stretch {
     Time(Millis),
     BusinessDays(u32),
 }
 
-impl fmt::Display for SlaSpan {
+impl Stretch {
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        matches!(self, Stretch::BusinessDays(0) | Stretch::Time(Millis::ZERO))
+    }
+}
+
+impl FromStr for Stretch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_suffix("bd").and_then(|days| days.parse::<u32>().ok()) {
+            Some(days) if days > BUSINESS_DAYS_MAX => {
+                Err(format!("{text} is too long: at most {BUSINESS_DAYS_MAX}bd"))
+            }
+            Some(days) => Ok(Stretch::BusinessDays(days)),
+            None => match text.parse::<Millis>() {
+                Ok(span) => Ok(Stretch::Time(span)),
+                Err(error) => Err(format!("{error}; business days like 5bd")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Stretch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SlaSpan::Time(span) => span.fmt(f),
-            SlaSpan::BusinessDays(days) => write!(f, "{days}bd"),
+            Stretch::Time(span) => span.fmt(f),
+            Stretch::BusinessDays(days) => write!(f, "{days}bd"),
         }
     }
 }

@@ -21,5 +21,11 @@ impl Submission {
             && filter.labels.iter().all(|(label, value)| self.labels.get(label) == Some(value))
             && filter.error.as_ref().is_none_or(|code| Some(code) == error)
             && filter.created_before.is_none_or(|before| self.created_at < before)
+            && filter.created_after.is_none_or(|after| self.created_at >= after)
+            && filter.entered_before.is_none_or(|before| self.entered_at < before)
+            && filter
+                .worker
+                .as_ref()
+                .is_none_or(|worker| self.lease().is_some_and(|lease| lease.worker == *worker))
     }
 }

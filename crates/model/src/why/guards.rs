@@ -1,4 +1,4 @@
-//! A pass state at rest: which guards do not hold, and what the names in them are now.
+//! Guards that do not hold, and the present values of the names in them: of a pass state at rest, and of an action.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::Reason;
 use crate::decide::NAMES;
-use crate::decide::guard_view::Sight;
+use crate::decide::guard_view::{Moment, Sight};
 use crate::expr::Expr;
 use crate::json;
-use crate::pipeline::{Kind, Pipeline};
+use crate::pipeline::{Action, Kind, Pipeline};
+use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Submission};
 
 /// Values longer than this are left out: a reason is no document.
@@ -51,8 +52,21 @@ pub(super) fn reason(
     super::reason("guard", sentence, json!({ "edges": edges }))
 }
 
+/// Refuses an action none of whose conditions holds, by the terms that do not.
+pub(crate) fn not_met(sight: &Sight<'_>, row: &Submission, moment: Moment<'_>, action: &Action) -> Refusal {
+    let guards = action.edges.iter().filter_map(|edge| Some((edge, edge.when.as_ref()?)));
+    let (mut told, mut edges) = (Vec::new(), Vec::new());
+    for (edge, guard) in guards {
+        let terms = sight.unmet(row, moment, guard);
+        told.push(terms.iter().map(|term| format!("`{term}`")).collect::<Vec<_>>().join(" and "));
+        edges.push(json!({ "to": edge.targets(), "when": guard.source(), "unmet": terms }));
+    }
+    let message = format!("the conditions of `{}` do not hold now: not {}", action.name, told.join(", nor "));
+    Refusal::new(Code::GuardNotMet, message).with("edges", edges)
+}
+
 /// Returns the present values of the paths of an expression, where they are short.
-fn values(sight: &Sight<'_>, row: &Submission, guard: &Expr) -> Map<String, Value> {
+pub(crate) fn values(sight: &Sight<'_>, row: &Submission, guard: &Expr) -> Map<String, Value> {
     let mut values = Map::new();
     for path in paths(guard.source()) {
         let mut names = path.split('.');

@@ -305,6 +305,7 @@ pub(crate) fn comparable(row: &Submission) -> Submission {
     row.row_version = 0;
     row.lease_no = 0;
     row.settled.clear();
+    row.attempts = model::submission::Attempts::default();
     row.crashes = 0;
     row.given_back = model::submission::GivenBack::default();
     row.children = model::submission::Children::default();

@@ -70,6 +70,12 @@ impl Call {
         self
     }
 
+    /// A parameter that must be given.
+    pub(super) fn must(mut self, name: &str, piece: Piece, sentence: &str) -> Self {
+        self.parameters.push(parameter("query", name, piece, sentence).with("required", true));
+        self
+    }
+
     pub(super) fn header(mut self, name: &str, piece: Piece, sentence: &str) -> Self {
         self.parameters.push(parameter("header", name, piece, sentence));
         self

@@ -90,6 +90,11 @@ pub(super) fn id() -> Piece {
     typed("string").with("format", "uuid")
 }
 
+/// The beginning of a UUID.
+pub(super) fn beginning() -> Piece {
+    spelled("^[0-9A-Fa-f]{4}[0-9A-Fa-f-]{0,32}$")
+}
+
 /// A SHA-256 value in base64url.
 pub(super) fn digest() -> Piece {
     spelled("^[A-Za-z0-9_-]{43}$")

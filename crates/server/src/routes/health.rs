@@ -1,12 +1,13 @@
 //! Tells whether the server lives, whether it is ready, and what it is.
 
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use engine::{Condition, DutyReport, Standing};
 use model::{Code, Refusal};
 
 use crate::openapi::{openapi, openapi_with};
+use crate::pages;
 use crate::problem::Answer;
 use crate::state::Server;
 
@@ -18,6 +19,7 @@ const WELCOME: &str = "<!doctype html>
 <h1>Milepost</h1>
 <p>Walks submissions through declared pipelines, and keeps the proof.</p>
 <ul>
+<li><a href=\"/console\">/console</a>: all of it, for people
 <li><a href=\"/v1/pipelines\">/v1/pipelines</a>: what is in force, and how many submissions are where
 <li><a href=\"/v1/submissions\">/v1/submissions</a>: the newest submissions
 <li><a href=\"/openapi.json\">/openapi.json</a>: everything that can be asked
@@ -26,8 +28,12 @@ const WELCOME: &str = "<!doctype html>
 </html>
 ";
 
-pub(crate) async fn welcome() -> Html<&'static str> {
-    Html(WELCOME)
+/// Sends people to the console, and tells everybody else what is here.
+pub(crate) async fn welcome(headers: HeaderMap) -> Response {
+    match pages::is_browser(&headers) {
+        true => Redirect::to("/console").into_response(),
+        false => Html(WELCOME).into_response(),
+    }
 }
 
 /// Describes what can be asked of the server, for programs.

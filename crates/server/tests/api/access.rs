@@ -71,6 +71,10 @@ async fn the_table_has_no_public_route_but_the_known_ones() {
         "/v1/submissions/{id}/actions/{action}",
         "/v1/submissions/{id}/amend",
         "/v1/submissions/{id}/acknowledge",
+        "/v1/submissions/{id}/review/claim",
+        "/v1/submissions/{id}/review/hand-over",
+        "/v1/submissions/{id}/review/release",
+        "/v1/submissions/{id}/notes",
     ];
     assert_eq!(any_role, known, "there the pipeline says which role");
 }

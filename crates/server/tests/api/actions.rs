@@ -83,3 +83,25 @@ async fn a_repeated_action_gets_its_first_answer() {
     let events = server.get(&format!("/v1/submissions/{id}/events")).await.json();
     assert_eq!(events["events"].as_array().unwrap().len(), 3);
 }
+
+#[tokio::test]
+async fn whoever_asks_is_told_what_they_may_do_and_why_not_the_rest() {
+    let server = Server::start().await;
+    let id = server.reviewed("r1").await;
+    let answer = server.get(&format!("/v1/submissions/{id}/actions")).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let body = answer.json();
+    assert_eq!(answer.header("etag"), format!("\"{}\"", body["revision"]));
+    let actions = body["actions"].as_array().unwrap();
+    let of = |name: &str| actions.iter().find(|action| action["name"] == name).unwrap();
+    assert_eq!((&of("approve")["legal"], &of("approve")["title"]), (&json!(true), &json!("Approve")));
+    assert_eq!(of("refuse")["forms"][0]["reason"], true);
+    let elsewhere = of("accept");
+    assert_eq!((&elsewhere["legal"], &elsewhere["forms"]), (&json!(false), &json!([])));
+    assert_eq!(elsewhere["refusal"]["code"], "action-not-allowed");
+    assert_eq!(elsewhere["refusal"]["actions"], json!(["approve", "refuse"]));
+    assert_eq!(
+        body["deeds"][1],
+        json!({ "name": "redrive", "legal": false, "refusal": body["deeds"][1]["refusal"] })
+    );
+}

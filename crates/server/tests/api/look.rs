@@ -94,6 +94,13 @@ async fn every_filter_filters() {
         (&format!("parent={first}"), vec![]),
         (&format!("created_before={created}&pipeline=parcels&key=r1"), vec![]),
         ("created_before=9999-01-01T00:00:00Z&key=r1", vec![&first]),
+        (&format!("created_after={created}&key=r1"), vec![&first]),
+        ("created_after=9999-01-01T00:00:00Z", vec![]),
+        ("entered_before=9999-01-01T00:00:00Z&key=r2", vec![&second]),
+        ("entered_before=2001-01-01T00:00:00Z", vec![]),
+        ("error=timeout", vec![]),
+        ("worker=nobody", vec![]),
+        (&format!("id={}&pipeline=notes", &note[..20]), vec![&note]),
     ] {
         let answer = server.get(&format!("/v1/submissions?{query}")).await;
         assert_eq!(answer.status, 200, "{query}: {}", answer.text);
@@ -119,6 +126,8 @@ async fn filters_that_cannot_be_meant_are_refused() {
         "limit=1001",
         "key=a&key=b",
         "key=",
+        "id=xyz",
+        "entered_before=2d",
         "label.=a",
     ] {
         server.get(&format!("/v1/submissions?{query}")).await.problem(400, "invalid-request");
@@ -146,4 +155,75 @@ async fn a_history_is_read_in_pages() {
     assert_eq!((&rest["events"], &rest["next"]), (&json!([events[1]]), &Value::Null));
     assert_eq!(server.get(&format!("{path}?after=99")).await.json()["events"], json!([]));
     server.get(&format!("{path}?after=-1")).await.problem(400, "invalid-request");
+}
+
+#[tokio::test]
+async fn a_submission_is_found_by_what_somebody_has_at_hand() {
+    let server = Server::start().await;
+    let first = server.parcel("r1").await;
+    let found = async |text: &str| server.get(&format!("/v1/find?text={text}")).await.json();
+    for text in [&*first, &first.replace('-', ""), &first[..23].to_uppercase(), "r1", "parcels/r1"] {
+        let found = found(text).await;
+        assert_eq!((&found["meant"], ids(&found)), (&json!(first), vec![first.clone()]), "{text}");
+    }
+    let task = server.claim("parcels.check").await;
+    server.finish(&task["token"], "bad", json!(null)).await;
+    let ended = server.get(&format!("/v1/submissions/{first}")).await.json();
+    assert_eq!(ended["status"], "failed", "{ended}");
+    assert_eq!(found("r1").await["meant"], json!(first), "one that has ended is found by its key");
+    let second = server.parcel("r1").await;
+    let both = found("r1").await;
+    assert_eq!(both["meant"], json!(second), "the holder of the key is meant");
+    assert_eq!(both["submissions"].as_array().unwrap().len(), 2);
+    let begun = found(&first[..6]).await;
+    assert!(begun["submissions"].as_array().unwrap().len() == 2 && begun["meant"].is_null(), "{begun}");
+    let nothing = json!({ "meant": null, "submissions": [], "more": false });
+    for text in ["r2", "notes/r1", "nonsense/", "ffffffff"] {
+        assert_eq!(found(text).await, nothing, "{text}");
+    }
+    server.get("/v1/find").await.problem(400, "invalid-request");
+}
+
+#[tokio::test]
+async fn everything_a_filter_finds_is_exported_as_lines() {
+    let server = Server::start().await;
+    for number in 0..450 {
+        server.parcel(&format!("r{number}")).await;
+    }
+    let lines = server.get("/v1/export/submissions?pipeline=parcels&status=open").await;
+    assert_eq!((lines.status, lines.header("content-type")), (200, "application/x-ndjson"));
+    let keys: Vec<Value> =
+        lines.text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["key"].clone()).collect();
+    let newest: Vec<Value> = (0..450).rev().map(|number| json!(format!("r{number}"))).collect();
+    assert_eq!(keys, newest);
+    server.post("/v1/pipelines/notes/submissions", json!({ "payload": {}, "key": "=1+1" })).await;
+    let csv = server.get("/v1/export/submissions?pipeline=notes&format=csv").await;
+    let rows: Vec<&str> = csv.text.split("\r\n").collect();
+    assert!(rows[0].starts_with("id,pipeline,version,state,status,key,"), "{}", csv.text);
+    assert!(rows.len() == 3 && rows[1].contains(",\"'=1+1\","), "{}", csv.text);
+    for wrong in ["format=xlsx", "limit=3", "pipeline=nothing", "id=xyz"] {
+        assert!(server.get(&format!("/v1/export/submissions?{wrong}")).await.status >= 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn every_try_is_kept_with_its_submission() {
+    let server = Server::start().await;
+    let id = server.parcel("r1").await;
+    let task = server.claim("parcels.check").await;
+    let failed = json!({ "tasks": [{ "token": task["token"], "error": {
+        "code": "no-scale", "message": "m".repeat(1_000), "retryable": false } }] });
+    assert_eq!(server.post("/v1/tasks:fail", failed).await.status, 200);
+    let shown = server.get(&format!("/v1/submissions/{id}")).await.json();
+    let attempt = &shown["attempts"][0];
+    assert_eq!(
+        (&attempt["state"], &attempt["worker"], &attempt["end"], &attempt["attempt"]),
+        (&json!("CHECKING"), &json!("w"), &json!("failed"), &json!(1)),
+        "{shown}"
+    );
+    assert_eq!(attempt["error"]["code"], "no-scale");
+    assert_eq!(attempt["error"]["message"].as_str().unwrap().len(), 300);
+    assert!(attempt["started_at"].as_str() <= attempt["ended_at"].as_str());
+    let listed = server.get("/v1/submissions").await.json();
+    assert!(listed["submissions"][0].get("attempts").is_none(), "{listed}");
 }

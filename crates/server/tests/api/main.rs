@@ -31,6 +31,7 @@ mod metrics_docs;
 mod openapi;
 mod operations;
 mod overdue;
+mod pages;
 mod peers;
 mod pipelines;
 mod raw;

@@ -43,8 +43,18 @@ pub(crate) async fn done(server: &Server, body: Value) -> Value {
     assert_eq!(operation["status"], "running");
     let path = format!("/v1/operations/{}", operation["id"].as_str().unwrap());
     assert_eq!(started.header("location"), path);
+    ended(server, &path, None).await
+}
+
+/// Gives an operation as it is once it has ended, as whoever has the token sees it.
+pub(crate) async fn ended(server: &Server, path: &str, token: Option<&str>) -> Value {
     loop {
-        let operation = server.get(&path).await.json();
+        let request = server.request("GET", path);
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        let operation = Answer::of(request).await.json();
         if operation["status"] != "running" {
             return operation;
         }

@@ -90,3 +90,55 @@ async fn service_levels_have_a_figure_and_a_verdict() {
         }
     }
 }
+
+#[tokio::test]
+async fn figures_tell_what_flows_and_what_stops() {
+    let server = Server::start().await;
+    server.parcel("r1").await;
+    let second = server.parcel("r2").await;
+    let task = server.claim("parcels.check").await;
+    server.finish(&task["token"], "good", json!({ "score": 1 })).await;
+    let task = server.claim("parcels.check").await;
+    let failed = json!({ "tasks": [{ "token": task["token"], "error": {
+        "code": "no-scale", "message": "m", "retryable": false } }] });
+    server.post("/v1/tasks:fail", failed).await;
+    let claim = json!({ "worker": "w", "tasks": ["parcels.chekc", "parcels.check"] });
+    server.post("/v1/tasks:claim", claim).await;
+    // What a batch did is counted once everybody was answered.
+    let figures = loop {
+        let figures = server.get("/v1/figures").await.json();
+        if figures["flow"]["edges"].as_array().is_some_and(|edges| edges.len() == 2) {
+            break figures;
+        }
+    };
+    let edges = figures["flow"]["edges"].as_array().unwrap();
+    let told: Vec<_> = edges
+        .iter()
+        .map(|edge| {
+            let minutes = edge["minutes"].as_array().unwrap();
+            assert_eq!(minutes.len(), 180);
+            let sum: u64 = minutes.iter().map(|count| count.as_u64().unwrap()).sum();
+            (edge["from"].clone(), edge["to"].clone(), sum)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [(json!(null), json!("CHECKING"), 2), (json!("CHECKING"), json!("REVIEW"), 1)],
+        "{figures}"
+    );
+    assert_eq!(
+        (&figures["dwells"][0]["state"], &figures["dwells"][0]["measured"]),
+        (&json!("CHECKING"), &json!(1))
+    );
+    assert_eq!(
+        figures["dead"],
+        json!([{ "pipeline": "parcels", "state": "CHECKING", "code": "no-scale", "count": 1 }])
+    );
+    assert_eq!(figures["oldest"].as_array().unwrap().len(), 1, "{second} is dead: {figures}");
+    assert_eq!(figures["unpolled"], json!([]));
+    assert_eq!(figures["unknown_tasks"][0]["task"], "parcels.chekc");
+    assert!(figures["store"].is_object());
+    let lanes = server.get("/v1/pipelines/parcels/lanes").await.json();
+    assert_eq!(lanes, json!({ "lanes": [], "next": null }));
+    server.get("/v1/pipelines/nothing/lanes").await.problem(404, "unknown-pipeline");
+}

@@ -1,10 +1,12 @@
 //! Somebody who acts: with and without the role, the reason, the data, and a fresh look at the submission.
 
 use engine::core::{Ask, Input};
-use model::command::{Acknowledge, Act, Amend, Migrate, Redrive};
-use model::{Caller, Command, Name, Role, Status, Submission, SubmissionId, Time};
+use model::command::{Acknowledge, Act, Amend, Migrate, Note, Redrive, Review, ReviewStep};
+use model::submission::Wait;
+use model::{Caller, Command, Millis, Name, Role, Status, Submission, SubmissionId, Time};
 
 use super::{Heard, Sent, View, once};
+use crate::chance::Chance;
 use crate::pipelines::RENAMED;
 
 #[derive(Debug)]
@@ -64,6 +66,15 @@ impl Person {
             let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
             return Some(Command::Acknowledge(Acknowledge { caller, note, if_match }));
         }
+        let reviews = if row.wait == Wait::Person { 20 } else { 1 };
+        if chance.percent(reviews) {
+            return Some(self.review(row, chance));
+        }
+        if chance.percent(4) {
+            let text = if chance.percent(5) { " " } else { "seen at the gate" }.to_owned();
+            let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
+            return Some(Command::Note(Note { caller, text, if_match }));
+        }
         if matches!(&*row.pipeline, "dock" | "studio") && chance.percent(8) {
             return self.migrate(row, view);
         }
@@ -74,6 +85,20 @@ impl Person {
             let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
             Command::Amend(Amend { caller, patch, if_match })
         })
+    }
+
+    /// Takes a review on, for a moment or for longer than may be; hands it to somebody, or lets it go.
+    fn review(&self, row: &Submission, chance: &mut Chance) -> Command {
+        let caller = Caller::new(self.name.as_str(), self.role);
+        let span =
+            chance.percent(60).then(|| Millis::from_secs([1, 20, 300, 700_000][chance.below(4) as usize]));
+        let step = match chance.below(10) {
+            0..6 => ReviewStep::Claim { span },
+            6..8 => ReviewStep::HandOver { to: (*chance.pick(&["ada", "ravi", "rita"])).into(), span },
+            _ => ReviewStep::Release,
+        };
+        let if_match = chance.percent(20).then(|| row.revision - chance.below(2));
+        Command::Review(Review { caller, step, if_match })
     }
 
     /// To whichever version there is, with the states that are called differently there.

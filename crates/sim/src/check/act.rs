@@ -21,10 +21,8 @@ impl Acted<'_> {
         let state = book.pipeline.state(&self.before.state).ok_or("it is in a state that does not exist")?;
         let Some(action) = state.action(&self.act.action) else { return Ok(None) };
         let reason = self.act.reason.as_deref().is_some_and(|reason| !reason.trim().is_empty());
-        let rights = action
-            .edges
-            .iter()
-            .map(|edge| (self.act.caller.role.covers(state.role_of(edge)), reason || !edge.reason));
+        let rights =
+            action.edges.iter().map(|edge| (state.may(edge, &self.act.caller), reason || !edge.reason));
         Ok(Some(rights.collect()))
     }
 
@@ -61,6 +59,11 @@ impl Acted<'_> {
             Code::RevisionMismatch => !self.revision_fits(),
             Code::ActionNotAllowed => rights.is_none(),
             Code::SelfApproval => self.act.caller.name == self.before.submitter,
+            Code::NotSubmitter => self.act.caller.name != self.before.submitter,
+            Code::ReviewTaken => {
+                let held = self.before.assignment.as_ref();
+                held.is_some_and(|held| held.to != self.act.caller.name)
+            }
             Code::RoleRequired => rights.is_some_and(|rights| rights.iter().any(|(role, _)| !role)),
             Code::ReasonRequired => rights.is_some_and(|rights| rights.iter().any(|(_, reason)| !reason)),
             Code::GuardNotMet

@@ -11,7 +11,7 @@ use super::act::Acted;
 use super::explained::Causes;
 use super::ledger::Ledger;
 use super::settlement::{self, Asked};
-use super::{Checked, Seen, duplicates, ensure, investigated, migrated, retirement, right};
+use super::{Checked, Seen, duplicates, ensure, investigated, migrated, retirement, reviewed, right};
 use crate::actors::{Heard, token};
 use crate::finding::finding;
 use crate::report::Report;
@@ -277,6 +277,8 @@ fn acted(ledger: &Ledger, id: SubmissionId, command: &Command, outcome: &Reply) 
         Command::Amend(amend) => return right::amended(ledger, before, amend, outcome),
         Command::Redrive(redrive) => return right::redriven(before, redrive, outcome),
         Command::Acknowledge(asked) => return investigated::answered(&ledger.law, before, asked, outcome),
+        Command::Review(review) => return reviewed::answered(&ledger.law, before, review, outcome),
+        Command::Note(note) => return reviewed::noted(before, note, outcome),
         Command::Migrate(migrate) => return migrated::answered(ledger, before, migrate, outcome),
         _ => return Err("a command that no client sends".into()),
     };

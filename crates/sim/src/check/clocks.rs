@@ -1,7 +1,7 @@
 //! Service levels: counted from where they count from, missed once, and never by one that has ended.
 
 use model::event::Change;
-use model::pipeline::{Sla, SlaSpan};
+use model::pipeline::{Sla, Stretch};
 use model::submission::SlaClock;
 use model::{Submission, Time};
 use store::{Late, Store};
@@ -48,7 +48,7 @@ pub(super) fn fit(book: &Book, row: &Submission) -> Checked {
 }
 
 fn from_entry(row: &Submission, clock: &SlaClock, sla: Option<&Sla>) -> Checked {
-    let Some(SlaSpan::Time(span)) = sla.and_then(|sla| sla.target.or(sla.p95)) else { return Ok(()) };
+    let Some(Stretch::Time(span)) = sla.and_then(|sla| sla.target.or(sla.p95)) else { return Ok(()) };
     let usual = row.entered_at.plus(span);
     // That of a first state counts from when it may begin.
     let fits = clock.due_at == usual || row.from.is_none() && clock.due_at > usual;

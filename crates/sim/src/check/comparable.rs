@@ -48,6 +48,7 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     row.lease_no = 0;
     row.row_version = 0;
     row.settled.clear();
+    row.attempts = model::submission::Attempts::default();
     row.crashes = 0;
     row.given_back = model::submission::GivenBack::default();
     row.timer = None;

@@ -8,7 +8,9 @@ use store::Recorded;
 use super::ledger::{Known, Ledger};
 use super::timing::{self, Moment};
 use super::visit::Visit;
-use super::{Checked, Seen, approved, clocks, ensure, going_on, investigated, migrated, operations};
+use super::{
+    Checked, Seen, approved, clocks, ensure, going_on, investigated, migrated, operations, reviewed,
+};
 use crate::faults::Commit;
 use crate::finding::finding;
 use crate::report::Report;
@@ -113,6 +115,7 @@ fn one(ledger: &mut Ledger, told: &Told<'_>, event: &Event, report: &mut Report)
     approved::check(&moment)?;
     going_on::check(&moment)?;
     investigated::check(&moment)?;
+    reviewed::check(&moment, report)?;
     clocks::missed(&moment, report)?;
     migrated::check(&moment, &ledger.law)?;
     let visit = known.visit.after(&moment, report)?;

@@ -26,6 +26,7 @@ mod owed;
 mod reasons;
 mod registry;
 mod retirement;
+mod reviewed;
 mod right;
 mod rows;
 mod schedules;

@@ -1,7 +1,7 @@
 //! Idempotency keys: the first answer again, never a second effect, and another body is refused.
 
 use engine::core::{Answered, Output};
-use model::submission::Wait;
+use model::submission::{Attempts, Wait};
 use model::token::Bits;
 use model::{Code, Digest, Millis, Submission, Time};
 
@@ -109,7 +109,13 @@ fn unheard(ledger: &mut Ledger, seen: &Seen<'_>) {
 /// A kept answer leaves out what callers are not shown: the store's own version, a granted action's data, and what
 /// settles a lease.
 fn plain(row: &Submission) -> Submission {
-    let mut row = Submission { row_version: 0, request: None, settled: Vec::new(), ..row.clone() };
+    let mut row = Submission {
+        row_version: 0,
+        request: None,
+        settled: Vec::new(),
+        attempts: Attempts::default(),
+        ..row.clone()
+    };
     if let Wait::Lease(lease) = &mut row.wait {
         lease.bits = Bits([0; 16]);
     }

@@ -48,16 +48,17 @@ fn ends_when_declared(book: &Book, known: &Known) -> Checked {
         _ => None,
     };
     // A time to live that has done its work is gone; that of a first state counts from when it was looked at.
-    let created =
-        fixed(&book.pipeline.ttl).zip(row.ttl_at).is_none_or(|(span, at)| at == row.created_at.plus(span));
+    let created = fixed(&book.pipeline.ttl)
+        .zip(row.ttl_at)
+        .is_none_or(|(span, at)| at == book.pipeline.over(span, None, row.created_at));
     let entered = fixed(&state.ttl).zip(row.state_ttl_at).is_none_or(|(span, at)| {
-        let usual = row.entered_at.plus(span);
+        let usual = book.pipeline.over(span, None, row.entered_at);
         at == usual || row.from.is_none() && at > usual
     });
     ensure!(created && entered, "{} lives longer or shorter than declared: {row:?}", row.id);
     let (Wait::Clock { until }, Kind::Wait { clock, .. }) = (&row.wait, &state.kind) else { return Ok(()) };
     let declared = match clock {
-        Clock::For(span) => Some(row.entered_at.plus(*span)),
+        Clock::For(span) => Some(book.pipeline.over(*span, None, row.entered_at)),
         Clock::Until(at) => Some(*at),
         Clock::Computed(_) => None,
     };

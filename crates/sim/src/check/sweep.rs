@@ -11,7 +11,7 @@ use store::{
 };
 
 use super::ledger::Ledger;
-use super::{Checked, clocks, ensure, reasons};
+use super::{Checked, clocks, ensure, reasons, reviewed};
 use crate::finding::{Finding, finding};
 
 const PAGE: usize = 100;
@@ -23,6 +23,7 @@ impl Ledger {
         let checks = [sequence, leaves, rows, histories, counts, indexes, lines, owed, slots, registry];
         checks.into_iter().try_for_each(|check| check(self, store))?;
         clocks::listed(self, store, now)?;
+        reviewed::listed(self, store)?;
         reasons::check(self, now)
     }
 }

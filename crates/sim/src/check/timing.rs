@@ -98,7 +98,11 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
         // Neither the end of its time to live nor that of its parent waits for the delay.
         let expired = row.expires_at().is_some_and(|at| at <= leaf.at);
         let orphaned = ways.iter().all(|by| **by == By::ParentCancelled);
-        ensure!(expired || orphaned || *until <= leaf.at, "it went on before its delay was over");
+        let escalated = ways.iter().all(|by| **by == By::Late);
+        ensure!(
+            expired || orphaned || escalated || *until <= leaf.at,
+            "it went on before its delay was over"
+        );
     }
     if ways.iter().all(|by| **by == By::Clock) {
         let Wait::Clock { until } = &row.wait else {
@@ -116,6 +120,13 @@ fn by_itself(moment: &Moment<'_>, report: &mut Report) -> Checked {
     }
     if let [By::Children(name)] = &ways[..] {
         report.count(format!("children/{name}"));
+    }
+    if ways.iter().all(|by| **by == By::Late) {
+        let missed = row.clocks.iter().any(|clock| clock.late && clock.moves && clock.due_at <= leaf.at);
+        ensure!(missed, "it escalated, and nothing was missed that says so");
+        ensure!(moment.lease().is_none(), "an escalation did not wait for the lease");
+        ensure!(row.request.is_none(), "an escalation did not wait for the action that was granted");
+        report.count("moment/escalated");
     }
     if ways.iter().all(|by| **by == By::Ttl) {
         ensure!(moment.lease().is_none(), "a time to live did not wait for the lease");

@@ -71,6 +71,9 @@ impl Visit {
             | Change::Late { .. }
             | Change::Approved(_)
             | Change::Acknowledged { .. }
+            | Change::Assigned(_)
+            | Change::Released
+            | Change::Noted
             | Change::Migrated(_)
             | Change::Refused { .. }
             | Change::Merged { .. } => {}
@@ -78,7 +81,9 @@ impl Visit {
         let goes_on = match (&moment.event.detail.change, leaf.kind) {
             (Change::Migrated(migrated), _) => migrated.stays,
             (_, Kind::Retried | Kind::Crashed | Kind::Died | Kind::Amended) => true,
-            (_, kind) => matches!(kind, Kind::Late | Kind::Approved),
+            (_, kind) => {
+                matches!(kind, Kind::Late | Kind::Approved | Kind::Assigned | Kind::Released | Kind::Noted)
+            }
         };
         Ok(if goes_on { visit } else { Visit::default() })
     }

@@ -1,19 +1,19 @@
 -- Whoever holds the lane or is in line for it, in each pipeline that can matter.
 SELECT s.id, s.row_version, s.event_batch, s.event_no, s.row
-FROM unnest($9::text[]) q(pipeline)
+FROM unnest($10::text[]) q(pipeline)
 CROSS JOIN LATERAL (
-  SELECT h.id FROM lane_holder h WHERE h.pipeline = q.pipeline AND h.lane = $10
+  SELECT h.id FROM lane_holder h WHERE h.pipeline = q.pipeline AND h.lane = $11
   UNION ALL
-  SELECT l.id FROM lane_line l WHERE l.pipeline = q.pipeline AND l.lane = $10 AND l.id <= $1
+  SELECT l.id FROM lane_line l WHERE l.pipeline = q.pipeline AND l.lane = $11 AND l.id <= $1 AND l.id >= $3
 ) t
 JOIN submission s ON s.id = t.id
-WHERE t.id <= $1 AND ($8::uuid IS NULL OR EXISTS (SELECT FROM parent c WHERE c.parent = $8 AND c.id = t.id))
-  AND ($3::text[] IS NULL OR EXISTS (
-    SELECT FROM unnest($3::text[], $4::text[], $5::text[]) w(pipeline, state, status)
+WHERE t.id <= $1 AND t.id >= $3 AND ($9::uuid IS NULL OR EXISTS (SELECT FROM parent c WHERE c.parent = $9 AND c.id = t.id))
+  AND ($4::text[] IS NULL OR EXISTS (
+    SELECT FROM unnest($4::text[], $5::text[], $6::text[]) w(pipeline, state, status)
     JOIN place p ON p.pipeline = w.pipeline AND p.state = w.state AND p.status = w.status AND p.id = t.id
   ))
   AND NOT EXISTS (
-    SELECT FROM unnest($6::text[], $7::text[]) w(name, value)
+    SELECT FROM unnest($7::text[], $8::text[]) w(name, value)
     WHERE NOT EXISTS (SELECT FROM label l WHERE l.name = w.name AND l.value = w.value AND l.id = t.id)
   )
 ORDER BY t.id DESC LIMIT $2

@@ -54,16 +54,34 @@ pub(super) struct Table<'a, T> {
 }
 
 impl<'a, T: Ord> Table<'a, T> {
-    pub(super) fn write(
+    pub(super) fn write(self, client: &'a Client, (old, new): (Vec<T>, Vec<T>), steps: &mut Vec<Step<'a>>) {
+        let count = old.len();
+        self.write_with(client, (old, new), steps, |query, columns| {
+            writes_all(client, query, columns, count)
+        });
+    }
+
+    /// The same for a table in which an old entry may be missing.
+    pub(super) fn write_what_is_there(
+        self,
+        client: &'a Client,
+        sides: (Vec<T>, Vec<T>),
+        steps: &mut Vec<Step<'a>>,
+    ) {
+        self.write_with(client, sides, steps, |query, columns| writes(client, query, columns));
+    }
+
+    fn write_with(
         self,
         client: &'a Client,
         (mut old, mut new): (Vec<T>, Vec<T>),
         steps: &mut Vec<Step<'a>>,
+        delete: impl FnOnce(&'static str, Vec<Column<'a>>) -> Step<'a>,
     ) {
         old.sort_unstable();
         new.sort_unstable();
         if !old.is_empty() {
-            steps.push(writes_all(client, self.delete, (self.columns)(&old), old.len()));
+            steps.push(delete(self.delete, (self.columns)(&old)));
         }
         if !new.is_empty() {
             steps.push(writes(client, self.insert, (self.columns)(&new)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{Name, Submission};
 use store::entries::{Place, ReadyEntry};
-use store::{Entries, RowChange};
+use store::{DeadKey, Entries, RowChange};
 use uuid::Uuid;
 
 use super::columns::{Table, column, columns, writes};
@@ -23,7 +23,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     ready().write(client, sides(&changes, |side, id| queued(side, id).into_iter().collect()), steps);
     ready_labels().write(client, sides(&changes, queued_labels), steps);
     timers().write(client, sides(&changes, |side, id| timer(side, id).into_iter().collect()), steps);
-    late().write(client, sides(&changes, |side, id| lateness(side, id).into_iter().collect()), steps);
+    late().write(client, sides(&changes, lateness), steps);
     labels().write(client, sides(&changes, labelled), steps);
     parents().write(client, sides(&changes, |side, id| parent(side, id).into_iter().collect()), steps);
     holdings::write(writing, &changes, steps);
@@ -32,6 +32,7 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
 /// Counts rows by pipeline and state, last of all: writers that share a slot of counters wait for each other here.
 pub(super) fn count<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     let changes = changes(writing);
+    count_dead(writing, &changes, steps);
     let mut counts: BTreeMap<(&str, &str, &str), i64> = BTreeMap::new();
     fn of(side: &Side<'_>) -> Place {
         side.entries.place.clone()
@@ -62,6 +63,32 @@ pub(super) fn count<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
         column(counts.values().copied()),
     ];
     steps.push(writes(writing.client, sql::COUNTER_ADD, columns));
+}
+
+/// Counts dead letters by their errors, in the order of their keys.
+fn count_dead<'s>(writing: &'s Writing<'_>, changes: &[Change<'_>], steps: &mut Vec<Step<'s>>) {
+    let mut counts: BTreeMap<DeadKey, i64> = BTreeMap::new();
+    for change in changes {
+        let of = |side: &Option<Side<'_>>| side.as_ref().and_then(|side| side.entries.dead.clone());
+        let (before, after) = (of(&change.before), of(&change.after));
+        if before != after {
+            before.into_iter().for_each(|key| *counts.entry(key).or_default() -= 1);
+            after.into_iter().for_each(|key| *counts.entry(key).or_default() += 1);
+        }
+    }
+    counts.retain(|_, count| *count != 0);
+    if counts.is_empty() {
+        return;
+    }
+    let text_column =
+        |part: fn(&DeadKey) -> &Name| column(counts.keys().map(|key| text(part(key)).into_owned()));
+    let columns = vec![
+        text_column(|key| &key.pipeline),
+        text_column(|key| &key.state),
+        text_column(|key| &key.code),
+        column(counts.values().copied()),
+    ];
+    steps.push(writes(writing.client, sql::DEAD_ADD, columns));
 }
 
 pub(super) struct Change<'a> {
@@ -161,8 +188,9 @@ fn timers<'a>() -> Table<'a, TimerRow> {
 
 type LateRow = (String, i64, Uuid);
 
-fn lateness(side: &Side<'_>, id: Uuid) -> Option<LateRow> {
-    side.entries.late.as_ref().map(|late| (text(&late.pipeline).into_owned(), late.at.millis(), id))
+fn lateness(side: &Side<'_>, id: Uuid) -> Vec<LateRow> {
+    let lists = side.entries.by_time();
+    lists.map(|late| (text(&late.pipeline).into_owned(), late.at.millis(), id)).collect()
 }
 
 fn late<'a>() -> Table<'a, LateRow> {

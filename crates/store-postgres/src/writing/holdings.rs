@@ -23,6 +23,13 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, changes: &[Change<'s>], steps:
     let client = writing.client;
     let key_waits = |side: &Side<'_>, id| side.entries.key_wait.iter().map(|key| held(key, id)).collect();
     table(sql::KEY_WAIT_DELETE, sql::KEY_WAIT_INSERT).write(client, sides(changes, key_waits), steps);
+    let past_keys = |side: &Side<'_>, id| side.entries.past_key.iter().map(|key| held(key, id)).collect();
+    // An older release at work beside this one leaves none.
+    table(sql::PAST_KEY_DELETE, sql::PAST_KEY_INSERT).write_what_is_there(
+        client,
+        sides(changes, past_keys),
+        steps,
+    );
     let lines = |side: &Side<'_>, id| side.entries.lane.iter().filter_map(|lane| in_line(lane, id)).collect();
     let columns = |rows: &[InLine]| columns!(rows; 0, 1, 2, 3, 4);
     Table { delete: sql::LANE_LINE_DELETE, insert: sql::LANE_LINE_INSERT, columns }.write(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Name, Submission};
 use rusqlite::{CachedStatement, Connection, Params};
 use store::entries::{Place, ReadyEntry};
-use store::{Changes, Entries, LateEntry, RowChange, TimerEntry};
+use store::{Changes, DeadKey, Entries, LateEntry, RowChange, TimerEntry};
 
 use super::holdings;
 use super::lazy::Lazy;
@@ -21,6 +21,7 @@ pub(super) fn write(connection: &Connection, changes: &Changes) -> Result<()> {
     write_ready_labels(connection, &changes)?;
     write_timers(connection, &changes)?;
     write_late(connection, &changes)?;
+    write_dead(connection, &changes)?;
     holdings::write(connection, &changes)?;
     write_labels(connection, &changes)?;
     write_parents(connection, &changes)
@@ -173,12 +174,30 @@ fn write_late(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut delete = Lazy::new(connection, sql::LATE_DELETE);
     let mut insert = Lazy::new(connection, sql::LATE_INSERT);
     for change in changes {
-        let (before, after) = change.differing(|side| side.entries.late.as_ref());
-        if let Some(LateEntry { pipeline, at }) = before {
+        let (before, after) = change.differing(|side| Some(side.entries.by_time().collect::<Vec<_>>()));
+        for LateEntry { pipeline, at } in before.into_iter().flatten() {
             remove(delete.get()?, change, (pipeline, at.millis(), change.id()))?;
         }
-        if let Some(LateEntry { pipeline, at }) = after {
+        for LateEntry { pipeline, at } in after.into_iter().flatten() {
             insert.get()?.execute((pipeline, at.millis(), change.id()))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_dead(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
+    let mut counts: BTreeMap<&DeadKey, i64> = BTreeMap::new();
+    for change in changes {
+        let (before, after) = change.differing(|side| side.entries.dead.as_ref());
+        before.into_iter().for_each(|key| *counts.entry(key).or_default() -= 1);
+        after.into_iter().for_each(|key| *counts.entry(key).or_default() += 1);
+    }
+    let mut add = Lazy::new(connection, sql::DEAD_ADD);
+    let mut clear = Lazy::new(connection, sql::DEAD_CLEAR);
+    for (DeadKey { pipeline, state, code }, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
+        add.get()?.execute((pipeline, state, code, count))?;
+        if count < 0 {
+            clear.get()?.execute((pipeline, state, code))?;
         }
     }
     Ok(())

@@ -18,6 +18,7 @@ pub(super) fn write(connection: &Connection, changes: &[Change<'_>]) -> Result<(
 fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut key = Lazy::new(connection, sql::OPEN_KEY_DELETE);
     let mut key_wait = Lazy::new(connection, sql::KEY_WAIT_DELETE);
+    let mut past_key = Lazy::new(connection, sql::PAST_KEY_DELETE);
     let mut holder = Lazy::new(connection, sql::LANE_HOLDER_DELETE);
     let mut line = Lazy::new(connection, sql::LANE_LINE_DELETE);
     let mut parked = Lazy::new(connection, sql::PARKED_DELETE);
@@ -29,6 +30,10 @@ fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
         }
         if let (Some(open), _) = change.differing(|side| side.entries.key_wait.as_ref()) {
             remove(key_wait.get()?, change, (&open.pipeline, &open.key, id))?;
+        }
+        if let (Some(past), _) = change.differing(|side| side.entries.past_key.as_ref()) {
+            // An older release that wrote the row left none.
+            past_key.get()?.execute((&past.pipeline, &past.key, id))?;
         }
         if let (Some(LaneEntry { key, stand }), _) = change.differing(|side| side.entries.lane.as_ref()) {
             let (pipeline, lane) = (&key.pipeline, &key.lane);
@@ -53,6 +58,7 @@ fn remove_old(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
 fn insert_new(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     let mut key = Lazy::new(connection, sql::OPEN_KEY_INSERT);
     let mut key_wait = Lazy::new(connection, sql::KEY_WAIT_INSERT);
+    let mut past_key = Lazy::new(connection, sql::PAST_KEY_INSERT);
     let mut holder = Lazy::new(connection, sql::LANE_HOLDER_INSERT);
     let mut line = Lazy::new(connection, sql::LANE_LINE_INSERT);
     let mut parked = Lazy::new(connection, sql::PARKED_INSERT);
@@ -64,6 +70,9 @@ fn insert_new(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
         }
         if let (_, Some(open)) = change.differing(|side| side.entries.key_wait.as_ref()) {
             key_wait.get()?.execute((&open.pipeline, &open.key, id))?;
+        }
+        if let (_, Some(past)) = change.differing(|side| side.entries.past_key.as_ref()) {
+            past_key.get()?.execute((&past.pipeline, &past.key, id))?;
         }
         if let (_, Some(LaneEntry { key, stand })) = change.differing(|side| side.entries.lane.as_ref()) {
             let (pipeline, lane) = (&key.pipeline, &key.lane);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{Name, Submission, SubmissionId, Time};
 
 use super::sets::Sets;
-use crate::entries::{Entries, Place, SlotEntry, Stand};
+use crate::entries::{DeadKey, Entries, Place, SlotEntry, Stand};
 use crate::take::{LaneKey, OpenKey};
 
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Index {
     pub(super) keys: BTreeMap<OpenKey, SubmissionId>,
     /// Holders by key alone, whatever their pipeline.
     pub(super) keyed: Sets<Name, SubmissionId>,
+    /// By key, whatever their pipeline: holders, those that wait, those that ended.
+    pub(super) with_key: Sets<Name, SubmissionId>,
     /// The submissions that wait for a key.
     pub(super) key_waits: Sets<OpenKey, SubmissionId>,
     /// The holder of each lane.
@@ -27,6 +29,7 @@ pub(super) struct Index {
     /// Holders and those in line by lane alone, whatever their pipeline.
     pub(super) seated: Sets<Name, SubmissionId>,
     pub(super) parked: Sets<Name, SubmissionId>,
+    pub(super) dead: Sets<DeadKey, SubmissionId>,
     /// The submission that has each slot of a limit.
     pub(super) slots: BTreeMap<SlotEntry, SubmissionId>,
     /// By pipeline, then when a service level is missed, then id.
@@ -52,6 +55,9 @@ impl Index {
         if let Some(key) = entries.key_wait {
             self.key_waits.add(key, row.id);
         }
+        if let Some(key) = &row.key {
+            self.with_key.add(key.clone(), row.id);
+        }
         if let Some(lane) = entries.lane {
             self.seated.add(lane.key.lane.clone(), row.id);
             match lane.stand {
@@ -62,8 +68,11 @@ impl Index {
         if let Some(hold) = entries.parked {
             self.parked.add(hold, row.id);
         }
+        if let Some(dead) = entries.dead {
+            self.dead.add(dead, row.id);
+        }
         self.slots.extend(entries.slots.into_iter().map(|slot| (slot, row.id)));
-        if let Some(late) = entries.late {
+        for late in entries.late.into_iter().chain(entries.reviews) {
             self.late.add(late.pipeline, (late.at, row.id));
         }
         for (label, value) in &row.labels {
@@ -90,6 +99,9 @@ impl Index {
         if let Some(key) = entries.key_wait {
             self.key_waits.remove(&key, &row.id);
         }
+        if let Some(key) = &row.key {
+            self.with_key.remove(key, &row.id);
+        }
         if let Some(lane) = entries.lane {
             self.seated.remove(&lane.key.lane, &row.id);
             match lane.stand {
@@ -100,10 +112,13 @@ impl Index {
         if let Some(hold) = entries.parked {
             self.parked.remove(&hold, &row.id);
         }
+        if let Some(dead) = entries.dead {
+            self.dead.remove(&dead, &row.id);
+        }
         for slot in &entries.slots {
             self.slots.remove(slot);
         }
-        if let Some(late) = entries.late {
+        for late in entries.late.into_iter().chain(entries.reviews) {
             self.late.remove(&late.pipeline, &(late.at, row.id));
         }
         for (label, value) in &row.labels {

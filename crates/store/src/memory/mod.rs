@@ -20,8 +20,8 @@ use model::{Documents, Json, Name, Status, Submission, SubmissionId, Time};
 
 use crate::take::{RegistryKey, RequestKey};
 use crate::{
-    Changes, Clock, Committed, Count, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest, Owed,
-    OwedId, Page, Query, Received, Recorded, Store, Take, Taken,
+    Changes, Clock, Committed, Count, DeadKey, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest,
+    Owed, OwedId, Page, Query, Received, Recorded, SlotEntry, Store, Take, Taken,
 };
 use index::Index;
 use log::Log;
@@ -165,6 +165,25 @@ impl Store for MemoryStore {
         let tables = self.tables();
         let names = tables.index.parked.after(after).take(limit).cloned();
         Ok(names.collect())
+    }
+
+    fn dead(&self, after: Option<&DeadKey>, limit: usize) -> Result<Vec<(DeadKey, u64)>, Error> {
+        let tables = self.tables();
+        let later = tables.index.dead.iter().filter(|(key, _)| after.is_none_or(|after| *key > after));
+        Ok(later.take(limit).map(|(key, ids)| (key.clone(), ids.len() as u64)).collect())
+    }
+
+    fn slots(&self, after: Option<&SlotEntry>, limit: usize) -> Result<Vec<SlotEntry>, Error> {
+        let tables = self.tables();
+        let after = after.map_or(Unbounded, Excluded);
+        Ok(tables.index.slots.range((after, Unbounded)).map(|(slot, _)| slot.clone()).take(limit).collect())
+    }
+
+    fn lanes(&self, pipeline: &str, after: &str, limit: usize) -> Result<Vec<Name>, Error> {
+        let tables = self.tables();
+        let after = LaneKey { pipeline: pipeline.into(), lane: after.into() };
+        let later = tables.index.lines.after(&after).take_while(|lane| &*lane.pipeline == pipeline);
+        Ok(later.take(limit).map(|lane| lane.lane.clone()).collect())
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

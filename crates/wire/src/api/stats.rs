@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::PercentilesView;
 use crate::Name;
 use crate::submission::Status;
 use crate::time::{Millis, Time};
@@ -84,6 +85,9 @@ pub struct WindowView {
     /// The 95th percentile against `p95`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95: Option<VerdictView>,
+    /// The percentiles themselves, where something was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<PercentilesView>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

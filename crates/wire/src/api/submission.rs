@@ -10,7 +10,9 @@ use crate::Name;
 use crate::actor::Actor;
 use crate::event::{Kind, Notified};
 use crate::json::Json;
-use crate::submission::{Approval, Children, Failure, Investigation, Reported, Status, SubmissionId};
+use crate::submission::{
+    Approval, Assignment, Children, Failure, Investigation, Reported, Status, SubmissionId,
+};
 use crate::time::Time;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -106,6 +108,12 @@ pub struct SubmissionView {
     /// The approvals so far of an action that needs several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<Approval>,
+    /// The person whose review it is, where somebody took it on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned: Option<Assignment>,
+    /// The number of notes that people wrote about it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub notes: u32,
     /// The service levels it is measured by at present.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sla: Vec<SlaView>,
@@ -126,6 +134,60 @@ pub struct SubmissionView {
     pub outputs: Option<BTreeMap<Name, Json>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
+    /// The tries of workers that have ended, oldest first: the first two and the last eight. Not in lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<AttemptView>,
+    /// The number of tries between those that are not kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attempts_left_out: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// One try of a worker, from its claim to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttemptView {
+    pub state: Name,
+    pub worker: Name,
+    /// The number of the try in its visit of the state.
+    pub attempt: u32,
+    pub started_at: Time,
+    pub ended_at: Time,
+    pub end: AttemptEnd,
+    /// The outcome, or what ended the try instead.
+    pub trigger: Name,
+    /// The failure; its message is cut, and whole in the events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+}
+
+/// The way in which a try ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptEnd {
+    /// The worker said its outcome.
+    #[default]
+    Finished,
+    Failed,
+    /// The worker vanished: its lease ended without a word.
+    Crashed,
+    /// Something else moved on meanwhile: a person, a time to live, an amendment.
+    Revoked,
+}
+
+impl AttemptEnd {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AttemptEnd::Finished => "finished",
+            AttemptEnd::Failed => "failed",
+            AttemptEnd::Crashed => "crashed",
+            AttemptEnd::Revoked => "revoked",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -192,6 +254,9 @@ pub struct EventView {
     /// The failure, where that is what happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
+    /// The worker that vanished, where that is what happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Name>,
     pub metadata: Option<Json>,
     /// The notifications by channel: those the event made, and the reasons for those it could not make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

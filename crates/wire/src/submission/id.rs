@@ -43,6 +43,24 @@ impl SubmissionId {
         Time::from_millis(i64::try_from(millis).expect("48 bits fit"))
     }
 
+    /// The letters of an id from which on it is looked for by its beginning.
+    const PREFIX_MIN: usize = 4;
+    const LETTERS: usize = 32;
+
+    /// Returns the least and the greatest id that begin as a text does, with hyphens or without; none where the text is no
+    /// beginning of an id.
+    #[must_use]
+    pub fn beginning_with(text: &str) -> Option<(SubmissionId, SubmissionId)> {
+        let letters: String = text.chars().filter(|letter| *letter != '-').collect();
+        let is_one = (Self::PREFIX_MIN..=Self::LETTERS).contains(&letters.len())
+            && letters.bytes().all(|letter| letter.is_ascii_hexdigit())
+            && !text.starts_with('-');
+        let number = is_one.then(|| u128::from_str_radix(&letters, 16).ok()).flatten()?;
+        let open = 4 * u32::try_from(Self::LETTERS - letters.len()).ok()?;
+        let (least, rest) = (number << open, (1_u128 << open) - 1);
+        Some((SubmissionId(Uuid::from_u128(least)), SubmissionId(Uuid::from_u128(least | rest))))
+    }
+
     /// Nobody's.
     pub const NIL: SubmissionId = SubmissionId(Uuid::nil());
 
@@ -79,5 +97,33 @@ impl FromStr for SubmissionId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Uuid::try_parse(text).map(SubmissionId)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Option<(String, String)> {
+        let range = SubmissionId::beginning_with(text);
+        range.map(|(least, greatest)| (least.to_string(), greatest.to_string()))
+    }
+
+    #[test]
+    fn beginnings_of_ids_are_told_from_other_text() {
+        let whole = "019a8c5e-7f1c-7d3a-9b1e-2f6c8d0e4a57";
+        assert_eq!(shown(whole), Some((whole.to_owned(), whole.to_owned())));
+        let begins = |least: &str, greatest: &str| Some((least.to_owned(), greatest.to_owned()));
+        assert_eq!(
+            shown("019A8c5e"),
+            begins("019a8c5e-0000-0000-0000-000000000000", "019a8c5e-ffff-ffff-ffff-ffffffffffff")
+        );
+        assert_eq!(
+            shown("019a8c5e-7f1c-7d"),
+            begins("019a8c5e-7f1c-7d00-0000-000000000000", "019a8c5e-7f1c-7dff-ffff-ffffffffffff")
+        );
+        for other in ["019", "order-7", "", "-019a", "019a8c5g", "+19a8c5e", &"a".repeat(33)] {
+            assert_eq!(shown(other), None, "{other}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::facts::{Fact, Facts, Section};
 use super::values::words;
 use super::{Difference, What};
+use crate::Name;
 use crate::json::Json;
 use crate::pipeline::{By, Choice, Edge, Pipeline, State};
 
@@ -106,6 +107,11 @@ fn one(way: &Way<'_>, edge: &Edge, name: &str) -> Vec<Fact> {
     if !edge.self_approval {
         all.add("self_approval", "no");
     }
+    if edge.only_submitter {
+        all.add("only", "submitter");
+    }
+    let reviewers: Vec<Name> = edge.reviewers.iter().map(|reviewer| reviewer.to_string().into()).collect();
+    all.maybe("reviewers", (!reviewers.is_empty()).then(|| words(&reviewers)));
     all.maybe("notify", (!edge.notify.is_empty()).then(|| words(&edge.notify)));
     all.facts
 }
@@ -123,6 +129,7 @@ fn cause(by: &By) -> String {
         By::Children(name) => format!("children {name}"),
         By::ParentCancelled => "parent cancelled".to_owned(),
         By::Ttl => "time to live over".to_owned(),
+        By::Late => "service level missed".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::Name;
-use crate::pipeline::{After, Backoff, Clock, Every, Leg, Metric, OnDead, RetryRule, Sla, SlaSpan, Times};
+use crate::pipeline::{After, Backoff, Clock, Every, Leg, Metric, OnDead, RetryRule, Sla, Times};
 
 pub(super) fn words(names: &[Name]) -> String {
     names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ")
@@ -59,14 +59,16 @@ pub(super) fn rule(rule: &RetryRule) -> String {
 }
 
 pub(super) fn sla(sla: &Sla) -> String {
-    let span = |span: &SlaSpan| match span {
-        SlaSpan::Time(span) => span.to_string(),
-        SlaSpan::BusinessDays(days) => format!("{days}bd"),
-    };
+    let missed = sla.missed.as_ref().map(|missed| {
+        let to = missed.edge.iter().flat_map(|edge| edge.targets()).map(|to| format!("moves to {to}"));
+        let tells = (!missed.notify.is_empty()).then(|| format!("tells {}", words(&missed.notify)));
+        format!("missed: {}", to.chain(tells).collect::<Vec<_>>().join(" and "))
+    });
     let parts = [
-        sla.target.as_ref().map(|target| format!("target {}", span(target))),
-        sla.p95.as_ref().map(|p95| format!("p95 {}", span(p95))),
+        sla.target.as_ref().map(|target| format!("target {target}")),
+        sla.p95.as_ref().map(|p95| format!("p95 {p95}")),
         sla.calendar.as_ref().map(|calendar| format!("calendar {calendar}")),
+        missed,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -7,8 +7,8 @@ use super::fields::{Fields, Place};
 use crate::expr::Expr;
 use crate::pipeline::file::{Entry, Node, Value};
 use crate::pipeline::moves::By;
-use crate::pipeline::{After, Clock, Ttl};
-use crate::time::{Millis, Time};
+use crate::pipeline::{After, Clock, Stretch, Ttl};
+use crate::time::Time;
 
 impl Reader<'_> {
     /// `ttl = { after, to }`: a span and an edge in one table.
@@ -31,7 +31,7 @@ impl Reader<'_> {
 
     fn after(&mut self, node: &Node, scope: Scope) -> Option<After> {
         let text = self.text(node)?;
-        if let Ok(span) = text.parse::<Millis>() {
+        if let Ok(span) = text.parse::<Stretch>() {
             if span.is_zero() {
                 self.report("bad-span", &node.span, "the time to live must be longer than zero");
             }
@@ -45,7 +45,7 @@ impl Reader<'_> {
             return self.point(node, &date.to_string());
         }
         let text = self.text(node)?;
-        if let Ok(span) = text.parse::<Millis>() {
+        if let Ok(span) = text.parse::<Stretch>() {
             return Some(Clock::For(span));
         }
         if let Ok(time) = text.parse::<Time>() {
@@ -68,7 +68,7 @@ impl Reader<'_> {
     fn computed(&mut self, node: &Node, text: &str, scope: Scope) -> Option<Expr> {
         let meant_as_literal = text.starts_with(|c: char| c.is_ascii_digit());
         if meant_as_literal && Expr::compile(text, scope.names()).is_err() {
-            let error = text.parse::<Millis>().err().map(|error| error.to_string()).unwrap_or_default();
+            let error = text.parse::<Stretch>().err().unwrap_or_default();
             self.report("bad-span", &node.span, error);
             return None;
         }

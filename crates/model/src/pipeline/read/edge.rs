@@ -53,7 +53,8 @@ impl<'a> Way<'a> {
             | By::GuardError
             | By::Children(_)
             | By::ParentCancelled
-            | By::Ttl => Scope::Move,
+            | By::Ttl
+            | By::Late => Scope::Move,
         }
     }
 }
@@ -98,10 +99,10 @@ impl Reader<'_> {
 
     pub(super) fn edge_fields(&mut self, fields: &mut Fields<'_>, node: &Node, way: &Way<'_>) -> Edge {
         let to = self.to(fields, node, way);
-        self.lost_edges |= to.is_none() && !way.by.may_end_dead();
+        self.lost_edges |= to.is_none() && !way.by.may_lead_nowhere();
         let mut edge = plain(to, &way.by, node);
-        // A ttl is over or it is not: there is nothing to choose from.
-        if way.by != By::Ttl {
+        // A time is over or it is not: there is nothing to choose from.
+        if !matches!(way.by, By::Ttl | By::Late) {
             let scope = if way.by == By::Start { Scope::Start } else { way.scope() };
             edge.when = fields.node("when").and_then(|node| self.expression(node, scope));
         }
@@ -162,11 +163,15 @@ impl Reader<'_> {
         if let Some(allowed) = fields.node("self_approval").and_then(|node| self.flag(node)) {
             edge.self_approval = allowed;
         }
+        edge.only_submitter =
+            fields.node("only").and_then(|node| self.word(node, &[("submitter", ())])).is_some();
+        edge.reviewers = fields.node("reviewers").map(|node| self.reviewers(node)).unwrap_or_default();
+        self.check_people(edge);
     }
 
     fn to(&mut self, fields: &mut Fields<'_>, node: &Node, way: &Way<'_>) -> Option<Choice> {
         let Some(to) = fields.take("to") else {
-            if !way.by.may_end_dead() {
+            if !way.by.may_lead_nowhere() {
                 self.report("missing-to", &node.span, "the edge does not say where it leads");
             }
             return None;
@@ -197,13 +202,13 @@ impl Reader<'_> {
     }
 
     /// Keys that only other edges have.
-    fn misplaced(&mut self, fields: &mut Fields<'_>, way: &Way<'_>) {
+    pub(super) fn misplaced(&mut self, fields: &mut Fields<'_>, way: &Way<'_>) {
         let mut elsewhere: Vec<(&'static str, &str)> = Vec::new();
         if !way.has_person() {
             elsewhere.extend(["role", "reason"].map(|key| (key, "edges of actions and of `start`")));
         }
         if !way.is_action() {
-            let keys = ["data", "task", "approvals", "self_approval"];
+            let keys = ["data", "task", "approvals", "self_approval", "reviewers", "only"];
             elsewhere.extend(keys.map(|key| (key, "edges of actions")));
         }
         for (key, owners) in elsewhere {
@@ -245,5 +250,7 @@ fn plain(to: Option<Choice>, by: &By, node: &Node) -> Edge {
         task: None,
         approvals: 1,
         self_approval: true,
+        reviewers: Vec::new(),
+        only_submitter: false,
     }
 }

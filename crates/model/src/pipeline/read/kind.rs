@@ -13,7 +13,7 @@ use crate::Name;
 use crate::pipeline::file::{Entry, Node, Table, Value};
 use crate::pipeline::moves::{By, PARENT_CANCELLED};
 use crate::pipeline::problem::{Span, quote};
-use crate::pipeline::{Clock, Edge, FinalKind, Kind};
+use crate::pipeline::{Clock, Edge, FinalKind, Kind, Stretch};
 use crate::role::Role;
 use crate::time::Millis;
 
@@ -57,7 +57,7 @@ impl Reader<'_> {
             Shape::Wait => {
                 let clock = fields.node("wait").and_then(|node| self.clock(node));
                 let next = self.next(fields, subject, By::Clock)?;
-                Some(Kind::Wait { clock: clock.unwrap_or(Clock::For(Millis::ZERO)), next })
+                Some(Kind::Wait { clock: clock.unwrap_or(Clock::For(Stretch::Time(Millis::ZERO))), next })
             }
             Shape::Human => {
                 let review = fields.node("review").and_then(|node| self.role(node));

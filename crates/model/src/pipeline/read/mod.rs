@@ -13,6 +13,7 @@ mod members;
 mod metric;
 mod name;
 mod params;
+mod people;
 mod pipeline;
 mod priority;
 mod retry;

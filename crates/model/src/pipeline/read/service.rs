@@ -2,22 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use super::edge::Way;
 use super::expression::{Scope, Written};
 use super::fields::{Fields, Place};
 use super::name::Spelling;
 use super::{Reader, TemplatePlace};
 use crate::Name;
 use crate::pipeline::file::{Entry, Node};
+use crate::pipeline::moves::By;
 use crate::pipeline::problem::{Problem, quote};
 use crate::pipeline::template::{Layout, Part};
-use crate::pipeline::{Leg, Notify, Piece, Sla, SlaSpan, Template};
-use crate::time::Millis;
+use crate::pipeline::{Leg, Missed, Notify, Piece, Sla, Stretch, Template};
 
 /// The most bytes of a template. The text with its places filled in has the same bound.
 const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
-
-/// Counted one by one.
-const BUSINESS_DAYS_MAX: u32 = 1_000;
 
 impl Reader<'_> {
     pub(super) fn state_sla(&mut self, entry: &Entry) -> Option<Sla> {
@@ -59,15 +57,31 @@ impl Reader<'_> {
         }
         if let Some(notify) = fields.refuse("notify") {
             let problem = Problem::new("key-not-here", notify.at.clone(), "a service level tells nobody");
-            self.problems.push(problem.help(
-                "being late moves nothing, and `notify` belongs to an edge or a state: read events of kind `late` from the \
-                 feed, or leave the state by its `ttl` and tell of that",
-            ));
+            self.problems.push(problem.help("write whom being late tells: `missed = { notify = \"lead\" }`"));
         }
         let calendar = fields.node("calendar").and_then(|node| self.calendar(node));
         let target = target.and_then(|node| self.sla_span(node));
         let p95 = p95.and_then(|node| self.sla_span(node));
-        Sla { target, p95, calendar }
+        let missed = fields.take("missed").and_then(|entry| self.missed(entry));
+        Sla { target, p95, calendar, missed }
+    }
+
+    /// `missed = { to, notify }`: whom being late tells, and where it leads.
+    fn missed(&mut self, entry: &Entry) -> Option<Missed> {
+        let table = self.table(&entry.node)?;
+        let mut fields = Fields::new(Place::Edge, table);
+        let way = Way::new(By::Late);
+        let mut edge = self.edge_fields(&mut fields, &entry.node, &way);
+        self.misplaced(&mut fields, &way);
+        self.close(fields);
+        let notify = std::mem::take(&mut edge.notify);
+        if edge.to.is_none() && notify.is_empty() {
+            self.missing(
+                &entry.at,
+                "`missed` needs `notify`, `to`, or both: being late is an event without it",
+            );
+        }
+        Some(Missed { notify, edge: edge.to.is_some().then_some(edge) })
     }
 
     fn calendar(&mut self, node: &Node) -> Option<Name> {
@@ -81,26 +95,16 @@ impl Reader<'_> {
     }
 
     /// `"15s"`, or business days: `"5bd"`.
-    fn sla_span(&mut self, node: &Node) -> Option<SlaSpan> {
+    fn sla_span(&mut self, node: &Node) -> Option<Stretch> {
         let text = self.text(node)?;
-        let business_days = text.strip_suffix("bd").and_then(|days| days.parse::<u32>().ok());
-        let span = match business_days {
-            Some(days) => Ok(SlaSpan::BusinessDays(days)),
-            None => text.parse::<Millis>().map(SlaSpan::Time),
-        };
-        match span {
-            Ok(SlaSpan::BusinessDays(0) | SlaSpan::Time(Millis::ZERO)) => {
+        match text.parse::<Stretch>() {
+            Ok(span) if span.is_zero() => {
                 self.report("bad-span", &node.span, "a service level must be longer than zero");
-                None
-            }
-            Ok(SlaSpan::BusinessDays(days)) if days > BUSINESS_DAYS_MAX => {
-                let message = format!("a service level is at most {BUSINESS_DAYS_MAX}bd");
-                self.report("bad-span", &node.span, message);
                 None
             }
             Ok(span) => Some(span),
             Err(error) => {
-                self.report("bad-span", &node.span, format!("{error}; business days like 5bd"));
+                self.report("bad-span", &node.span, error);
                 None
             }
         }

@@ -56,6 +56,7 @@ impl Shape for EventView {
             .has("attempt", words::count(), "")
             .has("at", words::time(), "")
             .may("error", refer::<Failure>(), "What went wrong, where that is what happened.")
+            .may("worker", words::text(), "Of `crashed`: the worker that vanished.")
             .has("metadata", any(), "")
             .may("notified", list(refer::<Notified>()), "Who is told of it, and what came of that.")
             .like(event_example())

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use wire::api::{
-    ClockView, DutyView, InvestigationCount, PlaceCount, ReceivedView, ServerList, ServerView,
-    ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
+    ClockView, DutyView, InvestigationCount, PercentilesView, PlaceCount, ReceivedView, ServerList,
+    ServerView, ServiceLevelView, StatsView, VerdictView, WindowView, WorkerList, WorkerView,
 };
 
 use crate::openapi::call::{Call, get, post};
@@ -153,6 +153,7 @@ impl Shape for WindowView {
             .has("measured", words::count(), "How many ended in it.")
             .may("target", refer::<VerdictView>(), "The median against the target.")
             .may("p95", refer::<VerdictView>(), "The 95th percentile against `p95`.")
+            .may("percentiles", refer::<PercentilesView>(), "The percentiles themselves.")
             .like(window())
     }
 }

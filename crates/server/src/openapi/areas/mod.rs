@@ -1,9 +1,11 @@
 //! The requests there are, area by area.
 
+mod actions;
 mod audit;
 mod events;
 mod feed;
 mod figures;
+mod fleet;
 mod health;
 mod holds;
 mod messages;
@@ -37,7 +39,9 @@ pub(super) const AREAS: &[Area] = &[
         name: "Submissions",
         about: "Submitting, looking, and what people do to submissions.",
         calls: submissions::calls,
-        shapes: || [submission::shapes(), events::shapes()].into_iter().flatten().collect(),
+        shapes: || {
+            [submission::shapes(), events::shapes(), actions::shapes()].into_iter().flatten().collect()
+        },
     },
     Area {
         name: "Operations",
@@ -79,8 +83,8 @@ pub(super) const AREAS: &[Area] = &[
     Area {
         name: "Figures",
         about: "How much is where, and how the servers are doing.",
-        calls: figures::calls,
-        shapes: figures::shapes,
+        calls: || [figures::calls(), fleet::calls()].into_iter().flatten().collect(),
+        shapes: || [figures::shapes(), fleet::shapes()].into_iter().flatten().collect(),
     },
     Area {
         name: "Health",

@@ -86,6 +86,9 @@ impl Shape for Filter {
             .may("labels", words::labels(16), "")
             .may("error", or_null(words::text()), "The code of its last error.")
             .may("created_before", or_null(words::time()), "")
+            .may("created_after", or_null(words::time()), "Created at this time or later.")
+            .may("entered_before", or_null(words::time()), "In its state since before this time.")
+            .may("worker", or_null(words::text()), "The worker that has its lease.")
             .like(json!({ "pipeline": "report", "state": "REVIEW" }))
     }
 }

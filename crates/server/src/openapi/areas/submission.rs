@@ -1,9 +1,10 @@
 use model::Actor;
-use model::submission::{Approval, Children, Failure, Investigation, Reported};
+use model::submission::{Approval, Assignment, Children, Failure, Investigation, Reported};
 use serde_json::{Value, json};
 use wire::api::{
-    AcknowledgeBody, ActBody, Held, LaneView, LeaseView, ManyAnswer, ManyResult, OverduePage, Problem,
-    RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody, SubmitMany,
+    AcknowledgeBody, ActBody, AttemptView, FindAnswer, Held, LaneView, LeaseView, ManyAnswer, ManyResult,
+    OverduePage, Problem, RedriveBody, SlaView, SubmissionPage, SubmissionView, SubmitAnswer, SubmitBody,
+    SubmitMany,
 };
 
 use crate::openapi::shape::{Named, Shape, given, named, refer, taken};
@@ -29,7 +30,9 @@ pub(super) fn shapes() -> Vec<Named> {
         named::<Children>(),
         named::<Failure>(),
         named::<Approval>(),
+        named::<AttemptView>(),
         named::<SubmissionPage>(),
+        named::<FindAnswer>(),
         named::<OverduePage>(),
         named::<ActBody>(),
         named::<RedriveBody>(),
@@ -161,6 +164,8 @@ impl Shape for SubmissionView {
                 list(refer::<Approval>()),
                 "Who has agreed so far to an action that needs several.",
             )
+            .may("assigned", refer::<Assignment>(), "Whose review it is, where somebody took it on.")
+            .may("notes", words::count(), "How many notes people wrote about it.")
             .may("sla", list(refer::<SlaView>()), "The service levels it is measured by at present.")
             .may(
                 "investigation",
@@ -175,6 +180,12 @@ impl Shape for SubmissionView {
             .may("payload", any(), "")
             .may("outputs", map(any()), "The last output of each state's task.")
             .may("result", any(), "What a worker named as the result.")
+            .may(
+                "attempts",
+                list(refer::<AttemptView>()),
+                "The tries of workers that have ended, oldest first: the first two and the last eight. Not in lists.",
+            )
+            .may("attempts_left_out", words::count(), "How many between those are not kept.")
             .like(submission())
     }
 }
@@ -276,6 +287,51 @@ impl Shape for Approval {
             .has("to", words::text(), "")
             .has("by", words::text(), "")
             .like(json!({ "action": "approve", "to": "PUBLISHED", "by": "ada" }))
+    }
+}
+
+fn attempt() -> Value {
+    json!({
+        "state": "SENDING", "worker": "press-1", "attempt": 1, "started_at": "2026-11-15T22:16:04.307Z",
+        "ended_at": "2026-11-15T22:16:09.001Z", "end": "failed", "trigger": "retry",
+        "error": { "code": "mail-down", "message": "connection refused" }
+    })
+}
+
+impl Shape for AttemptView {
+    fn schema() -> Piece {
+        given("One try of a worker, from its claim to its end.")
+            .has("state", words::text(), "")
+            .has("worker", words::text(), "")
+            .has("attempt", words::count(), "The number of the try in its visit of the state.")
+            .has("started_at", words::time(), "")
+            .has("ended_at", words::time(), "")
+            .has(
+                "end",
+                words::one_of(&["finished", "failed", "crashed", "revoked"]),
+                "`crashed`: the worker vanished; `revoked`: something else moved on meanwhile.",
+            )
+            .has("trigger", words::text(), "The outcome, or what ended it instead.")
+            .may(
+                "error",
+                refer::<Failure>(),
+                "Its message is cut at 300 characters, and whole in the events.",
+            )
+            .like(attempt())
+    }
+}
+
+impl Shape for FindAnswer {
+    fn schema() -> Piece {
+        given("The submissions that a text may mean.")
+            .has(
+                "meant",
+                or_null(words::id()),
+                "The one that is meant, where no other can be: the only one, or the holder of the key.",
+            )
+            .has("submissions", list(refer::<SubmissionView>()), "The first candidates, newest first.")
+            .has("more", words::flag(), "Whether there are more than are shown.")
+            .like(json!({ "meant": ID, "submissions": [submission()], "more": false }))
     }
 }
 

@@ -1,0 +1,216 @@
+// What people do.
+import { api, ask, base, check, fail, finish, makeToken, signIn, submit, until, visit } from './browser.mjs';
+
+const state = async (id) => (await api('GET', `/v1/submissions/${id}`)).state;
+
+export const sign_in = async () => {
+  const { page, context, fine } = await visit();
+  await page.goto(`${base}/console/holds`);
+  check(page.url().includes('/console/sign-in'), 'whoever has no session is asked for a token');
+  await page.getByLabel('Token').fill('not-a-token');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('not valid').waitFor();
+  await page.getByLabel('Token').fill(process.argv[4]);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${base}/console/holds`);
+  const kept = (await context.cookies()).find((cookie) => cookie.name === 'milepost_session');
+  check(kept.httpOnly && kept.sameSite === 'Strict' && kept.path === '/console', JSON.stringify(kept));
+  check(!(await page.evaluate(() => document.cookie)).includes('session'), 'no script reads the session');
+  await page.locator('.who > summary').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForURL(/sign-in/);
+  await page.goto(`${base}/console`);
+  check(page.url().includes('/console/sign-in'), 'signed out is out');
+  const secret = await makeToken('passing', 'viewer');
+  await signIn(page, secret);
+  const passing = (await api('GET', '/v1/tokens')).tokens.find((known) => known.subject === 'passing');
+  await api('DELETE', `/v1/tokens/${passing.id}`);
+  await until(async () => { await page.goto(`${base}/console`); return page.url().includes('/console/sign-in'); }, 'a session ends with its token');
+  fine();
+};
+
+export const moves_live = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('live-1');
+  await page.goto(`${base}/console/submissions/${id}`);
+  await page.locator('.meta .state', { hasText: 'CHECKING' }).waitFor();
+  await page.evaluate(() => { window.untouched = true; });
+  await finish(id, 'fine');
+  await page.locator('.meta .state', { hasText: 'REVIEW' }).waitFor();
+  await page.getByText('approve (reviewer)').first().waitFor();
+  check(await page.evaluate(() => window.untouched), 'the page was not loaded anew');
+  await page.goto(`${base}/console/submissions`);
+  await page.getByRole('button', { name: 'Live' }).first().click();
+  const quiet = await submit('live-2');
+  const seen = () => page.locator(`[data-copy="${quiet}"]`).count();
+  await page.waitForTimeout(2500);
+  check(await seen() === 0, 'paused is paused');
+  await page.getByRole('button', { name: 'Paused' }).first().click();
+  await until(async () => await seen() > 0, 'what came meanwhile is there once updates go on');
+  fine();
+};
+
+export const review_by_keyboard = async () => {
+  const { page, fine } = await visit();
+  await signIn(page, await makeToken('rita', 'reviewer'));
+  const id = await submit('keys-1');
+  await finish(id, 'fine');
+  const keys = async (...list) => { for (const key of list) await page.keyboard.press(key); };
+  await keys('g', 'r');
+  await page.getByRole('heading', { name: 'Reviews' }).waitFor();
+  await keys('j', 'a');
+  await page.keyboard.type('looks right');
+  await keys('Control+Enter');
+  await until(async () => await state(id) === 'SHIPPED', 'it is approved');
+  const { events } = await api('GET', `/v1/submissions/${id}/events`);
+  check(events.some((event) => event.actor.name === 'rita' && JSON.stringify(event).includes('looks right')), 'by her, with her reason');
+  await page.waitForLoadState('load');
+  await keys('?');
+  await page.getByRole('dialog').waitFor();
+  await keys('Escape', '/');
+  await page.keyboard.type(id);
+  await keys('Enter');
+  await page.waitForURL(`${base}/console/submissions/${id}`);
+  fine();
+};
+
+export const hold = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('hold-1');
+  await page.goto(`${base}/console/submissions/${id}`);
+  await page.getByRole('link', { name: 'Hold', exact: true }).click();
+  await page.getByLabel('Reason').fill('the scale is being looked at');
+  await page.getByRole('button', { name: 'Hold', exact: true }).click();
+  await page.getByText('The hold is in force').waitFor();
+  await page.goto(`${base}/console/submissions/${id}`);
+  await page.locator('.why-box').getByText('the scale is being looked at').waitFor();
+  await page.goto(`${base}/console/holds`);
+  await page.getByText('Release', { exact: true }).first().click();
+  await page.getByRole('button', { name: 'Release' }).click();
+  await page.getByText('The hold is released.', { exact: true }).waitFor();
+  check((await api('GET', '/v1/holds')).holds.length === 0, 'nothing is held');
+  // What is refused is not lost.
+  await page.getByLabel('Reason').fill('a reason that took long to write');
+  await page.getByRole('button', { name: 'Hold', exact: true }).click();
+  await page.getByRole('alert').waitFor();
+  check(await page.getByLabel('Reason').inputValue() === 'a reason that took long to write', 'the form is still there');
+  fine();
+};
+
+export const redrive = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('dead-1');
+  await fail(id);
+  await page.goto(`${base}/console/dead`);
+  await page.getByRole('heading', { name: 'broken' }).waitFor();
+  await page.locator(`a[href="/console/submissions/${id}"]`).first().click();
+  await page.locator('summary', { hasText: 'Redrive' }).click();
+  await page.getByRole('button', { name: 'Redrive' }).click();
+  await page.getByText('It is going again').waitFor();
+  await until(async () => (await api('GET', `/v1/submissions/${id}`)).status === 'open', 'it is open');
+  fine();
+};
+
+export const acknowledge = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('odd-1');
+  await finish(id, 'odd');
+  await page.goto(`${base}/console`);
+  await page.locator('.figures a', { hasText: 'To investigate' }).click();
+  await page.locator('summary', { hasText: 'Acknowledge' }).click();
+  await page.getByLabel('What you found').fill('a mouse in the parcel');
+  await page.getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByText('a mouse in the parcel').first().waitFor();
+  check((await api('GET', '/v1/investigations')).submissions.length === 0, 'nobody need look any more');
+  fine();
+};
+
+export const tail_through_restart = async () => {
+  const { page } = await visit();
+  await signIn(page);
+  await page.goto(`${base}/console/tail`);
+  const first = await submit('tail-1');
+  await page.locator(`#tail [data-copy="${first}"]`).first().waitFor();
+  await page.evaluate(() => { window.untouched = true; });
+  await ask('restart');
+  const second = await submit('tail-2');
+  await page.locator(`#tail [data-copy="${second}"]`).first().waitFor({ timeout: 30000 });
+  const third = await submit('tail-3');
+  await page.locator(`#tail [data-copy="${third}"]`).first().waitFor();
+  check(await page.evaluate(() => window.untouched), 'the page stayed open all the time');
+  const numbers = await page.locator('#tail tr[data-seq]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)));
+  check(numbers.every((number, index) => !index || number === numbers[index - 1] - 1), `none is missing and none is there twice: ${numbers}`);
+};
+
+export const many = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const ids = [];
+  for (const number of [1, 2, 3]) { const id = await submit(`many-${number}`, 'bulk'); await fail(id); ids.push(id); }
+  await page.goto(`${base}/console/submissions?q=${encodeURIComponent('pipeline:orders status:dead label.owner:bulk')}`);
+  await page.getByText('Act on many').click();
+  await page.getByLabel('All that match').check();
+  await page.locator('select[name=deed]').selectOption('redrive');
+  await page.getByLabel('Reason').fill('the scale works again');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('Nothing was changed yet').waitFor();
+  check((await Promise.all(ids.map(async (id) => (await api('GET', `/v1/submissions/${id}`)).status))).every((status) => status === 'dead'), 'a preview changes nothing');
+  await page.getByRole('button', { name: 'Do it to 3 submissions' }).click();
+  await page.locator('.figure.good .big', { hasText: '3' }).waitFor();
+  await until(async () => (await Promise.all(ids.map(async (id) => (await api('GET', `/v1/submissions/${id}`)).status))).every((status) => status === 'open'), 'all go on');
+  // Those that were picked, one by one.
+  for (const id of ids) await fail(id);
+  await page.goto(`${base}/console/submissions?q=${encodeURIComponent('pipeline:orders status:dead label.owner:bulk')}`);
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('Act on many').click();
+  await page.locator('select[name=deed]').selectOption('redrive');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('heading', { name: '1 of 1 done' }).waitFor();
+  fine();
+};
+
+export const not_for_viewers = async () => {
+  const { page, context, fine } = await visit();
+  const id = await submit('viewer-1');
+  await finish(id, 'fine');
+  const dead = await submit('viewer-2');
+  await fail(dead);
+  await signIn(page, await makeToken('vera', 'viewer'));
+  await page.goto(`${base}/console/submissions/${id}`);
+  check(await page.locator('.act').count() === 0, 'a viewer is offered no action');
+  await page.getByText('Not for you').click();
+  await page.getByText('reviewer').first().waitFor();
+  for (const path of [`/console/submissions/${dead}`, '/console/holds', '/console/dead', '/console/submissions?q=status:dead']) {
+    await page.goto(base + path);
+    check(await page.locator('main form[method=post]').count() === 0, `a viewer has no form at ${path}`);
+  }
+  const post = (path, form) => context.request.post(base + path, { form, headers: { origin: base, accept: 'text/html' }, maxRedirects: 0 });
+  for (const [path, form] of [[`/console/submissions/${id}/act`, { action: 'approve' }], [`/console/submissions/${dead}/redrive`, {}], ['/console/holds', { pipeline: 'orders', reason: 'x' }], ['/console/operations', { q: 'pipeline:orders', deed: 'redrive' }], ['/console/tokens', { subject: 'x', token_role: 'admin' }]]) {
+    const answer = await post(path, form);
+    check(answer.status() === 403, `${path}: ${answer.status()}`);
+  }
+  check(await state(id) === 'REVIEW', 'nothing was done');
+  // A form of another site is none of ours.
+  const foreign = await context.request.post(`${base}/console/sign-out`, { headers: { origin: 'http://evil.example', accept: 'text/html' }, maxRedirects: 0 });
+  check(foreign.status() === 403, `a foreign form: ${foreign.status()}`);
+  fine();
+};
+
+export const scoped = async () => {
+  const { page, fine } = await visit();
+  const theirs = await submit('theirs-1', 'theirs');
+  await fail(theirs);
+  await signIn(page, await makeToken('otto', 'admin', { labels: { owner: 'other' } }));
+  for (const path of ['/console', '/console/submissions', '/console/dead', '/console/tail', '/console/reviews', '/console/investigations', '/console/overdue', '/console/operations', '/console/holds']) {
+    await page.goto(base + path);
+    check(!(await page.content()).includes(theirs), `${path} shows what is not theirs`);
+  }
+  const answer = await page.goto(`${base}/console/submissions/${theirs}`);
+  check(answer.status() === 404, `what is outside is not there: ${answer.status()}`);
+  fine();
+};

@@ -1,0 +1,154 @@
+//! The console in a real browser: Debian's Chromium, driven by playwright-core over the real binary.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempDir;
+
+use crate::common::Server;
+
+const FILES: &[(&str, &str)] = &[
+    ("package.json", include_str!("files/package.json")),
+    ("package-lock.json", include_str!("files/package-lock.json")),
+    ("browser.mjs", include_str!("files/browser.mjs")),
+    ("run.mjs", include_str!("files/run.mjs")),
+    ("acts.mjs", include_str!("files/acts.mjs")),
+    ("looks.mjs", include_str!("files/looks.mjs")),
+];
+
+/// Returns a folder with the scenarios and what they are made with, made once for all runs.
+fn scenarios() -> PathBuf {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+    std::fs::create_dir_all(&folder).unwrap();
+    let lock = folder.join("package-lock.json");
+    let is_made = folder.join("complete").exists()
+        && std::fs::read_to_string(&lock).is_ok_and(|known| known == include_str!("files/package-lock.json"));
+    for (name, text) in FILES {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+    if !is_made {
+        let mut install = Command::new("npm");
+        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder);
+        let output =
+            install.output().unwrap_or_else(|error| panic!("npm: {error}; install the Debian package npm"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // Last: an installation that was cut off is made anew.
+        std::fs::write(folder.join("complete"), "").unwrap();
+    }
+    folder
+}
+
+/// Returns the folder where screenshots are kept.
+fn shots() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("screenshots")
+}
+
+/// A server whose first token is an admin's.
+struct Guarded {
+    server: Server,
+    token: String,
+    _folder: TempDir,
+}
+
+impl Guarded {
+    fn start() -> Guarded {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("first.token");
+        let args = ["--first-token".to_owned(), file.display().to_string()];
+        let server = Server::start_with(&[("orders.toml", include_str!("orders.toml"))], &args, &[]);
+        let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
+        Guarded { server, token, _folder: folder }
+    }
+
+    fn play(&self, scenario: &str) -> Child {
+        let mut node = Command::new("node");
+        node.args(["run.mjs", scenario, &self.server.url, &self.token]).arg(shots()).current_dir(scenarios());
+        node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        node.spawn().unwrap_or_else(|error| panic!("node: {error}; install the Debian package nodejs"))
+    }
+
+    /// Plays a scenario to its end; what it asks for meanwhile is done to the server.
+    #[track_caller]
+    fn plays(mut self, scenario: &str) {
+        let mut playing = self.play(scenario);
+        let lines = BufReader::new(playing.stdout.take().unwrap()).lines().map_while(Result::ok);
+        for line in lines {
+            match line.as_str() {
+                "ask restart" => self.server.restart(),
+                other => println!("{other}"),
+            }
+            playing.stdin.as_mut().unwrap().write_all(b"done\n").unwrap();
+        }
+        let status = playing.wait().unwrap();
+        assert!(status.success(), "the scenario `{scenario}` failed; what it says stands above");
+    }
+}
+
+#[test]
+fn a_token_signs_in_and_its_session_ends_with_it() {
+    Guarded::start().plays("sign_in");
+}
+
+#[test]
+fn a_submission_moves_while_its_page_is_open() {
+    Guarded::start().plays("moves_live");
+}
+
+#[test]
+fn a_review_is_decided_by_keyboard_alone() {
+    Guarded::start().plays("review_by_keyboard");
+}
+
+#[test]
+fn a_hold_is_placed_and_released_and_a_refused_form_is_not_lost() {
+    Guarded::start().plays("hold");
+}
+
+#[test]
+fn a_dead_letter_is_redriven_from_its_page() {
+    Guarded::start().plays("redrive");
+}
+
+#[test]
+fn an_investigation_is_acknowledged_with_a_note() {
+    Guarded::start().plays("acknowledge");
+}
+
+#[test]
+fn the_live_tail_goes_on_after_the_server_was_restarted() {
+    Guarded::start().plays("tail_through_restart");
+}
+
+#[test]
+fn many_are_acted_on_after_a_preview() {
+    Guarded::start().plays("many");
+}
+
+#[test]
+fn a_role_that_may_not_act_sees_no_button_and_is_refused() {
+    Guarded::start().plays("not_for_viewers");
+}
+
+#[test]
+fn a_token_with_a_scope_sees_its_part_on_every_page() {
+    Guarded::start().plays("scoped");
+}
+
+#[test]
+fn every_page_is_accessible_light_and_fits_by_day_by_night_and_on_a_phone() {
+    Guarded::start().plays("every_page");
+}
+
+#[test]
+fn what_others_wrote_is_shown_and_never_run() {
+    Guarded::start().plays("hostile");
+}
+
+#[test]
+fn pages_are_read_and_forms_are_sent_without_scripts() {
+    Guarded::start().plays("without_scripts");
+}

@@ -1,0 +1,49 @@
+//! Style sheet, scripts and icon. They come with the program, and every page names the version it was made for.
+
+use std::sync::OnceLock;
+
+use sha2::{Digest as _, Sha256};
+use wire::{Code, Refusal};
+
+use crate::answer::Answer;
+use crate::ask::Ask;
+
+const FILES: &[(&str, &str, &[u8])] = &[
+    ("console.js", "text/javascript; charset=utf-8", include_bytes!("../assets/console.js")),
+    ("htmx.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/htmx.min.js")),
+    ("hx-sse.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/hx-sse.min.js")),
+    ("icon.svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
+];
+
+const STYLE: &str = "console.css";
+
+/// Returns the style sheet: the console's own, and that of drawings.
+fn style() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| format!("{}\n{}", include_str!("../assets/console.css"), draw::page_style()))
+}
+
+/// Returns the mark of this version's files, by which a page that is open knows that another was installed.
+pub(crate) fn stamp() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut hash = Sha256::new();
+        FILES.iter().for_each(|(_, _, body)| hash.update(body));
+        hash.update(style());
+        hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    })
+}
+
+/// Gives one of the files.
+pub(crate) async fn show(ask: Ask) -> Result<Answer, Refusal> {
+    let name = ask.part("name");
+    let etag = format!("\"{}\"", stamp());
+    if name == STYLE {
+        return Ok(Answer::Asset { kind: "text/css; charset=utf-8", body: style().as_bytes(), etag });
+    }
+    let found = FILES.iter().find(|(known, ..)| *known == name);
+    let (_, kind, body) = found.ok_or_else(|| {
+        Refusal::new(Code::UnknownRoute, format!("the console has no file {}", app::quote(name)))
+    })?;
+    Ok(Answer::Asset { kind, body, etag })
+}

@@ -1,0 +1,113 @@
+//! The live tail: events as they happen.
+
+use app::FeedQuery;
+use askama::Template;
+use wire::Refusal;
+use wire::api::EventView;
+
+use super::dead::chosen;
+use super::timeline::said;
+use crate::answer::Answer;
+use crate::ask::Visit;
+use crate::fields::address;
+use crate::layout::Sheet;
+use crate::look::Eye;
+use crate::parts::{Id, When, cut};
+
+/// The events that are there before anything happens.
+const BEFORE: u64 = 200;
+const SHOWN_AT_FIRST: usize = 50;
+
+#[derive(Template)]
+#[template(path = "tail.html")]
+struct Page {
+    pipelines: Vec<String>,
+    pipeline: String,
+    states: Vec<String>,
+    state: String,
+    stream: String,
+    rows: Vec<Row>,
+    passed: u64,
+}
+
+/// One event.
+pub(crate) struct Row {
+    pub(crate) seq: u64,
+    pub(crate) at: When,
+    pub(crate) id: Id,
+    pub(crate) what: &'static str,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) trigger: String,
+    pub(crate) actor: String,
+    pub(crate) error: String,
+    pub(crate) tone: &'static str,
+}
+
+/// Reads which events a reader wants.
+pub(crate) fn filter(visit: &Visit) -> FeedQuery {
+    let query = visit.ask.query();
+    let pipeline = chosen(visit, query.get("pipeline"));
+    let state = query.get("state").filter(|_| pipeline.is_some());
+    FeedQuery { pipeline: pipeline.map(Into::into), state: state.map(Into::into), ..FeedQuery::default() }
+}
+
+pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
+    let eye = visit.eye();
+    let wanted = filter(&visit);
+    let at = |after: String| FeedQuery { after: Some(after), limit: SHOWN_AT_FIRST, ..wanted.clone() };
+    let end = visit.app.follow(at("end".to_owned())).await?.position();
+    // What was retired is not there to be shown, and no reason to show nothing.
+    let first = match visit.app.follow(at(end.saturating_sub(BEFORE).to_string())).await?.next().await {
+        Ok(page) => page.events,
+        Err(_) => Vec::new(),
+    };
+    let mut rows = rows(&eye, &first);
+    rows.reverse();
+    let after =
+        first.last().map_or(end, |last| last.seq).max(if first.len() < SHOWN_AT_FIRST { end } else { 0 });
+    let (pipeline, state) =
+        (wanted.pipeline.as_deref().unwrap_or_default(), wanted.state.as_deref().unwrap_or_default());
+    let after = after.to_string();
+    let machine = visit.app.machine(pipeline, None).ok();
+    let page = Page {
+        pipelines: visit.app.names().iter().map(|name| name.to_string()).collect(),
+        states: machine
+            .iter()
+            .flat_map(|machine| &machine.states)
+            .map(|state| state.name.to_string())
+            .collect(),
+        stream: address(
+            "/console/tail/stream",
+            [("pipeline", pipeline), ("state", state), ("after", &after)],
+        ),
+        pipeline: pipeline.to_owned(),
+        state: state.to_owned(),
+        rows,
+        passed: 0,
+    };
+    let route =
+        address("/v1/feed", [("after", "end"), ("pipeline", pipeline), ("state", state), ("wait", "20s")]);
+    visit.show(Sheet::new("Live tail").typed(&visit.ask, "tail", &route), &page)
+}
+
+/// Writes events as rows, the oldest first.
+pub(crate) fn rows(eye: &Eye, events: &[EventView]) -> Vec<Row> {
+    let row = |event: &EventView| Row {
+        seq: event.seq,
+        at: eye.clock(event.at),
+        id: Id::of(event.submission),
+        what: said(event.kind),
+        from: event.from.as_deref().filter(|from| **from != *event.to).unwrap_or_default().to_owned(),
+        to: event.to.to_string(),
+        trigger: event.trigger.to_string(),
+        actor: event.actor.name.to_string(),
+        error: event
+            .error
+            .as_ref()
+            .map(|error| cut(&format!("{}: {}", error.code, error.message), 140))
+            .unwrap_or_default(),
+        tone: if event.error.is_some() { "bad" } else { "open" },
+    };
+    events.iter().map(row).collect()
+}

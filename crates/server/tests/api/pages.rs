@@ -1,0 +1,206 @@
+//! The console's pages: the doors before them, sessions, and what a token's scope leaves of them.
+
+use console::Route;
+use model::Role;
+use reqwest::Method;
+use serde_json::json;
+use system::Need;
+
+use crate::server::{Answer, Grant, Server};
+
+const NIL: &str = "00000000-0000-7000-8000-000000000000";
+
+/// Tells whether a page is a stream, which does not end.
+fn is_stream(route: &Route) -> bool {
+    ["/console/live", "/console/tail/stream"].contains(&route.path)
+}
+
+fn address(path: &str, id: &str) -> String {
+    ["{id}", "{hold}", "{operation}", "{token}"]
+        .iter()
+        .fold(path.replace("{pipeline}", "parcels").replace("{name}", "console.css"), |path, part| {
+            path.replace(part, id)
+        })
+}
+
+async fn ask(server: &Server, route: &Route, id: &str, token: Option<&str>) -> Answer {
+    let request = server.request(route.method.as_str(), &address(route.path, id));
+    let request = match route.method {
+        Method::POST => request.header("content-type", "application/x-www-form-urlencoded").body("reason=r&action=approve&q=pipeline:parcels&deed=redrive&pipeline=parcels&subject=x&token_role=viewer&patch={}"),
+        _ => request,
+    };
+    Answer::of(match token {
+        Some(token) => request.bearer_auth(token),
+        None => request.header("origin", &server.url),
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_page_asks_for_what_its_line_says() {
+    let server = Server::with_roles().await;
+    for route in console::TABLE {
+        let what = format!("{} {}", route.method, route.path);
+        if matches!(route.need, Need::Public(_)) {
+            assert!(ask(&server, route, NIL, None).await.status < 400, "{what}");
+            continue;
+        }
+        for token in [None, Some("nonsense")] {
+            ask(&server, route, NIL, token).await.problem(401, "unauthorized");
+        }
+        for role in Role::ALL {
+            let may = match route.need {
+                Need::Role(wanted) => role == wanted || role == Role::Admin,
+                Need::Owner => role == Role::Admin,
+                _ => true,
+            };
+            if may && is_stream(route) {
+                continue;
+            }
+            let answer = ask(&server, route, NIL, Some(role.as_str())).await;
+            if may {
+                assert!(![401, 403].contains(&answer.status), "{role} at {what}: {}", answer.text);
+            } else {
+                answer.problem(403, "role-required");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_pages_that_anybody_may_open_are_the_way_in_and_its_files() {
+    let public = console::TABLE.iter().filter(|route| matches!(route.need, Need::Public(_)));
+    let public: Vec<_> = public.map(|route| route.path).collect();
+    let known = [
+        "/console/sign-in",
+        "/console/sign-in",
+        "/console/sign-out",
+        "/console/look",
+        "/console/assets/{name}",
+    ];
+    assert_eq!(public, known);
+    let changing = console::TABLE.iter().filter(|route| route.method == Method::POST);
+    let any_role: Vec<_> =
+        changing.filter(|route| route.need == Need::AnyRole).map(|route| route.path).collect();
+    let known = [
+        "/console/submissions/{id}/act",
+        "/console/submissions/{id}/amend",
+        "/console/submissions/{id}/acknowledge",
+        "/console/submissions/{id}/review",
+        "/console/submissions/{id}/note",
+    ];
+    assert_eq!(any_role, known, "there the pipeline says which role");
+}
+
+#[tokio::test]
+async fn every_page_keeps_a_token_to_its_scope() {
+    let rights = |scope: serde_json::Value| {
+        let mut rights = json!({ "subject": "x", "role": "admin" });
+        rights.as_object_mut().unwrap().extend(scope.as_object().unwrap().clone());
+        rights
+    };
+    let grants = [
+        Grant { token: "root", rights: rights(json!({})) },
+        Grant { token: "notes", rights: rights(json!({ "pipelines": ["notes"] })) },
+        Grant { token: "bobs", rights: rights(json!({ "labels": { "owner": "bob" } })) },
+    ];
+    let server = Server::with(&grants, |_| {}).await;
+    let post = async |path: &str, body: serde_json::Value| {
+        let answer = Answer::of(server.with_json("POST", path, body).bearer_auth("root")).await;
+        assert!(answer.status < 300, "{}", answer.text);
+        answer.json()["id"].as_str().unwrap().to_owned()
+    };
+    let parcel = json!({ "payload": { "ref": "a", "owner": "ada", "weight": 5 } });
+    let submission = post("/v1/pipelines/parcels/submissions", parcel).await;
+    let wish = json!({ "filter": { "pipeline": "parcels" }, "action": "approve", "dry_run": true });
+    let operation = post("/v1/operations", wish).await;
+    let wish = json!({ "pipeline": "parcels", "labels": { "owner": "ada" }, "reason": "r" });
+    let hold = post("/v1/holds", wish).await;
+    for route in
+        console::TABLE.iter().filter(|route| !is_stream(route) && !matches!(route.need, Need::Public(_)))
+    {
+        let id = match route.path {
+            path if path.contains("{operation}") => &operation,
+            path if path.contains("{hold}") => &hold,
+            _ => &submission,
+        };
+        for token in ["notes", "bobs"] {
+            let what = format!("{} {} with the token `{token}`", route.method, route.path);
+            let answer = ask(&server, route, id, Some(token)).await;
+            if route.need == Need::Owner {
+                answer.problem(403, "role-required");
+            } else if route.path.contains("/{id}") || route.path.contains("{operation}") {
+                assert_eq!(answer.status, 404, "{what}: {}", answer.text);
+            } else if route.path.contains("{pipeline}") {
+                assert_eq!(
+                    answer.status,
+                    if token == "notes" { 403 } else { 200 },
+                    "{what}: {}",
+                    answer.text
+                );
+            }
+            for theirs in [&submission, &operation, &hold].into_iter().filter(|theirs| *theirs != id) {
+                assert!(!answer.text.contains(theirs.as_str()), "{what}: {}", answer.text);
+            }
+        }
+    }
+    let seen = Answer::of(server.request("GET", "/console/submissions").bearer_auth("root")).await;
+    assert!(
+        seen.text.contains(&submission),
+        "where whoever may see all sees nothing, the lines above say nothing"
+    );
+}
+
+#[tokio::test]
+async fn a_session_opens_pages_and_not_the_api() {
+    let server = Server::with_roles().await;
+    let with =
+        |method: &str, path: &str| server.request(method, path).header("cookie", "milepost_session=admin");
+    let page = Answer::of(with("GET", "/console").header("accept", "text/html")).await;
+    assert_eq!(page.status, 200);
+    assert!(page.header("content-security-policy").contains("script-src 'self'"));
+    assert!(!page.header("content-security-policy").contains("unsafe"));
+    Answer::of(with("GET", "/v1/submissions")).await.problem(401, "unauthorized");
+    let foreign = |origin: &str| {
+        with("POST", "/console/holds").header("origin", origin).body("pipeline=parcels&reason=r")
+    };
+    Answer::of(foreign("http://evil.example")).await.problem(403, "forbidden-host");
+    Answer::of(with("POST", "/console/holds").body("pipeline=parcels&reason=r"))
+        .await
+        .problem(403, "forbidden-host");
+    let here = foreign(&server.url).header("sec-fetch-site", "same-origin");
+    assert_eq!(Answer::of(here).await.status, 200);
+    assert_eq!(server.engine.holds().current().all().count(), 1);
+}
+
+#[tokio::test]
+async fn browsers_are_sent_to_the_console_and_programs_are_told_what_is_here() {
+    let server = Server::with_roles().await;
+    let browser = server.request("GET", "/").header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let page = Answer::of(browser).await;
+    assert!(page.text.contains("Sign in") && page.text.contains("name=\"token\""), "{}", page.text);
+    assert!(server.get("/").await.text.contains("/v1/pipelines"));
+    let refused =
+        server.request("GET", "/console/tokens").header("accept", "text/html").bearer_auth("viewer");
+    let refused = Answer::of(refused).await;
+    assert_eq!(refused.status, 403);
+    assert!(
+        refused.text.contains("<h1>") && refused.text.contains("needs the role admin"),
+        "{}",
+        refused.text
+    );
+}
+
+#[tokio::test]
+async fn files_of_pages_are_kept_until_another_version_is_there() {
+    let server = Server::start().await;
+    for name in ["console.css", "console.js", "htmx.js", "hx-sse.js", "icon.svg"] {
+        let path = format!("/console/assets/{name}");
+        let first = server.get(&path).await;
+        assert_eq!(first.status, 200, "{name}");
+        let etag = first.header("etag").to_owned();
+        let again = Answer::of(server.request("GET", &path).header("if-none-match", etag)).await;
+        assert_eq!((again.status, again.text.len()), (304, 0), "{name}");
+    }
+    assert_eq!(server.get("/console/assets/none.js").await.status, 404);
+}

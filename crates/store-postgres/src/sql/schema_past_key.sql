@@ -1,0 +1,18 @@
+-- The keys of submissions that have ended, to find them by. Written once, with the end: submits and moves that end nothing
+-- pay nothing.
+CREATE TABLE past_key (
+  pipeline text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  PRIMARY KEY (pipeline, key, id)
+);
+
+-- Dead letters by what went wrong, per writer slot.
+CREATE TABLE dead_count (
+  pipeline text COLLATE "C" NOT NULL,
+  state text COLLATE "C" NOT NULL,
+  code text COLLATE "C" NOT NULL,
+  slot integer NOT NULL,
+  count bigint NOT NULL,
+  PRIMARY KEY (pipeline, state, code, slot)
+);

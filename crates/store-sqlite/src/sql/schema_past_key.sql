@@ -1,0 +1,17 @@
+-- The keys of submissions that have ended, to find them by. Written once, with the end: submits and moves that end nothing
+-- pay nothing.
+CREATE TABLE IF NOT EXISTS past_key (
+  pipeline TEXT NOT NULL,
+  key TEXT NOT NULL,
+  id BLOB NOT NULL,
+  PRIMARY KEY (pipeline, key, id)
+) STRICT, WITHOUT ROWID;
+
+-- Dead letters by what went wrong. A row whose count is 0 goes: codes are what workers make up.
+CREATE TABLE IF NOT EXISTS dead_count (
+  pipeline TEXT NOT NULL,
+  state TEXT NOT NULL,
+  code TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (pipeline, state, code)
+) STRICT, WITHOUT ROWID;

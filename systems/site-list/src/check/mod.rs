@@ -1,0 +1,11 @@
+//! The validation alone, for site owners: against the live site, or against a saved head of an answer.
+
+mod judge;
+mod known;
+mod saved;
+mod verdict;
+
+pub use judge::{Question, judge};
+pub use known::{Enrolled, Known, Unknown};
+pub use saved::{BadHead, saved_head};
+pub use verdict::{Verdict, check_live, check_saved};

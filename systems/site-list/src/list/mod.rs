@@ -1,0 +1,159 @@
+//! The list: a fold over the events of its changes. Files and blobs are caches of it.
+
+mod change;
+mod distribution;
+mod replay;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use wire::{Digest, SubmissionId};
+
+use crate::hex::hex;
+use crate::policy::Policy;
+use crate::rules::{Host, Listed};
+
+pub use change::{Change, Completed, Note};
+pub use distribution::{BadDistribution, Distribution, ENTRY_BYTES, domain_digest};
+pub use replay::{Disagreement, Replay};
+
+/// A site on the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    pub policy: Policy,
+    /// The address that a system action is told to: that which the site named when it was last changed.
+    pub contact: Option<String>,
+    /// The submission that made the entry what it is.
+    pub submission: SubmissionId,
+    /// The time of that submission's completion.
+    pub at: String,
+}
+
+impl Entry {
+    /// Returns the digest by which a second validation knows that the entry is as it was. The submission is part of it:
+    /// an entry that was changed and changed back is not as it was.
+    #[must_use]
+    pub fn digest(&self, host: &Host) -> String {
+        let parts = [host.as_str(), &self.policy.json(), &self.submission.to_string()];
+        hex(&Digest::of(parts.join("\n").as_bytes()))
+    }
+}
+
+/// The entries at one place of the feed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// The position up to which the feed was read.
+    pub seq: u64,
+    entries: BTreeMap<Host, Entry>,
+    /// Sites whose domain is reported gone, by the open submission that reports it.
+    marked: BTreeMap<SubmissionId, Host>,
+    /// Sites whose confirmed change is with the log and not complete yet.
+    pending: BTreeMap<SubmissionId, Host>,
+}
+
+/// The result of an event for the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// The entries are as they were.
+    Nothing,
+    Changed,
+    /// The change was complete, and the entry not the one it was validated against: an emergency came first, and stays.
+    Superseded,
+}
+
+impl List {
+    /// Takes the next event in.
+    pub fn apply(&mut self, change: &Change) -> Applied {
+        self.seq = self.seq.max(change.seq);
+        match &change.note {
+            Note::ReportedGone(host) => {
+                self.marked.insert(change.submission, host.clone());
+                Applied::Nothing
+            }
+            Note::Confirming(host) => {
+                self.pending.insert(change.submission, host.clone());
+                Applied::Nothing
+            }
+            Note::Discarded => {
+                self.settle(change.submission);
+                Applied::Nothing
+            }
+            Note::Completed(completed) => {
+                self.settle(change.submission);
+                self.complete(change, completed)
+            }
+        }
+    }
+
+    fn settle(&mut self, submission: SubmissionId) {
+        self.marked.remove(&submission);
+        self.pending.remove(&submission);
+    }
+
+    fn complete(&mut self, change: &Change, completed: &Completed) -> Applied {
+        let Completed { domain, action, policy, contact, entry } = completed;
+        let found = self.entries.get(domain);
+        if found.map(|found| found.digest(domain)) != *entry {
+            // The same event twice is no second change.
+            let is_known = found.is_some_and(|found| found.submission == change.submission);
+            return if is_known { Applied::Nothing } else { Applied::Superseded };
+        }
+        match policy {
+            Some(policy) if !action.removes() => {
+                let entry = Entry {
+                    policy: policy.clone(),
+                    contact: contact.clone(),
+                    submission: change.submission,
+                    at: change.at.clone(),
+                };
+                self.entries.insert(domain.clone(), entry);
+            }
+            _ => {
+                self.entries.remove(domain);
+            }
+        }
+        Applied::Changed
+    }
+
+    #[must_use]
+    pub fn entry(&self, host: &Host) -> Option<&Entry> {
+        self.entries.get(host)
+    }
+
+    pub fn entries(&self) -> impl Iterator<Item = (&Host, &Entry)> {
+        self.entries.iter()
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns whether a site's domain is reported gone, by a submission that is still open.
+    #[must_use]
+    pub fn is_marked(&self, host: &Host) -> bool {
+        self.marked.values().any(|marked| marked == host)
+    }
+
+    /// Returns how many changes of a site are with the log, confirmed and not complete.
+    #[must_use]
+    pub fn pending(&self, host: &Host) -> usize {
+        self.pending.values().filter(|pending| *pending == host).count()
+    }
+
+    /// Returns a site's entry as the rules look at it.
+    #[must_use]
+    pub fn listed(&self, host: &Host) -> Listed<'_> {
+        match self.entry(host) {
+            None => Listed::Absent,
+            Some(entry) => Listed::Present(Some(&entry.policy)),
+        }
+    }
+}
