@@ -95,7 +95,7 @@ impl Registry {
         index.put(skill);
         let bytes = files::write_json(&self.folder, "index.json", &index)?;
         let releases: usize = index.skills.iter().map(|skill| skill.versions.len()).sum();
-        let note = key.sign(&note::text(key.name(), releases, &bytes));
+        let note = key.sign(releases, &bytes)?;
         files::write(&self.folder, "index.note", note.as_bytes())
     }
 
