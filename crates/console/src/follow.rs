@@ -96,7 +96,7 @@ impl Hints {
     async fn is_news(&mut self) -> bool {
         let Some((id, revision)) = self.about else { return true };
         // Whoever may not see it any more is told so by the page itself.
-        let Ok(page) = self.app.events(id, revision, 100, false).await else { return true };
+        let Ok(page) = self.app.events(id, revision, 100).await else { return true };
         let Some(last) = page.events.last() else { return false };
         self.about = Some((id, last.revision));
         true

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use model::admit::{Application, admit_any};
+use model::admit::{Application, Door, admit_any};
 use model::command::{Command, Renew};
 use model::decide::{Answer, CRASHES_MAX};
 use model::schema::Fuel;
@@ -311,7 +311,7 @@ fn an_answer_with_another_child_is_no_repeat() {
     let (token, now) = (story.claim_any(), story.now);
     let answer = |change: fn(&mut Application, Time)| {
         let mut child = Story::application(support::admin(), "{}");
-        child.parent = Some((token.submission, "c0".into()));
+        child.door = Door::Child(token.submission, "c0".into());
         change(&mut child, now);
         let Command::Finish(mut finish) = finish(token, "sealed", "{}") else { unreachable!("it finishes") };
         finish.children = vec![admit_any(&part, child, &mut Fuel::whole()).unwrap()];
@@ -324,7 +324,10 @@ fn an_answer_with_another_child_is_no_repeat() {
         |child, now| child.not_before = Some(now),
         |child, _| child.priority = Some(7),
         |child, _| child.reason = Some("again".into()),
-        |child, _| child.parent.as_mut().unwrap().1 = "c1".into(),
+        |child, _| {
+            let Door::Child(_, name) = &mut child.door else { unreachable!("it is a child") };
+            *name = "c1".into();
+        },
     ];
     for other in others {
         assert_eq!(story.tell(&answer(other)).unwrap_err().code, Code::StaleLease);

@@ -63,7 +63,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     for listed in found.submissions {
         // One that was decided on meanwhile, or erased, is no card any more.
         if let Ok(view) = visit.app.show(listed.id).await {
-            let events = visit.app.events(view.id, 0, EVENTS_MAX, true).await?;
+            let events = visit.app.events_by_people(view.id, 0, EVENTS_MAX).await?;
             let mut decided = timeline(&eye, &events.events);
             decided.truncate(DECIDED_MAX);
             cards.push(Card { actions: actions::actions(&visit, &view).await, decided, ..card(&eye, &view) });

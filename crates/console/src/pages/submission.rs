@@ -96,7 +96,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let why = visit.app.why(view.id).await;
     let drawing = visit.app.picture(view.id).await.unwrap_or_default();
     let from = view.revision.saturating_sub(EVENTS_MAX as u64);
-    let events = visit.app.events(view.id, from, EVENTS_MAX, false).await?;
+    let events = visit.app.events(view.id, from, EVENTS_MAX).await?;
     let page = Page {
         why: why.map(|why| why.reasons.iter().map(reason).collect()).unwrap_or_default(),
         moments: timeline(&eye, &events.events),
