@@ -3,6 +3,8 @@
 mod audit;
 mod commands;
 pub mod judge;
+mod pages;
+mod pipelines;
 pub mod registry;
 mod routes;
 pub mod scan;
@@ -36,22 +38,7 @@ impl System for Skills {
     }
 
     fn pipelines(&self) -> Vec<PipelineFile> {
-        const NAMED: &[(&str, &str)] = &[
-            ("schemas/skill-review.json", include_str!("../schemas/skill-review.json")),
-            (
-                "schemas/skill-review-publication.json",
-                include_str!("../schemas/skill-review-publication.json"),
-            ),
-            ("schemas/skill-review-scan.json", include_str!("../schemas/skill-review-scan.json")),
-            ("schemas/skill-review-verdict.json", include_str!("../schemas/skill-review-verdict.json")),
-            ("schemas/tier3-checklist.json", include_str!("../schemas/tier3-checklist.json")),
-            ("templates/skill-review/received.txt", include_str!("../templates/skill-review/received.txt")),
-            ("templates/skill-review/review.txt", include_str!("../templates/skill-review/review.txt")),
-            ("templates/skill-review/published.txt", include_str!("../templates/skill-review/published.txt")),
-            ("templates/skill-review/rejected.txt", include_str!("../templates/skill-review/rejected.txt")),
-            ("templates/skill-review/operator.txt", include_str!("../templates/skill-review/operator.txt")),
-        ];
-        vec![PipelineFile::new("skill-review.toml", include_str!("../skill-review.toml")).naming(NAMED)]
+        pipelines::files()
     }
 
     fn configure(&mut self, settings: system::Settings<'_>) -> Result<(), Fault> {
@@ -70,6 +57,10 @@ impl System for Skills {
 
     fn routes(&self) -> Vec<Route> {
         routes::routes(&self.place)
+    }
+
+    fn pages(&self) -> Vec<Route> {
+        pages::pages(&self.place)
     }
 
     fn commands(&self) -> Vec<Command> {

@@ -34,6 +34,10 @@ impl Place {
         let _ = self.told.set(told);
     }
 
+    pub(crate) fn registry(&self) -> Result<Registry, Refusal> {
+        Ok(Registry::new(&self.get()?.registry))
+    }
+
     fn get(&self) -> Result<&Told, Refusal> {
         let missing = || Refusal::new(Code::Unavailable, "the registry is not there yet; try again soon");
         self.told.get().ok_or_else(missing)
@@ -76,8 +80,8 @@ pub(crate) fn routes(place: &Place) -> Vec<Route> {
 
 /// Answers with one of the registry's files.
 fn file(place: &Place, path: &str) -> Result<Reply, Refusal> {
-    let registry = Registry::new(&place.get()?.registry);
-    let bytes = registry.file(path).map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
+    let bytes =
+        place.registry()?.file(path).map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
     let bytes = bytes.ok_or_else(|| Refusal::new(Code::UnknownRoute, "the registry has no such file"))?;
     let kind = match path.rsplit('.').next() {
         Some("json") => "application/json",

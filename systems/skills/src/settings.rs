@@ -59,7 +59,7 @@ impl Settings {
                 )));
             }
         }
-        crate::registry::Key::new(self.name(), &[0; 32])
+        crate::registry::Key::check_name(self.name())
             .map_err(|error| Fault::new(format!("`name`: {error}")))?;
         self.judge.as_ref().map_or(Ok(()), |judge| judge.key().map(drop))
     }

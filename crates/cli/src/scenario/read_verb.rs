@@ -125,6 +125,7 @@ fn submit(fields: &mut Fields<'_>, samples: &Samples, problems: &mut Problems) -
         key: fields.text("key", problems),
         priority: fields.whole("set_priority", problems),
         not_before: fields.span("not_before", problems),
+        by_form: fields.flag("form", problems).unwrap_or_default(),
     })
 }
 

@@ -211,7 +211,7 @@ impl<'a> Stage<'a> {
             priority: submit.priority,
             not_before: submit.not_before.map(|span| self.world.now().plus(span)),
             reason: submit.reason.clone(),
-            door: Door::Api,
+            door: if submit.by_form { Door::Form } else { Door::Api },
         };
         // A scenario about messages stands for the engine, which makes them.
         let admission = admit_any(pipeline, application, &mut model::schema::Fuel::whole())?;

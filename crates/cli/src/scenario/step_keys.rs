@@ -2,7 +2,10 @@
 
 /// The verbs of a step, with the keys that say how.
 pub(super) const VERBS: &[(&str, &[&str])] = &[
-    ("submit", &["with", "pipeline", "as", "role", "by", "reason", "key", "set_priority", "not_before"]),
+    (
+        "submit",
+        &["with", "pipeline", "as", "role", "by", "reason", "key", "set_priority", "not_before", "form"],
+    ),
     ("claim", &["as", "where", "max"]),
     ("answer", &["output", "result", "children", "lease"]),
     ("spawn", &["lease"]),

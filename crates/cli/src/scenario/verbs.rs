@@ -67,6 +67,8 @@ pub(super) struct Submit {
     pub(super) key: Option<String>,
     pub(super) priority: Option<i64>,
     pub(super) not_before: Option<Millis>,
+    /// Set if it comes by a public form.
+    pub(super) by_form: bool,
 }
 
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! Files that are replaced whole, under a lock that other processes respect.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tlog::durable;
 
 use super::Error;
 
@@ -23,23 +24,8 @@ pub(super) fn lock(folder: &Path) -> Result<File, Error> {
 /// Replaces a file. After a crash it is the old one or the new one.
 pub(super) fn write(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), Error> {
     let target = folder.join(path);
-    let written = || -> io::Result<()> {
-        let parent = target.parent().unwrap_or(folder);
-        fs::create_dir_all(parent)?;
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(parent)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        readable_by_all(file.as_file())?;
-        file.persist(&target).map_err(|error| error.error)?;
-        File::open(parent)?.sync_all()
-    };
-    written().map_err(error_of(path))
-}
-
-/// Lets a web server of another user read what anybody may read.
-fn readable_by_all(file: &File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
+    let made = target.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| durable::replace(&target, bytes)).map_err(error_of(path))
 }
 
 /// Replaces a file by a document, and returns its bytes.

@@ -13,6 +13,9 @@ pub use record::{Index, IndexEntry, Release, ReleaseEntry, SkillEntry, skill_id}
 use crate::source::normalised;
 use crate::version::{Bump, Version, bump};
 
+/// The file that says by which rules everything was scanned.
+const SCANNED_BY: &str = "scanned-by";
+
 /// A registry in a folder.
 #[derive(Debug, Clone)]
 pub struct Registry {
@@ -92,7 +95,7 @@ impl Registry {
         index.put(skill);
         let bytes = files::write_json(&self.folder, "index.json", &index)?;
         let releases: usize = index.skills.iter().map(|skill| skill.versions.len()).sum();
-        let note = key.sign(&note::text(key.name(), releases, &bytes));
+        let note = key.sign(releases, &bytes)?;
         files::write(&self.folder, "index.note", note.as_bytes())
     }
 
@@ -120,6 +123,17 @@ impl Registry {
     /// Returns the list of all skills.
     pub fn index(&self) -> Result<Index, Error> {
         Ok(files::read_json(&self.folder, "index.json")?.unwrap_or_default())
+    }
+
+    /// Returns the hash of the rules by which everything was scanned last.
+    pub fn scanned_by(&self) -> Result<Option<String>, Error> {
+        let read = files::read(&self.folder, SCANNED_BY)?;
+        Ok(read.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+    }
+
+    /// Notes that everything was scanned by the rules of this hash.
+    pub fn set_scanned_by(&self, rules: &str) -> Result<(), Error> {
+        files::write(&self.folder, SCANNED_BY, format!("{rules}\n").as_bytes())
     }
 
     /// Returns the bytes of one of the registry's files, by its public path. What is no such path is not there.

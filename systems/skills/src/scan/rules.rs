@@ -1,7 +1,7 @@
 //! Rules, read from `rules.toml`, and the matching of texts against all of them at once.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
@@ -55,11 +55,12 @@ impl Rule {
     }
 }
 
-/// All rules, compiled.
+/// All rules. Their patterns are compiled together; each alone only once a text has it: most texts have few.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
-    patterns: Vec<(Regex, Option<Regex>)>,
+    words: BTreeMap<String, String>,
+    patterns: Vec<OnceLock<(Regex, Option<Regex>)>>,
     all: RegexSet,
 }
 
@@ -70,25 +71,25 @@ pub(super) static SHIPPED: LazyLock<Rules> =
 impl Rules {
     pub(super) fn read(text: &str) -> Result<Rules, String> {
         let file: RuleFile = toml::from_str(text).map_err(|error| error.to_string())?;
-        let whole = |pattern: &str| {
-            file.words.iter().fold(pattern.to_owned(), |pattern, (name, word)| {
-                pattern.replace(&format!("<<{name}>>"), &format!("(?:{word})"))
-            })
-        };
-        let compiled = |pattern: &str| {
-            let mut builder = RegexBuilder::new(&whole(pattern));
-            builder.unicode(false).case_insensitive(true).multi_line(true).build()
-        };
-        let of_rule = |rule: &Rule| {
-            let pattern = compiled(&rule.pattern).map_err(|error| format!("{}: {error}", rule.id))?;
-            let unless = rule.unless.as_deref().map(compiled).transpose();
-            Ok((pattern, unless.map_err(|error| format!("{}: {error}", rule.id))?))
-        };
-        let patterns = file.rule.iter().map(of_rule).collect::<Result<Vec<_>, String>>()?;
-        let mut set = RegexSetBuilder::new(file.rule.iter().map(|rule| whole(&rule.pattern)));
+        let mut set = RegexSetBuilder::new(file.rule.iter().map(|rule| whole(&file.words, &rule.pattern)));
         set.unicode(false).case_insensitive(true).multi_line(true);
         let all = set.size_limit(64 << 20).dfa_size_limit(16 << 20).build();
-        Ok(Rules { rules: file.rule, patterns, all: all.map_err(|error| error.to_string())? })
+        Ok(Rules {
+            patterns: file.rule.iter().map(|_| OnceLock::new()).collect(),
+            all: all.map_err(|error| error.to_string())?,
+            rules: file.rule,
+            words: file.words,
+        })
+    }
+
+    /// Compiles one of the rules.
+    fn compiled(&self, index: usize) -> Result<(Regex, Option<Regex>), regex::Error> {
+        let compile = |pattern: &str| {
+            let mut builder = RegexBuilder::new(&whole(&self.words, pattern));
+            builder.unicode(false).case_insensitive(true).multi_line(true).build()
+        };
+        let rule = &self.rules[index];
+        Ok((compile(&rule.pattern)?, rule.unless.as_deref().map(compile).transpose()?))
     }
 
     /// Adds what the rules find in a piece of a file, and returns whether any of it asks for high privilege.
@@ -96,7 +97,9 @@ impl Rules {
         let text = &segment.text.text;
         let mut is_high = false;
         for index in self.all.matches(text.as_bytes()) {
-            let (rule, (pattern, unless)) = (&self.rules[index], &self.patterns[index]);
+            let rule = &self.rules[index];
+            let (pattern, unless) = self.patterns[index]
+                .get_or_init(|| self.compiled(index).expect("every rule that ships is compiled by a test"));
             for found in pattern.find_iter(text.as_bytes()).take(MATCHES_MAX) {
                 let matched = String::from_utf8_lossy(found.as_bytes());
                 if unless.as_ref().is_some_and(|unless| unless.is_match(found.as_bytes())) {
@@ -117,4 +120,11 @@ impl Rules {
         }
         is_high
     }
+}
+
+/// Returns a pattern with its words.
+fn whole(words: &BTreeMap<String, String>, pattern: &str) -> String {
+    words.iter().fold(pattern.to_owned(), |pattern, (name, word)| {
+        pattern.replace(&format!("<<{name}>>"), &format!("(?:{word})"))
+    })
 }

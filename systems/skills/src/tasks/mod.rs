@@ -1,6 +1,7 @@
 //! The tasks of the review: each reads, asks the pure part, and answers. Doing one twice is safe.
 
 mod publish;
+mod rescan;
 mod tier1;
 mod tier2;
 
@@ -13,7 +14,7 @@ use worker::{Failure, Task, Worker};
 
 use crate::judge::Judge;
 use crate::registry::Registry;
-use crate::scan::Finding;
+use crate::scan::{self, Finding};
 use crate::settings::Settings;
 use crate::source::{Error, Git, Snapshot, Wanted};
 
@@ -74,12 +75,17 @@ impl Bench {
 
     /// Adds the tasks to a worker.
     pub(crate) fn tasks(self, worker: Worker) -> Worker {
+        // The rules are compiled before the first skill comes: its scan should take no longer than the next.
+        drop(std::thread::Builder::new().name("skills-rules".to_owned()).spawn(scan::prepare));
         let bench = Arc::new(self);
-        let (first, second, third) = (bench.clone(), bench.clone(), bench);
+        let of = || bench.clone();
+        let (first, second, third, fourth, fifth) = (of(), of(), of(), of(), of());
         worker
             .task("skills.tier1-scan", move |task| tier1::scan(first.clone(), task))
             .task("skills.tier2-scan", move |task| tier2::judge(second.clone(), task))
             .task("skills.publish", move |task| publish::publish(third.clone(), task))
+            .task("skills.rescan", move |task| rescan::rescan(fourth.clone(), task))
+            .task("skills.withdraw", move |task| rescan::withdraw(fifth.clone(), task))
     }
 
     /// Fetches the skill of a task: at the pinned commit, or at the newest.

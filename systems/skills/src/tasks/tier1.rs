@@ -21,6 +21,7 @@ pub(super) async fn scan(bench: Arc<Bench>, task: Task) -> Result<Outcome, Failu
         Err(error) => return Err(failure(error)),
     };
     let (snapshot, report, took) = tokio::task::spawn_blocking(move || {
+        // The rules' own compiling is no part of any scan.
         scan::prepare();
         let started = Instant::now();
         let report = scan::scan(&snapshot.folder);

@@ -70,7 +70,7 @@ impl Ground {
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let names: Vec<Name> = vec!["skill-review".into()];
+        let names: Vec<Name> = vec!["skill-review".into(), "skill-registry".into()];
         let mounts = Mounts::of(&system, names.clone()).unwrap();
         let site = Site::new(engine, server::Options::new(address), vec![mounts]);
         let own = Caller::new("system:skills", Role::Admin);
@@ -95,8 +95,16 @@ impl Ground {
     }
 
     pub(crate) async fn submit(&self, payload: Value) -> Result<SubmissionId, client::Error> {
+        self.submit_to("skill-review", payload).await
+    }
+
+    pub(crate) async fn submit_to(
+        &self,
+        pipeline: &str,
+        payload: Value,
+    ) -> Result<SubmissionId, client::Error> {
         let body = SubmitBody { payload: payload.into(), ..SubmitBody::default() };
-        Ok(self.client.submit("skill-review", &body, None).await?.id)
+        Ok(self.client.submit(pipeline, &body, None).await?.id)
     }
 
     /// Submits a skill of a repository by its address, and waits until it rests.
@@ -123,6 +131,16 @@ impl Ground {
         (answer.status, String::from_utf8(answer.body).unwrap())
     }
 
+    /// Sends a form, as a browser would, and returns the status, the address it leads to, and the text.
+    pub(crate) async fn send_form(&self, path: &str, form: &str) -> (u16, String, String) {
+        let body = form.as_bytes().to_vec();
+        let url = format!("{}{path}", self.url);
+        let answer = self.fetch.post(&url, fetch::HeaderMap::new(), body).await.unwrap();
+        let location = answer.headers.get(fetch::header::LOCATION);
+        let location = location.map(|location| location.to_str().unwrap().to_owned()).unwrap_or_default();
+        (answer.status, location, String::from_utf8(answer.body).unwrap())
+    }
+
     pub(crate) async fn json(&self, path: &str) -> Value {
         let (status, text) = self.get(path).await;
         assert_eq!(status, 200, "{path}: {text}");
@@ -131,6 +149,11 @@ impl Ground {
 
     pub(crate) async fn audit(&self, id: SubmissionId) -> Vec<Value> {
         self.json(&format!("/skills/submissions/{id}/audit")).await.as_array().unwrap().clone()
+    }
+
+    /// Returns the place of the registry's files.
+    pub(crate) fn registry(&self) -> std::path::PathBuf {
+        self.folder.path().join("registry")
     }
 
     /// Returns the names of what the system has left in its folder.

@@ -6,5 +6,7 @@ mod git;
 mod ground;
 mod judge;
 mod judge_server;
+mod pages;
+mod registry;
 mod review;
 mod support;
