@@ -10,8 +10,9 @@ use serde_json::json;
 
 use crate::Name;
 use crate::actor::Caller;
+use crate::derive::Derivation;
 use crate::digest::Digest;
-use crate::expr::{Expr, GuardError, Scope};
+use crate::expr::GuardError;
 use crate::json::{Json, Value};
 use crate::owed::DELIVERY;
 use crate::pipeline::{Edge, Pipeline};
@@ -300,11 +301,12 @@ pub fn enter(
 ) -> Result<Admission, Refusal> {
     let text = application.payload.clone();
     let payload = LazyCell::new(|| text.value());
-    let mut derived = Derivation { pipeline, payload: &|| &payload, labels: Value::Object(BTreeMap::new()) };
+    let value = || &*payload;
+    let mut derived = Derivation::new(pipeline, &value);
     let labels = derived.labels()?;
     let key = derived.key(application.key.as_deref())?;
     let seat = derived.seat()?;
-    let edge = derived.way_in(&application)?;
+    let edge = way_in(pipeline, &derived, &application)?;
     Ok(Admission {
         pipeline: pipeline.name.clone(),
         version: pipeline.version,
@@ -365,17 +367,6 @@ pub fn check_reason(reason: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// A key or label: short enough to index, long enough to say something.
-fn check_word(what: &str, word: &str) -> Result<(), Refusal> {
-    if word.len() > KEY_BYTES_MAX {
-        return Err(Refusal::new(Code::TooLarge, format!("{what} is over {KEY_BYTES_MAX} bytes")));
-    }
-    if word.is_empty() || word.contains('\0') {
-        return Err(Refusal::new(Code::InvalidRequest, format!("{what} is empty or holds a NUL")));
-    }
-    Ok(())
-}
-
 pub(crate) fn schema_refusal(what: &str, misfit: &Misfit) -> Refusal {
     let Misfit::Violations(violations) = misfit else {
         let message = format!(
@@ -400,117 +391,29 @@ pub(crate) fn guard_refusal(error: &GuardError) -> Refusal {
     Refusal::new(Code::GuardError, error.message.clone())
 }
 
-/// The properties that a payload gives its submission.
-pub(crate) struct Derived {
-    pub(crate) labels: BTreeMap<Name, Name>,
-    pub(crate) key: Option<Name>,
-    pub(crate) seat: Option<Seat>,
-}
-
-pub(crate) fn derive(pipeline: &Pipeline, payload: &Value, given: Option<&str>) -> Result<Derived, Refusal> {
-    let mut derived = Derivation { pipeline, payload: &|| payload, labels: Value::Object(BTreeMap::new()) };
-    let labels = derived.labels()?;
-    Ok(Derived { labels, key: derived.key(given)?, seat: derived.seat()? })
-}
-
-/// The evaluation of what a pipeline makes of a payload.
-struct Derivation<'a> {
-    pipeline: &'a Pipeline,
-    /// Read where an expression asks for something of it.
-    payload: &'a dyn Fn() -> &'a Value,
-    labels: Value,
-}
-
-impl Derivation<'_> {
-    fn scope(&self) -> Scope<'_> {
-        Scope::new()
-            .with("payload", (self.payload)())
-            .with("params", &self.pipeline.params)
-            .with("labels", &self.labels)
-    }
-
-    fn text(&self, expr: &Expr) -> Result<String, Refusal> {
-        expr.eval_string(&self.scope()).map_err(|error| guard_refusal(&error))
-    }
-
-    /// Null says that the submission has none.
-    fn optional_text(&self, expr: &Expr) -> Result<Option<String>, Refusal> {
-        expr.eval_optional_string(&self.scope()).map_err(|error| guard_refusal(&error))
-    }
-
-    fn labels(&mut self) -> Result<BTreeMap<Name, Name>, Refusal> {
-        let mut labels = BTreeMap::new();
-        let mut values = BTreeMap::new();
-        for (name, expr) in &self.pipeline.labels {
-            let text = self.text(expr)?;
-            check_word(&format!("label `{name}`"), &text)?;
-            values.insert(name.to_string(), Value::from(text.as_str()));
-            labels.insert(name.clone(), text.into());
-        }
-        self.labels = Value::Object(values);
-        Ok(labels)
-    }
-
-    fn key(&self, given: Option<&str>) -> Result<Option<Name>, Refusal> {
-        let key = match (&self.pipeline.key, given) {
-            (None, given) => given.map(str::to_owned),
-            (Some(expr), given) => {
-                let derived = self.optional_text(expr)?;
-                if given.is_some_and(|given| Some(given) != derived.as_deref()) {
-                    return Err(Refusal::new(
-                        Code::KeyMismatch,
-                        format!(
-                            "pipeline `{}` derives another key, or none; leave `key` out",
-                            self.pipeline.name
-                        ),
-                    ));
-                }
-                derived
-            }
+/// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.
+fn way_in(
+    pipeline: &Pipeline,
+    derived: &Derivation<'_>,
+    application: &Application,
+) -> Result<usize, Refusal> {
+    let door = Value::from(application.door.as_str());
+    for (index, edge) in pipeline.start.iter().enumerate() {
+        let holds = match &edge.when {
+            None => true,
+            Some(guard) => guard
+                .eval_bool(&derived.scope().with("door", &door))
+                .map_err(|error| guard_refusal(&error))?,
         };
-        if let Some(key) = &key {
-            check_word("the key", key)?;
+        if holds {
+            check_right(edge, application)?;
+            return Ok(index);
         }
-        Ok(key.map(Name::from))
     }
-
-    fn seat(&self) -> Result<Option<Seat>, Refusal> {
-        let Some(lane) = &self.pipeline.lane else { return Ok(None) };
-        let Some(key) = self.optional_text(&lane.key)? else { return Ok(None) };
-        check_word("the lane", &key)?;
-        let tie = match &lane.tie {
-            Some(tie) => self.text(tie)?,
-            None => String::new(),
-        };
-        if tie.len() > KEY_BYTES_MAX {
-            return Err(Refusal::new(
-                Code::TooLarge,
-                format!("the lane's tie is over {KEY_BYTES_MAX} bytes"),
-            ));
-        }
-        Ok(Some(Seat::new(key, tie)))
-    }
-
-    /// The first start edge whose guard holds; then its role and reason are asked for, never the next edge's.
-    fn way_in(&self, application: &Application) -> Result<usize, Refusal> {
-        let door = Value::from(application.door.as_str());
-        for (index, edge) in self.pipeline.start.iter().enumerate() {
-            let holds = match &edge.when {
-                None => true,
-                Some(guard) => guard
-                    .eval_bool(&self.scope().with("door", &door))
-                    .map_err(|error| guard_refusal(&error))?,
-            };
-            if holds {
-                check_right(edge, application)?;
-                return Ok(index);
-            }
-        }
-        Err(Refusal::new(
-            Code::NotAdmitted,
-            format!("no way into pipeline `{}` fits this payload; see its `start`", self.pipeline.name),
-        ))
-    }
+    Err(Refusal::new(
+        Code::NotAdmitted,
+        format!("no way into pipeline `{}` fits this payload; see its `start`", pipeline.name),
+    ))
 }
 
 fn check_right(edge: &Edge, application: &Application) -> Result<(), Refusal> {

@@ -8,6 +8,7 @@ pub mod admit;
 pub mod command;
 pub mod context;
 pub mod decide;
+mod derive;
 pub mod entry;
 pub mod event;
 pub mod evolve;

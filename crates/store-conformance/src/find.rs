@@ -220,7 +220,7 @@ fn ended(n: u64) -> Submission {
 
 fn by_ids(fixture: &dyn Fixture) {
     let store = fixture.open();
-    insert(&*store, (1..=6).map(|n| ended(n)));
+    insert(&*store, (1..=6).map(ended));
     let between = |least, greatest| Query { ids: Some((id(least), id(greatest))), ..any() };
     assert_found(&*store, &between(2, 4), &[4, 3, 2]);
     assert_found(&*store, &between(4, 2), &[]);

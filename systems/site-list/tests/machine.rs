@@ -377,7 +377,7 @@ async fn an_emergency_goes_through_while_an_ordinary_change_waits_and_fails_it()
     let emergency = running.end(emergency.id).await;
     assert_eq!(&*emergency.state, "COMPLETED", "{:?}", emergency.error);
 
-    running.admin.release(&hold.id.to_string()).await.unwrap();
+    running.admin.release(hold.id.as_ref()).await.unwrap();
     let ordinary = running.end(ordinary).await;
     assert_eq!(&*ordinary.state, "SECOND_VALIDATION_ERROR");
     assert_eq!(ordinary.error.unwrap().message, "not as it was before the wait: entry");
@@ -433,9 +433,9 @@ async fn a_log_of_others_that_rejects_or_lies_ends_the_change_and_is_looked_into
     let cases = [
         (Bad::Rejects(1), "SUBMISSION_TO_LOG_ERROR"),
         (Bad::Rejects(2), "SECOND_SUBMISSION_TO_LOG_ERROR"),
-        (Bad::BadSignature(1), "LOG_INCLUSION_ERROR"),
-        (Bad::BadSignature(2), "SECOND_LOG_INCLUSION_ERROR"),
-        (Bad::BadProof(2), "SECOND_LOG_INCLUSION_ERROR"),
+        (Bad::Signature(1), "LOG_INCLUSION_ERROR"),
+        (Bad::Signature(2), "SECOND_LOG_INCLUSION_ERROR"),
+        (Bad::Proof(2), "SECOND_LOG_INCLUSION_ERROR"),
         (Bad::Forked(2), "SECOND_LOG_INCLUSION_ERROR"),
     ];
     for (bad, state) in cases {

@@ -3,7 +3,6 @@
 use model::{Name, Refusal, Time};
 
 use super::Engine;
-use super::fleet::millis;
 use crate::core;
 use crate::flow::FlowReport;
 
@@ -51,14 +50,6 @@ impl Engine {
     }
 
     pub(super) fn own_polls(&self) -> Polls {
-        let now = self.now();
-        let (known, unknown) = self.hints.polled();
-        Polls {
-            known: known.into_iter().map(|(task, ago)| (task, now.minus(millis(ago)))).collect(),
-            unknown: unknown
-                .into_iter()
-                .map(|(task, worker, ago)| (task, (worker, now.minus(millis(ago)))))
-                .collect(),
-        }
+        self.hints.polled(self.now())
     }
 }

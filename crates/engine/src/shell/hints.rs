@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use model::{Name, Time};
 use tokio::sync::watch;
 
+use super::fleet::millis;
+use super::flow::Polls;
 use crate::clock;
 use crate::core::{ClaimMany, Doubt};
 
-/// The number of workers that are remembered, and for how long.
-/// The tasks that no pipeline declares and that are remembered.
+/// The number of remembered tasks that no pipeline declares.
 const UNKNOWN_MAX: usize = 100;
+/// The number of workers that are remembered, and for how long.
 const WORKERS_MAX: usize = 1_000;
 const WORKERS_FOR: Duration = Duration::from_secs(3_600);
 
@@ -90,18 +92,19 @@ impl Hints {
         }
     }
 
-    /// Returns when each task was asked for last; and of those that no pipeline declares by whom. Of the last hour.
-    pub(super) fn polled(&self) -> (Vec<(Name, Duration)>, Vec<(Name, Name, Duration)>) {
-        let now = clock::instant();
-        let ago = |at: &Instant| now.saturating_duration_since(*at);
+    /// Returns the tasks that workers asked for within the hour that ends at `now`.
+    pub(super) fn polled(&self, now: Time) -> Polls {
+        let instant = clock::instant();
+        let ago = |at: &Instant| instant.saturating_duration_since(*at);
+        let time = |at: &Instant| now.minus(millis(ago(at)));
         let polled = self.polled.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = polled.iter().map(|(task, at)| (task.clone(), ago(at)));
-        let known: Vec<_> = known.filter(|(_, ago)| *ago < WORKERS_FOR).collect();
+        let fresh = polled.iter().filter(|(_, at)| ago(at) < WORKERS_FOR);
+        let known = fresh.map(|(task, at)| (task.clone(), time(at))).collect();
         drop(polled);
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         unknown.retain(|_, (_, at)| ago(at) < WORKERS_FOR);
-        let unknown = unknown.iter().map(|(task, (worker, at))| (task.clone(), worker.clone(), ago(at)));
-        (known, unknown.collect())
+        let unknown = unknown.iter().map(|(task, (worker, at))| (task.clone(), (worker.clone(), time(at))));
+        Polls { known, unknown: unknown.collect() }
     }
 
     /// A worker asks for these tasks.

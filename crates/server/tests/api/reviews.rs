@@ -75,7 +75,7 @@ async fn a_review_is_one_persons_at_a_time_and_the_lists_know_whose() {
     let server = office().await;
     let id = waiting(&server, "one").await;
     let at = |step: &str| format!("/v1/submissions/{id}/review/{step}");
-    assert_eq!(listed(&server, "rita", "unassigned").await, [id.clone()]);
+    assert_eq!(listed(&server, "rita", "unassigned").await, std::slice::from_ref(&id));
     ask(&server, "vera", &at("claim"), json!({})).await.problem(403, "role-required");
     let claimed = ask(&server, "rita", &at("claim"), json!({ "for": "1h" })).await;
     assert_eq!(
@@ -84,17 +84,17 @@ async fn a_review_is_one_persons_at_a_time_and_the_lists_know_whose() {
         "{}",
         claimed.text
     );
-    assert_eq!(listed(&server, "rita", "mine").await, [id.clone()]);
+    assert_eq!(listed(&server, "rita", "mine").await, std::slice::from_ref(&id));
     assert!(listed(&server, "ravi", "mine").await.is_empty());
     assert!(listed(&server, "ravi", "unassigned").await.is_empty());
-    assert_eq!(listed(&server, "ravi", "all").await, [id.clone()]);
+    assert_eq!(listed(&server, "ravi", "all").await, std::slice::from_ref(&id));
 
     let taken = ask(&server, "ravi", &at("claim"), json!({})).await.problem(409, "review-taken");
     assert_eq!(taken["assigned_to"], "rita");
     let weigh = format!("/v1/submissions/{id}/actions/weigh");
     ask(&server, "ravi", &weigh, json!({ "data": { "grams": 7 } })).await.problem(409, "review-taken");
     ask(&server, "rita", &at("hand-over"), json!({ "to": "ravi" })).await;
-    assert_eq!(listed(&server, "ravi", "mine").await, [id.clone()]);
+    assert_eq!(listed(&server, "ravi", "mine").await, std::slice::from_ref(&id));
     ask(&server, "rita", &at("release"), json!({})).await.problem(409, "review-taken");
     assert_eq!(ask(&server, "ravi", &weigh, json!({ "data": { "grams": 7 } })).await.status, 200);
     ask(&server, "ravi", &at("claim"), json!({})).await.problem(409, "not-in-review");

@@ -14,8 +14,8 @@ use super::http::{Asked, serve};
 pub(crate) enum Bad {
     Never,
     Rejects(u64),
-    BadProof(u64),
-    BadSignature(u64),
+    Proof(u64),
+    Signature(u64),
     Forked(u64),
 }
 
@@ -130,7 +130,7 @@ impl State {
         let tree = self.shown();
         let checkpoint = Checkpoint::new(self.key.verifier().name(), tree.size(), tree.root());
         let mut signature = self.key.sign_bytes(checkpoint.to_string().as_bytes());
-        if matches!(self.bad, Bad::BadSignature(from) if tree.size() >= from) {
+        if matches!(self.bad, Bad::Signature(from) if tree.size() >= from) {
             signature[0] ^= 1;
         }
         format!("size={}\nroot_hash={}\nsignature={}\n", tree.size(), hex(&tree.root().0), hex(&signature))
@@ -143,7 +143,7 @@ impl State {
         let Some(index) = self.places.get(&hash).filter(|_| *asked > 1) else { return (404, Vec::new()) };
         let size = size.parse().expect("sizes are numbers");
         let Ok(mut proof) = prove_inclusion(self.shown(), *index, size);
-        if matches!(self.bad, Bad::BadProof(from) if self.tree.size() >= from) {
+        if matches!(self.bad, Bad::Proof(from) if self.tree.size() >= from) {
             proof[0].0[0] ^= 1;
         }
         (200, format!("leaf_index={index}\n{}", hashes(&proof)).into_bytes())
