@@ -25,8 +25,12 @@ pub(crate) const CONCURRENCY: usize = 8;
 /// Returns every system there is, as it is without settings.
 pub(crate) fn all() -> Vec<Box<dyn System>> {
     vec![
+        #[cfg(feature = "ingest")]
+        Box::new(ingest::system()),
         #[cfg(feature = "ledger")]
         Box::new(ledger::system()),
+        #[cfg(feature = "signing")]
+        Box::new(signing::system()),
         #[cfg(feature = "site-list")]
         Box::new(site_list::system()),
         #[cfg(feature = "skills")]
