@@ -1,6 +1,7 @@
 //! Routes of systems, mounted beside the server's own: the same doors, rates, bounds and metrics.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::{Entry, Visitor};
@@ -22,6 +23,7 @@ use crate::problem::{Answer, Refused};
 use crate::rates::Rates;
 use crate::state::Server;
 use crate::table::{Need, Room};
+use crate::uploads::{Arrived, Uploads};
 
 /// A system's routes and pages, and the pipelines that its public routes are for.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ pub struct Mounts {
     pub(crate) routes: Vec<system::Route>,
     /// The pages in the console's navigation, by title and address.
     pub(crate) entries: Vec<(String, String)>,
+    /// The folder for bodies that are streamed into files.
+    uploads: PathBuf,
 }
 
 impl Mounts {
@@ -45,7 +49,14 @@ impl Mounts {
         let entries = pages.iter().filter_map(entry).collect();
         let pages = pages.into_iter().map(system::Route::not_described);
         let routes = routes.into_iter().chain(pages).collect();
-        Ok(Mounts { system: system.name(), pipelines, routes, entries })
+        let uploads = std::env::temp_dir().join(format!("milepost-uploads-{}", std::process::id()));
+        Ok(Mounts { system: system.name(), pipelines, routes, entries, uploads })
+    }
+
+    /// Sets the folder for uploads that a handler has not kept yet, in the file system where it will keep them.
+    #[must_use]
+    pub fn uploading_to(self, uploads: PathBuf) -> Mounts {
+        Mounts { uploads, ..self }
     }
 
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
@@ -61,7 +72,11 @@ impl Mounts {
                 MethodFilter::try_from(route.method.clone()).expect("routes have plain methods only");
             let (need, rate) = need(route.need);
             let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
-            let door = Door { server: server.clone(), need, room: room(route.room), rate };
+            let uploads = match route.room {
+                system::Room::Upload(bounds) => Some(Uploads { bounds, folder: self.uploads.clone() }),
+                _ => None,
+            };
+            let door = Door { server: server.clone(), need, room: room(route.room), rate, uploads };
             let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
@@ -96,7 +111,7 @@ pub(crate) fn need(need: system::Need) -> (Need, Option<system::Rate>) {
 
 pub(crate) fn room(room: system::Room) -> Room {
     match room {
-        system::Room::Request => Room::Request,
+        system::Room::Request | system::Room::Upload(_) => Room::Request,
         system::Room::Page => Room::Page,
         system::Room::Wait => Room::Wait,
     }
@@ -120,6 +135,7 @@ impl Mounted {
         });
         let address: Option<IpAddr> = request.extensions().get().map(|Peer(address)| *address);
         let way = Inside::new(self.api.clone(), visitor.unwrap_or_else(|| self.public.clone()));
+        let uploaded = request.extensions().get::<Arrived>().and_then(Arrived::take);
         let (head, _) = request.into_parts();
         let call = Call {
             client: Client::over(Arc::new(way)),
@@ -129,6 +145,7 @@ impl Mounted {
             uri: head.uri,
             headers: without_secrets(head.headers),
             body,
+            uploaded,
         };
         let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
         let mut response = Response::new(axum::body::Body::from(reply.body));
