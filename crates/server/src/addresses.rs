@@ -23,23 +23,33 @@ pub enum BadAddress {
     Malformed { owner: String, path: String, reason: String },
 }
 
-/// Refuses systems of which two, or one and the server, would answer the same requests.
+/// Refuses systems of which two, or one and the server, would answer the same requests; and a listener of a system's own whose
+/// routes would.
 pub fn check_addresses(all: &[Mounts]) -> Result<(), BadAddress> {
     let own = TABLE.iter().map(|route| (SERVER.to_owned(), &route.method, route.path));
     let pages = console::TABLE.iter().map(|route| (SERVER.to_owned(), &route.method, route.path));
-    let of_systems = all.iter().flat_map(|mounts| {
-        let owner = format!("the system `{}`", mounts.system);
-        mounts.routes.iter().map(move |route| (owner.clone(), &route.method, route.path))
-    });
+    let of_systems = all.iter().flat_map(|mounts| of_system(mounts, &mounts.routes));
+    check(own.chain(pages).chain(of_systems))?;
+    let apart = all.iter().flat_map(|mounts| mounts.listeners.iter().map(move |own| (mounts, own)));
+    apart.map(|(mounts, listener)| check(of_system(mounts, &listener.routes))).collect()
+}
+
+fn of_system<'a>(
+    mounts: &'a Mounts,
+    routes: &'a [system::Route],
+) -> impl Iterator<Item = (String, &'a Method, &'static str)> {
+    let owner = format!("the system `{}`", mounts.system);
+    routes.iter().map(move |route| (owner.clone(), &route.method, route.path))
+}
+
+/// Checks the routes of one listener.
+fn check<'a>(routes: impl Iterator<Item = (String, &'a Method, &'static str)>) -> Result<(), BadAddress> {
     let mut shapes = matchit::Router::new();
     let mut taken: BTreeMap<&str, Vec<(String, &Method)>> = BTreeMap::new();
-    for (owner, method, path) in own.chain(pages).chain(of_systems) {
+    for (owner, method, path) in routes {
         let there = taken.entry(path).or_default();
-        let other = there
-            .iter()
-            .find(|(_, known)| *known == method)
-            .map(|(other, _)| (other.clone(), path.to_owned()));
-        let other = match other {
+        let other = there.iter().find(|(_, known)| *known == method);
+        let other = match other.map(|(other, _)| (other.clone(), path.to_owned())) {
             None if there.is_empty() => shape(&mut shapes, &owner, path)?,
             other => other,
         };

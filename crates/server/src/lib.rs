@@ -37,7 +37,7 @@ pub use access::{Doors, doors};
 pub use addresses::{BadAddress, check_addresses};
 pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
-pub use mounts::Mounts;
+pub use mounts::{Bound, Mounts};
 pub use openapi::openapi;
 pub use options::Options;
 pub use running::Running;
