@@ -41,7 +41,7 @@ pub(crate) const ALL: [Machine; 3] = [ONE, FIVE, LANES];
 
 /// Lanes that submissions are spread over, in the machine that has them.
 const LANE_COUNT: u64 = 200;
-/// So that a payload has about 300 bytes.
+/// The filling that makes a payload about 300 bytes long.
 const FILLING: &str = "the quick brown fox jumps over the lazy dog, and the lazy dog looks up, yawns, and goes on \
                        sleeping; nothing that happens on this meadow has ever been of any consequence to it, and \
                        no fox, however quick, has found out what would wake it before noon";

@@ -1,4 +1,4 @@
-//! What a page lays over a drawing: how many submissions are where, and where a click leads.
+//! The layer that a page puts over a drawing: how many submissions are where, and where a click leads.
 
 use std::collections::BTreeMap;
 

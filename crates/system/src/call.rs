@@ -10,6 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::{Code, Json, Refusal, Role};
 
+use crate::upload::Uploaded;
+
 /// A request that was let in.
 #[derive(Debug)]
 pub struct Call {
@@ -24,8 +26,10 @@ pub struct Call {
     pub parts: BTreeMap<String, String>,
     pub uri: Uri,
     pub headers: HeaderMap,
-    /// The body, of 1 MB at most.
+    /// The body, of 1 MB at most; empty where it was streamed into a file.
     pub body: Bytes,
+    /// The body as a file, on routes that take uploads.
+    pub uploaded: Option<Uploaded>,
 }
 
 /// Whoever asks with a token.

@@ -38,6 +38,7 @@ mod route;
 mod run;
 mod settings;
 mod table;
+mod upload;
 
 use std::path::PathBuf;
 
@@ -57,6 +58,7 @@ pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
 pub use run::run;
 pub use settings::{Fault, Settings, secret};
 pub use table::{Table, plain};
+pub use upload::{Upload, Uploaded};
 
 /// A system: a name and pipelines, and the code that works on them.
 pub trait System: Send + Sync {
