@@ -236,6 +236,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("ledger-batch", "delay_window = \"15s\"", "delay_window = \"16s\""),
     ("ledger-batch", "lane = { key = \"labels.service\"", "lane = { key = \"payload.batch_header\""),
     ("ledger-batch", "'UNKNOWN' ? 0", "'UNKNOWN' ? 3"),
+    ("ledger-batch", "given == null ? 2 : 2", "given == null ? 2 : given"),
     ("sign-request", "ethereum = \"1500s\"", "ethereum = \"200s\""),
     ("sign-request", "lease = \"keep\"", "lease = \"restart\""),
     ("sign-request", "{ same = \"return\", differs = \"return\" }", "\"reject\""),

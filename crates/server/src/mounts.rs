@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use client::Client;
 use model::{Caller, Name, Role};
-use system::{Call, Misplaced, System};
+use system::{Call, Frame, Misplaced, System};
 
 use crate::body;
 use crate::inside::Inside;
@@ -62,7 +62,12 @@ impl Mounts {
             let (need, rate) = need(route.need);
             let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
             let door = Door { server: server.clone(), need, room: room(route.room), rate };
-            let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
+            let mounted = Arc::new(Mounted {
+                api: api.clone(),
+                public: self.public(),
+                route: route.clone(),
+                server: server.clone(),
+            });
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
             };
@@ -107,9 +112,18 @@ struct Mounted {
     api: Router,
     public: Visitor,
     route: system::Route,
+    server: Server,
 }
 
 impl Mounted {
+    /// Returns what the frame of a page needs; other routes have none.
+    fn frame(&self) -> Frame {
+        match self.route.path.starts_with("/console/") {
+            true => Frame { now: self.server.engine.now(), pages: self.server.system_pages() },
+            false => Frame::default(),
+        }
+    }
+
     async fn answer(&self, parts: &RawPathParams, request: Request) -> Answer<Response> {
         let body = body::read(&request, body::ONE_MAX)?;
         let visitor = request.extensions().get::<Visitor>().cloned();
@@ -129,6 +143,7 @@ impl Mounted {
             uri: head.uri,
             headers: without_secrets(head.headers),
             body,
+            frame: self.frame(),
         };
         let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
         let mut response = Response::new(axum::body::Body::from(reply.body));

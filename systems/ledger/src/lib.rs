@@ -3,6 +3,7 @@
 mod adapter;
 mod batch;
 mod commands;
+mod demo;
 mod ledgers;
 mod lookup;
 mod pages;
@@ -11,6 +12,7 @@ pub mod queue_file;
 pub mod queuer;
 mod routes;
 mod seconds;
+mod services;
 mod settings;
 mod settle;
 mod submit;
@@ -19,7 +21,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use seconds::{InvalidSeconds, Seconds};
-use system::{Command, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
+use system::{Command, Demo, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
 use wire::{Json, Refusal};
 use worker::Worker;
 
@@ -101,5 +103,9 @@ impl System for Ledger {
 
     fn commands(&self) -> Vec<Command> {
         commands::all()
+    }
+
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        Some(Box::new(demo::Show::default()))
     }
 }

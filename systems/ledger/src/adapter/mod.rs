@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::settings::{Kind, LedgerSettings};
+pub(crate) use batch_list::fields;
 pub(crate) use link::Link;
 
 /// A batch on its way to a ledger.
