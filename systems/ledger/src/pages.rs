@@ -2,14 +2,14 @@
 
 use askama::Template;
 use console::layout::{self, Fields, Id, State, When, list};
-use http::Method;
+use http::{Method, StatusCode};
 use system::{Call, Need, Reply, Room, Route};
 use wire::api::HoldBody;
 use wire::{Code, Millis, Refusal, Role, Status};
 
 use crate::lookup::{BatchView, PIPELINE};
 use crate::routes::refusal;
-use crate::services::{self, HoldOn, ServiceView};
+use crate::services::{self, HoldOn, Line, ServiceView};
 
 const LIST: &str = "/console/ledger/services";
 /// The most characters of an error in a list; the service's own page has all.
@@ -64,6 +64,15 @@ struct ServicePage {
     holds: Vec<(HoldOn, Option<When>)>,
     /// Set if the reader may pause and release.
     may: bool,
+    refused: Refused,
+}
+
+/// A form that was refused: why, and what was in it.
+#[derive(Default)]
+struct Refused {
+    problem: String,
+    reason: String,
+    span: String,
 }
 
 pub(crate) fn all() -> Vec<Route> {
@@ -92,29 +101,45 @@ async fn all_of_them(call: Call) -> Result<Reply, Refusal> {
 }
 
 async fn one(call: Call) -> Result<Reply, Refusal> {
-    let name = call.part("service");
-    let services::Line { service, why, first } = services::line(&call.client, name).await.map_err(refusal)?;
-    let page = ServicePage {
-        link: page_of(name),
-        batches: list(PIPELINE, &[("lane", name)]),
-        under_way: service.holder.as_ref().map(|batch| shown(&call, batch)),
-        why,
-        waiting: counted(service.waiting, service.more_waiting),
-        first: first.iter().map(|(place, batch)| (ordinal(*place), shown(&call, batch))).collect(),
-        holds: service
-            .holds
-            .iter()
-            .map(|hold| (hold.clone(), hold.expires_at.map(|at| layout::when(&call, at))))
-            .collect(),
-        may: call.caller.as_ref().is_some_and(|caller| caller.role == Role::Admin),
-        service: service.service_id,
-    };
-    Ok(layout::live_page(&call, &format!("Service {name}"), &rendered(&page)?))
+    let page = of_service(&call, Refused::default()).await?;
+    Ok(layout::live_page(&call, &format!("Service {}", page.service), &rendered(&page)?))
 }
 
-/// Places a hold on the service's lane, as the form says.
+async fn of_service(call: &Call, refused: Refused) -> Result<ServicePage, Refusal> {
+    let name = call.part("service");
+    let Line { service, why, first } = services::line(&call.client, name).await.map_err(refusal)?;
+    let ends = |hold: &HoldOn| hold.expires_at.map(|at| layout::when(call, at));
+    Ok(ServicePage {
+        link: page_of(name),
+        batches: list(PIPELINE, &[("lane", name)]),
+        under_way: service.holder.as_ref().map(|batch| shown(call, batch)),
+        why,
+        waiting: counted(service.waiting, service.more_waiting),
+        first: first.iter().map(|(place, batch)| (ordinal(*place), shown(call, batch))).collect(),
+        holds: service.holds.iter().map(|hold| (hold.clone(), ends(hold))).collect(),
+        may: call.caller.as_ref().is_some_and(|caller| caller.role == Role::Admin),
+        service: service.service_id,
+        refused,
+    })
+}
+
+/// Places a hold on the service's lane, as the form says. What is refused comes back in the form, with the reason.
 async fn pause(call: Call) -> Result<Reply, Refusal> {
-    let (service, form) = (call.part("service"), Fields::read(&call.body));
+    let back = page_of(call.part("service"));
+    let form = Fields::read(&call.body);
+    let refusal = match place(&call, &form).await {
+        Ok(()) => return Ok(layout::done(&back, "paused")),
+        Err(refusal) => refusal,
+    };
+    let field = |name: &str| form.get(name).unwrap_or_default().to_owned();
+    let refused = Refused { problem: refusal.message, reason: field("reason"), span: field("for") };
+    let call = Call { uri: back.parse().unwrap_or_default(), ..call };
+    let page = of_service(&call, refused).await?;
+    let reply = layout::page(&call, &format!("Service {}", page.service), &rendered(&page)?);
+    Ok(reply.with_status(StatusCode::UNPROCESSABLE_ENTITY))
+}
+
+async fn place(call: &Call, form: &Fields) -> Result<(), Refusal> {
     let invalid = |message: String| Refusal::new(Code::InvalidRequest, message);
     let reason = form.get("reason").ok_or_else(|| {
         invalid("the form has no reason: say why the service is paused; others will read it".to_owned())
@@ -124,13 +149,12 @@ async fn pause(call: Call) -> Result<Reply, Refusal> {
     })?;
     let body = HoldBody {
         pipeline: Some(PIPELINE.to_owned()),
-        lane: Some(service.to_owned()),
+        lane: Some(call.part("service").to_owned()),
         reason: reason.to_owned(),
         expires_at: span.map(|span| call.frame.now.plus(span)),
         ..HoldBody::default()
     };
-    call.client.hold(&body).await.map_err(refusal)?;
-    Ok(layout::done(&page_of(service), "paused"))
+    call.client.hold(&body).await.map(drop).map_err(refusal)
 }
 
 /// Releases a pause of this service, and no other hold.

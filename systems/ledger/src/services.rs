@@ -73,9 +73,9 @@ impl ServiceView {
         let holder = self.holder.as_ref();
         (
             holder.is_none_or(|holder| holder.status != Status::Dead),
-            self.holds.is_empty(),
             holder.is_none_or(|holder| holder.error.is_none()),
             holder.is_none_or(|holder| !holder.overdue),
+            self.holds.is_empty(),
             holder.map(|holder| holder.entered_at),
         )
     }

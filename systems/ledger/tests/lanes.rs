@@ -285,9 +285,12 @@ fn one_service_with_ten_thousand_batches_keeps_another_ones_single_batch_from_no
 fn the_unknown_go_before_the_delayed_and_those_before_the_new_whatever_their_age_and_priority() {
     let mut lanes = Lanes::new();
     let of = |service: &str, name: &str| (format!("aaaaa-11111::{service}"), header(name));
-    lanes.come(vec![of("new1", "1"), of("new2", "2")], &[Some(-1_000_000), None]);
-    lanes.pass(Millis::from_secs(86_400));
-    lanes.come(vec![of("dela", "3"), of("unkn", "4")], &[Some(1_000_000), Some(1_000_000)]);
+    for (service, name, priority) in
+        [("new1", "1", 1_000_000), ("new2", "2", -1_000_000), ("dela", "3", -1_000_000), ("unkn", "4", 7)]
+    {
+        lanes.come(vec![of(service, name)], &[Some(priority)]);
+        lanes.pass(Millis::from_secs(86_400));
+    }
     let order = |lanes: &Lanes, tasks: &[Granted]| -> Vec<String> {
         let header = |task: &Granted| lanes.book[&task.row.id].header.trim_start_matches('0').to_owned();
         tasks.iter().map(header).collect()
