@@ -48,6 +48,7 @@ impl System for Ledger {
         const NAMED: &[(&str, &str)] = &[
             ("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json")),
             ("schemas/ledger-batch-delayed.json", include_str!("../schemas/ledger-batch-delayed.json")),
+            ("templates/ledger-batch/operator.txt", include_str!("../templates/ledger-batch/operator.txt")),
         ];
         const FINALITY: &[(&str, &str)] =
             &[("schemas/ledger-finality.json", include_str!("../schemas/ledger-finality.json"))];
