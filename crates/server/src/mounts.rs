@@ -14,7 +14,7 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use client::Client;
 use model::{Caller, Name, Role};
-use system::{Call, Listener, Misplaced, System};
+use system::{Call, Frame, Listener, Misplaced, System};
 use tokio::net::TcpListener;
 
 use crate::body;
@@ -141,7 +141,12 @@ impl Mounts {
                 _ => None,
             };
             let door = Door { server: server.clone(), need, room: room(route.room), rate, uploads };
-            let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
+            let mounted = Arc::new(Mounted {
+                api: api.clone(),
+                public: self.public(),
+                route: route.clone(),
+                server: server.clone(),
+            });
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
             };
@@ -186,9 +191,18 @@ struct Mounted {
     api: Router,
     public: Visitor,
     route: system::Route,
+    server: Server,
 }
 
 impl Mounted {
+    /// Returns what the frame of a page needs; other routes have none.
+    fn frame(&self) -> Frame {
+        match self.route.path.starts_with("/console/") {
+            true => Frame { now: self.server.engine.now(), pages: self.server.system_pages() },
+            false => Frame::default(),
+        }
+    }
+
     async fn answer(&self, parts: &RawPathParams, request: Request) -> Answer<Response> {
         let body = body::read(&request, body::ONE_MAX)?;
         let visitor = request.extensions().get::<Visitor>().cloned();
@@ -210,6 +224,7 @@ impl Mounted {
             headers: without_secrets(head.headers),
             body,
             uploaded,
+            frame: self.frame(),
         };
         let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
         let mut response = Response::new(axum::body::Body::from(reply.body));

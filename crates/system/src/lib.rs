@@ -47,7 +47,7 @@ use fetch::Fetch;
 use wire::{Json, Refusal};
 use worker::Worker;
 
-pub use call::{Call, Caller, Reply};
+pub use call::{Call, Caller, Frame, Reply};
 pub use command::{Command, Failed, Shown};
 pub use demo::{Demo, Staged, Story};
 pub use exit::{Exit, Stop};

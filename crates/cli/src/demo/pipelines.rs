@@ -8,7 +8,6 @@ use crate::systems;
 pub(super) const SKILLS: &str = "skill-review";
 pub(super) const SITES: &str = "site-list";
 pub(super) const BATCHES: &str = "ingest-batch";
-pub(super) const LEDGER: &str = "ledger-batch";
 pub(super) const SIGNING: &str = "sign-request";
 pub(super) const DELIVERY: &str = "delivery";
 
