@@ -12,6 +12,7 @@ mod assets;
 mod commands;
 mod fields;
 mod filter;
+mod flow;
 mod follow;
 mod form;
 pub mod layout;

@@ -1,6 +1,7 @@
 //! A pipeline as an SVG drawing: no scripts, no fonts, nothing fetched.
 
 mod arrows;
+mod bands;
 mod boxes;
 mod legend;
 
@@ -81,7 +82,10 @@ impl Drawing<'_> {
         }
         let aside = ((width - self.layout.size.width) / 2.0).max(0.0).floor();
         let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(aside), number(head_height));
-        arrows::write(&mut out, self.chart, self.layout);
+        if self.overlay.is_some() {
+            bands::write(&mut out, self.pipeline, self.layout);
+        }
+        arrows::write(&mut out, self.chart, self.layout, self.overlay);
         boxes::write(&mut out, self.chart, self.layout, self.overlay);
         out.push_str("</g>\n");
         legend.write(&mut out, legend_top);

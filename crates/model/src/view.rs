@@ -116,6 +116,7 @@ pub fn event(seq: u64, event: &Event) -> EventView {
         id: event.id(),
         seq,
         submission: leaf.submission,
+        pipeline: None,
         revision: leaf.revision,
         kind: leaf.kind,
         from: leaf.from.clone(),

@@ -48,6 +48,11 @@ impl Mounts {
         Ok(Mounts { system: system.name(), pipelines, routes, entries })
     }
 
+    /// Returns the name of the system, and those of its pipelines.
+    pub(crate) fn system(&self) -> (String, Vec<String>) {
+        (self.system.to_owned(), self.pipelines.iter().map(Name::to_string).collect())
+    }
+
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
     fn public(&self) -> Visitor {
         let caller = Caller::new(format!("system:{}:public", self.system), Role::Submitter);

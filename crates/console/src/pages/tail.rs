@@ -17,6 +17,8 @@ use crate::parts::{Id, When, cut};
 /// The events that are there before anything happens.
 const BEFORE: u64 = 200;
 const SHOWN_AT_FIRST: usize = 50;
+/// The events among which the newest are looked for.
+const BEFORE_NEWEST: usize = 60;
 
 #[derive(Template)]
 #[template(path = "tail.html")]
@@ -25,6 +27,8 @@ struct Page {
     pipeline: String,
     states: Vec<String>,
     state: String,
+    /// As it was typed: `NAME:VALUE`.
+    label: String,
     stream: String,
     rows: Vec<Row>,
     passed: u64,
@@ -34,6 +38,9 @@ struct Page {
 pub(crate) struct Row {
     pub(crate) seq: u64,
     pub(crate) at: When,
+    /// The same as how long ago it was.
+    pub(crate) ago: When,
+    pub(crate) pipeline: String,
     pub(crate) id: Id,
     pub(crate) what: &'static str,
     pub(crate) from: String,
@@ -49,7 +56,14 @@ pub(crate) fn filter(visit: &Visit) -> FeedQuery {
     let query = visit.ask.query();
     let pipeline = chosen(visit, query.get("pipeline"));
     let state = query.get("state").filter(|_| pipeline.is_some());
-    FeedQuery { pipeline: pipeline.map(Into::into), state: state.map(Into::into), ..FeedQuery::default() }
+    let label = query.get("label").and_then(|text| text.split_once(':'));
+    let labels = label.into_iter().filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    FeedQuery {
+        pipeline: pipeline.map(Into::into),
+        state: state.map(Into::into),
+        labels: labels.map(|(name, value)| (name.trim().into(), value.trim().into())).collect(),
+        ..FeedQuery::default()
+    }
 }
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
@@ -70,6 +84,8 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         (wanted.pipeline.as_deref().unwrap_or_default(), wanted.state.as_deref().unwrap_or_default());
     let after = after.to_string();
     let machine = visit.app.machine(pipeline, None).ok();
+    let label =
+        wanted.labels.iter().map(|(name, value)| format!("{name}:{value}")).next().unwrap_or_default();
     let page = Page {
         pipelines: visit.app.names().iter().map(|name| name.to_string()).collect(),
         states: machine
@@ -79,10 +95,11 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
             .collect(),
         stream: address(
             "/console/tail/stream",
-            [("pipeline", pipeline), ("state", state), ("after", &after)],
+            [("pipeline", pipeline), ("state", state), ("label", &label), ("after", &after)],
         ),
         pipeline: pipeline.to_owned(),
         state: state.to_owned(),
+        label: label.clone(),
         rows,
         passed: 0,
     };
@@ -91,11 +108,35 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     visit.show(Sheet::new("Live tail").typed(&visit.ask, "tail", &route), &page)
 }
 
+/// Returns the newest events of what a reader sees, the newest first.
+pub(crate) async fn newest(visit: &Visit, count: usize) -> Result<Vec<Row>, Refusal> {
+    let pipeline = chosen(visit, None).map(Into::into);
+    let at = |after: String| FeedQuery {
+        after: Some(after),
+        limit: BEFORE_NEWEST,
+        pipeline: pipeline.clone(),
+        ..FeedQuery::default()
+    };
+    let end = visit.app.follow(at("end".to_owned())).await?.position();
+    let begin = end.saturating_sub(BEFORE_NEWEST as u64).to_string();
+    // What was retired is not there to be shown, and no reason to show nothing else.
+    let found = match visit.app.follow(at(begin)).await {
+        Ok(mut follower) => follower.next().await.map(|page| page.events).unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    let mut rows = rows(&visit.eye(), &found);
+    rows.reverse();
+    rows.truncate(count);
+    Ok(rows)
+}
+
 /// Writes events as rows, the oldest first.
 pub(crate) fn rows(eye: &Eye, events: &[EventView]) -> Vec<Row> {
     let row = |event: &EventView| Row {
         seq: event.seq,
         at: eye.clock(event.at),
+        ago: eye.when(event.at),
+        pipeline: event.pipeline.as_deref().unwrap_or_default().to_owned(),
         id: Id::of(event.submission),
         what: said(event.kind),
         from: event.from.as_deref().filter(|from| **from != *event.to).unwrap_or_default().to_owned(),

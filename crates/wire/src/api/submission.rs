@@ -243,6 +243,9 @@ pub struct EventView {
     pub id: Uuid,
     pub seq: u64,
     pub submission: SubmissionId,
+    /// The pipeline whose rules it followed. In feeds alone, where it is not known already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Name>,
     pub revision: u64,
     pub kind: Kind,
     pub from: Option<Name>,
