@@ -10,6 +10,7 @@ mod answer;
 mod ask;
 mod assets;
 mod commands;
+mod diff;
 mod fields;
 mod filter;
 mod flow;

@@ -83,7 +83,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         pipelines: pipelines(&visit, &filter).await?,
         states: states(&visit, &filter),
         statuses: statuses(&filter),
-        views: views(&filter),
+        views: offered(&filter),
         words: words(&visit),
         problems: filter.problems.clone(),
         first: if fields.get("after").is_some() { at(&text, "") } else { String::new() },
@@ -188,7 +188,7 @@ const VIEWS: [(&str, &str); 6] = [
 ];
 
 /// Returns the views, within the pipeline that is looked at.
-fn views(filter: &Filter) -> Vec<Choice> {
+fn offered(filter: &Filter) -> Vec<Choice> {
     let within = filter.get("pipeline").map(|name| crate::filter::term("pipeline", name));
     let view = |(text, terms): (&str, &str)| {
         let all = within.iter().map(String::as_str).chain([terms]).collect::<Vec<_>>().join(" ");

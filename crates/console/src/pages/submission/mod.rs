@@ -5,7 +5,7 @@ mod facts;
 
 use askama::Template;
 use bytes::Bytes;
-use wire::api::SubmissionView;
+use wire::api::{EventView, SubmissionView};
 use wire::{Refusal, Status};
 
 use super::rows::{Assigned, assigned};
@@ -74,7 +74,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let events = visit.app.events(view.id, from, EVENTS_MAX).await?;
     let page = Page {
         why: why.map(|why| why.reasons.iter().map(reason).collect()).unwrap_or_default(),
-        moments: timeline(&eye, &events.events),
+        moments: told(&eye, &view, &events.events),
         way: way(&events.events),
         deliveries: deliveries(&visit, &eye, &view).await,
         earlier: from,
@@ -92,6 +92,16 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let title = format!("{} {}", view.pipeline, page.title);
     let route = format!("/v1/submissions/{}", view.id);
     visit.show(Sheet::new(title).live_by(live).typed(&visit.ask, &cli, &route), &page)
+}
+
+/// Tells events, with what amendments changed.
+fn told(eye: &Eye, view: &SubmissionView, events: &[EventView]) -> Vec<Moment> {
+    let mut moments = timeline(eye, events);
+    let mut amendments = crate::diff::amendments(view);
+    for moment in &mut moments {
+        moment.changed = amendments.remove(&moment.revision).unwrap_or_default();
+    }
+    moments
 }
 
 /// Returns what the submission itself says.
