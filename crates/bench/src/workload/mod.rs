@@ -7,7 +7,7 @@ mod restart;
 mod submit;
 mod work;
 
-pub(crate) use console::{Watching, console, watch};
+pub(crate) use console::{console, watch};
 pub(crate) use latency::{PACE, latency};
 pub(crate) use pages::{Look, pages, pages_inside};
 pub(crate) use restart::restart;
