@@ -8,9 +8,9 @@ use wire::api::{EdgeView, FiguresView};
 /// The minutes that a rate is taken over, the one under way included.
 const RATE_MINUTES: usize = 5;
 /// The minutes that a sparkline shows.
-const SHOWN_MINUTES: usize = 60;
+const SHOWN_MINUTES: usize = 30;
 /// The sparkline's columns, and its line between what came and what went.
-const COLUMN: usize = 3;
+const COLUMN: usize = 6;
 const MIDDLE: u64 = 22;
 const UP: u64 = 21;
 const DOWN: u64 = 15;
@@ -45,7 +45,7 @@ impl Flow {
         flow
     }
 
-    /// Draws the last hour: what came upwards, what went downwards.
+    /// Draws the last half hour: what came upwards, what went downwards.
     pub(crate) fn spark(&self) -> Spark {
         let (came, went) = (last(&self.came, SHOWN_MINUTES), last(&self.went, SHOWN_MINUTES));
         let most = came.iter().chain(went).copied().max().unwrap_or(0);
@@ -53,7 +53,7 @@ impl Flow {
         Spark {
             came: columns(came, most, UP, '-'),
             went: columns(went, most, DOWN, ' '),
-            about: format!("In the last hour {} came in and {} ended", sum(came), sum(went)),
+            about: format!("In the last half hour {} came in and {} ended", sum(came), sum(went)),
         }
     }
 }
@@ -143,8 +143,8 @@ mod tests {
     fn a_sparkline_shows_what_came_above_and_what_went_below() {
         let flow = Flow { came: minutes(&[4, 0, 2]), went: minutes(&[1]) };
         let spark = flow.spark();
-        assert_eq!(spark.came, "M171 22v-21h2v21zM177 22v-10h2v10z");
-        assert_eq!(spark.went, "M177 22v3h2v-3z");
+        assert_eq!(spark.came, "M162 22v-21h5v21zM174 22v-10h5v10z");
+        assert_eq!(spark.went, "M174 22v3h5v-3z");
         assert!(Flow::default().spark().came.is_empty());
     }
 }

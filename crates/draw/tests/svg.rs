@@ -266,7 +266,8 @@ fn a_page_lays_stays_rates_and_phases_over_the_machine() {
     };
     let drawing = picture(&pipeline, None, &overlay);
     let (elements, texts) = walk(&drawing);
-    let count = |class: &str| elements.iter().filter(|tag| tag.contains(&format!("class=\"{class}\""))).count();
+    let count =
+        |class: &str| elements.iter().filter(|tag| tag.contains(&format!("class=\"{class}\""))).count();
     assert_eq!((count("stay hot"), count("rate"), count("arrow flow busy")), (1, 2, 2));
     assert!(texts.contains(&"1.2/min") && texts.contains(&"7 d") && !drawing.contains("no such edge"));
     let phases: Vec<_> = pipeline.states.iter().filter_map(|state| state.phase.as_deref()).collect();

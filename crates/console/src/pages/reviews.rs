@@ -67,6 +67,8 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         if let Ok(view) = visit.app.show(listed.id).await {
             let events = visit.app.events_by_people(view.id, 0, EVENTS_MAX).await?;
             let mut decided = timeline(&eye, &events.events);
+            // That somebody submitted it is no decision.
+            decided.retain(|moment| moment.revision > 1);
             decided.truncate(DECIDED_MAX);
             cards.push(Card { actions: actions::actions(&visit, &view).await, decided, ..card(&eye, &view) });
         }

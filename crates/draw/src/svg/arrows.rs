@@ -96,10 +96,10 @@ fn label(out: &mut String, arrow: &Arrow, at: &Rect) {
     }
 }
 
-/// Writes how many pass, below the label: a label has the same place whether anything moves or not.
+/// Writes how many pass, above the label, which has the same place whether anything moves or not.
 fn rate(out: &mut String, text: &str, label: &Rect) {
     let width = RATE_FONT.width(text).ceil() + 6.0;
-    let top = label.bottom() - 1.0;
+    let top = label.top() - 10.5;
     let _ = writeln!(
         out,
         "<rect class=\"pill\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"12\" rx=\"4\"/>",

@@ -69,13 +69,14 @@ pub(super) struct Cards<'a> {
 }
 
 impl Cards<'_> {
-    /// Makes a card of each pipeline: those of one system beside each other, what belongs to none last.
+    /// Makes a card of each pipeline: those of one system beside each other, and messages last.
     pub(super) async fn all(&self, pipelines: &[PipelineView]) -> Vec<Card> {
         let mut cards = Vec::new();
         for view in pipelines {
             cards.push(self.card(view).await);
         }
-        cards.sort_by_key(|card| (card.system.is_empty(), card.system.clone()));
+        let is_last = |card: &Card| card.name.text == model::owed::DELIVERY;
+        cards.sort_by_key(|card| (is_last(card), card.system.is_empty(), card.system.clone()));
         cards
     }
 

@@ -24,6 +24,8 @@ struct Page {
     figures: Vec<Figure>,
     notices: Vec<String>,
     cards: Vec<Card>,
+    /// Set if some of the pipelines are of systems that run here.
+    has_systems: bool,
     health: Vec<Fact>,
     events: Vec<Row>,
     /// Set if the reader's token is for some labels, of which nothing is counted.
@@ -43,11 +45,13 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (stats, figures) = (visit.app.stats().await?, visit.app.figures().await?);
     let pipelines = visit.app.pipelines().await?.pipelines;
     let holds = visit.app.holds().await?.holds;
-    let cards = Cards { visit: &visit, eye: &eye, stats: &stats, figures: &figures, holds: &holds };
+    let makes = Cards { visit: &visit, eye: &eye, stats: &stats, figures: &figures, holds: &holds };
+    let cards = makes.all(&pipelines).await;
     let page = Page {
+        has_systems: cards.iter().any(|card| !card.system.is_empty()),
         figures: numbers(&pipelines, &stats, holds.len()),
         notices: notices(&figures),
-        cards: cards.all(&pipelines).await,
+        cards,
         health: health(&visit, &eye, &stats, &figures).await,
         events: tail::newest(&visit, EVENTS).await?,
         uncounted: !visit.app.visitor().labels.is_empty(),

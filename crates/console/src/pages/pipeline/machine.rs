@@ -41,6 +41,8 @@ pub(super) struct Count {
 /// A state takes this part of the time of a whole way, or more, to be warm or hot.
 const WARM: f64 = 0.15;
 const HOT: f64 = 0.5;
+/// A stay that is shorter is not long, whatever the others are.
+const LONG: wire::Millis = wire::Millis::from_secs(1);
 /// An edge that has this part of what moves along the busiest is busy.
 const BUSY: f64 = 0.5;
 
@@ -89,6 +91,7 @@ fn stays(visit: &Visit, view: &PipelineView, figures: &FiguresView) -> BTreeMap<
             Some(allowed) if dwell.percentiles.p95.millis() > allowed => Heat::Hot,
             Some(allowed) if dwell.percentiles.p50.millis() * 2 > allowed => Heat::Warm,
             Some(_) => Heat::Cool,
+            None if dwell.percentiles.p50 < LONG => Heat::Cool,
             None if spent(dwell) / all >= HOT => Heat::Hot,
             None if spent(dwell) / all >= WARM => Heat::Warm,
             None => Heat::Cool,
@@ -101,7 +104,9 @@ fn stays(visit: &Visit, view: &PipelineView, figures: &FiguresView) -> BTreeMap<
             format!("Of {measured} that left lately half stayed {p50}, 95 % {p95}, 99 % {p99} or less");
         (dwell.state.clone(), Stay { text: p50, about, heat: heat(dwell) })
     };
-    dwells(figures, &view.name).map(stay).collect()
+    // What is passed through stays for no time at all.
+    let stayed = dwells(figures, &view.name).filter(|dwell| dwell.percentiles.p99 > wire::Millis::ZERO);
+    stayed.map(stay).collect()
 }
 
 /// Returns what a service level allows, where that is a span of time and no number of business days.

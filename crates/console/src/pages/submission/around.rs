@@ -24,9 +24,34 @@ pub(super) struct Children {
     pub(super) succeeded: u64,
     pub(super) failed: u64,
     pub(super) cancelled: u64,
-    pub(super) sum: u64,
+    pub(super) bar: Vec<Part>,
     pub(super) list: String,
     pub(super) rows: Rows,
+}
+
+/// A part of a bar: where it begins and how wide it is, in a hundred.
+pub(super) struct Part {
+    pub(super) tone: &'static str,
+    pub(super) x: f64,
+    pub(super) width: f64,
+}
+
+/// Lays children side by side by how they fare. Those that are still to be made leave room.
+fn bar(counted: wire::submission::Children) -> Vec<Part> {
+    let all = [
+        ("good", counted.succeeded),
+        ("bad", counted.failed),
+        ("off", counted.cancelled),
+        ("open", counted.open),
+    ];
+    let mut x = 0.0;
+    let part = |(tone, count): (&'static str, u64)| {
+        let width = count as f64 * 100.0 / counted.total.max(1) as f64;
+        let part = Part { tone, x, width };
+        x += width;
+        part
+    };
+    all.into_iter().filter(|(_, count)| *count > 0).map(part).collect()
 }
 
 /// A message about the submission.
@@ -130,7 +155,7 @@ pub(super) async fn children(
         succeeded: counted.succeeded,
         failed: counted.failed,
         cancelled: counted.cancelled,
-        sum: counted.total.max(1),
+        bar: bar(counted),
         list: list("", &[("parent", &view.id.to_string())]),
         rows: rows.unwrap_or(Rows { rows: Vec::new(), picks: false }),
     }))
