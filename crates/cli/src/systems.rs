@@ -9,13 +9,14 @@ use engine::pipelines::PayloadChecks;
 use fetch::{Fetch, Policy};
 use model::pipeline::{PayloadCheck, Source};
 use model::{Caller, Name, Role};
-use server::{Mounts, Site};
+use server::{Bound, Mounts, Site};
 use system::{Desk, System};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use worker::Worker;
 
 use crate::exit::Stop;
+use crate::listen;
 use crate::settings::ConfigFile;
 use crate::store_place::Place;
 
@@ -65,6 +66,7 @@ pub(crate) struct Systems {
     /// The folder beneath which each has one of its own.
     folder: PathBuf,
     policy: Policy,
+    bound: Vec<Bound>,
 }
 
 impl Systems {
@@ -88,7 +90,28 @@ impl Systems {
             systems: with_names.collect::<anyhow::Result<_>>()?,
             folder: place.beneath().join("systems"),
             policy,
+            bound: Vec::new(),
         })
+    }
+
+    /// Takes the ports of the systems' own listeners: before anything is made, for a server that cannot listen should leave
+    /// nothing behind.
+    pub(crate) async fn listen(&mut self) -> anyhow::Result<()> {
+        for mounts in self.mounts()? {
+            let set_by = format!("with `listen` in [system.{}]", mounts.system());
+            let bound = mounts.bind().await;
+            self.bound.extend(bound.map_err(|(at, error)| listen::failed(at, &error, &set_by))?);
+        }
+        for bound in &self.bound {
+            let (system, address) = (bound.system(), bound.address()?);
+            tracing::info!(system, %address, "a system listens here");
+        }
+        Ok(())
+    }
+
+    /// Returns the ports that were taken.
+    pub(crate) fn take_bound(&mut self) -> Vec<Bound> {
+        std::mem::take(&mut self.bound)
     }
 
     /// Returns the systems.

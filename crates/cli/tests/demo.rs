@@ -35,6 +35,7 @@ fn demo_shows_where_the_samples_of_all_pipelines_are() {
         "ingest-batch 2 1 COMPLETED, 1 FAILED",
         "ingest-job 6 5 COMPLETED, 1 FAILED",
         "ledger-batch 3 2 COMMITTED, 1 INVALID",
+        "ledger-finality 0",
         "sign-request 3 1 AWAITING_FINALITY, 2 PUBLISHED",
         "site-list 2 1 PRELIMINARY_VALIDATION_ERROR, 1 WAITING_DELAY",
         "skill-registry 0",

@@ -5,12 +5,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use app::Visitor;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
 use model::{Code, Refusal};
+use system::Listener;
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
@@ -76,6 +78,19 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
     tracing::error!(panic = text, "a handler panicked");
     Refused(Refusal::new(Code::Internal, "the server made a mistake with this request")).into_response()
+}
+
+/// Words a refusal as the API of this listener does. What a browser is told about every answer stays.
+pub(crate) async fn reword(State(listener): State<Listener>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let Some(refusal) = response.extensions_mut().remove::<Refusal>() else { return response };
+    let Some(reply) = listener.refuse(response.status(), &refusal) else { return response };
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_LENGTH);
+    headers.extend(reply.headers);
+    *response.status_mut() = reply.status;
+    *response.body_mut() = Body::from(reply.body);
+    response
 }
 
 /// The address a request came from; the listener has put it there.

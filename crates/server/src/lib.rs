@@ -34,7 +34,7 @@ mod trace;
 pub use access::{Doors, doors};
 pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
-pub use mounts::Mounts;
+pub use mounts::{Bound, Mounts};
 pub use openapi::openapi;
 pub use options::Options;
 pub use serve::{Site, serve};

@@ -1,6 +1,7 @@
 //! Routes of systems, mounted beside the server's own: the same doors, rates, bounds and metrics.
 
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use app::{Entry, Visitor};
@@ -12,7 +13,8 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use client::Client;
 use model::{Caller, Name, Role};
-use system::{Call, Misplaced, System};
+use system::{Call, Listener, Misplaced, System};
+use tokio::net::TcpListener;
 
 use crate::body;
 use crate::inside::Inside;
@@ -31,6 +33,31 @@ pub struct Mounts {
     pub(crate) routes: Vec<system::Route>,
     /// The pages in the console's navigation, by title and address.
     pub(crate) entries: Vec<(String, String)>,
+    listeners: Vec<Listener>,
+}
+
+/// A listener of a system that has its port.
+#[derive(Debug)]
+pub struct Bound {
+    pub(crate) socket: TcpListener,
+    pub(crate) mounts: Mounts,
+    pub(crate) listener: Listener,
+}
+
+impl Bound {
+    /// Returns the name of the system that listens here.
+    #[must_use]
+    pub fn system(&self) -> &'static str {
+        self.mounts.system
+    }
+
+    /// Returns the address, with the port that was taken.
+    ///
+    /// # Errors
+    /// When the machine does not tell.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
 }
 
 impl Mounts {
@@ -39,13 +66,40 @@ impl Mounts {
     /// # Errors
     /// When one of them is at an address that is not the system's.
     pub fn of(system: &dyn System, pipelines: Vec<Name>) -> Result<Mounts, Misplaced> {
-        let (routes, pages) = (system.routes(), system.pages());
+        let (routes, pages, listeners) = (system.routes(), system.pages(), system.listeners());
+        listeners.iter().try_for_each(|listener| listener.check(system.name()))?;
         routes.iter().try_for_each(|route| route.check_place(system.name(), false))?;
         pages.iter().try_for_each(|page| page.check_place(system.name(), true))?;
         let entries = pages.iter().filter_map(entry).collect();
         let pages = pages.into_iter().map(system::Route::not_described);
         let routes = routes.into_iter().chain(pages).collect();
-        Ok(Mounts { system: system.name(), pipelines, routes, entries })
+        Ok(Mounts { system: system.name(), pipelines, routes, entries, listeners })
+    }
+
+    /// Returns the name of the system.
+    #[must_use]
+    pub fn system(&self) -> &'static str {
+        self.system
+    }
+
+    /// Takes the ports of the system's own listeners; [`Site::listening`](crate::Site::listening) serves them.
+    ///
+    /// # Errors
+    /// With the first address that cannot be listened at.
+    pub async fn bind(&self) -> Result<Vec<Bound>, (SocketAddr, io::Error)> {
+        let mut bound = Vec::new();
+        for listener in &self.listeners {
+            let socket =
+                TcpListener::bind(listener.address).await.map_err(|error| (listener.address, error))?;
+            bound.push(Bound { socket, mounts: self.clone(), listener: listener.clone() });
+        }
+        Ok(bound)
+    }
+
+    /// Returns the routes at all addresses, by method and path.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (Method, &'static str)> {
+        let own = self.listeners.iter().flat_map(|listener| &listener.routes);
+        self.routes.iter().chain(own).map(|route| (route.method.clone(), route.path))
     }
 
     /// Returns the name of the system, and those of its pipelines.
@@ -60,8 +114,18 @@ impl Mounts {
     }
 
     /// Adds the routes to a router. `api` is what their handlers ask.
-    pub(crate) fn mount(&self, mut router: Router<Server>, server: &Server, api: &Router) -> Router<Server> {
-        for route in &self.routes {
+    pub(crate) fn mount(&self, router: Router<Server>, server: &Server, api: &Router) -> Router<Server> {
+        self.add(&self.routes, router, (server, api))
+    }
+
+    /// Adds some of its routes to a router.
+    pub(crate) fn add(
+        &self,
+        routes: &[system::Route],
+        mut router: Router<Server>,
+        (server, api): (&Server, &Router),
+    ) -> Router<Server> {
+        for route in routes {
             let method =
                 MethodFilter::try_from(route.method.clone()).expect("routes have plain methods only");
             let (need, rate) = need(route.need);

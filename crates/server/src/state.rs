@@ -47,8 +47,7 @@ impl Server {
         mounts: Vec<Mounts>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let of_systems = mounts.iter().flat_map(|mounts| &mounts.routes);
-        let of_systems = of_systems.map(|route| (route.method.clone(), route.path));
+        let of_systems = mounts.iter().flat_map(Mounts::names);
         let pages = console::TABLE.iter().map(|route| (route.method.clone(), route.path));
         let routes = pages.chain(of_systems);
         let of_address =

@@ -32,6 +32,7 @@ mod command;
 mod demo;
 mod exit;
 mod follower;
+mod listener;
 mod pipeline;
 mod route;
 mod run;
@@ -50,6 +51,7 @@ pub use command::{Command, Failed, Shown};
 pub use demo::{Demo, Staged, Story};
 pub use exit::{Exit, Stop};
 pub use follower::Follower;
+pub use listener::Listener;
 pub use pipeline::PipelineFile;
 pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
 pub use run::run;
@@ -90,6 +92,11 @@ pub trait System: Send + Sync {
 
     /// Returns the routes under `/NAME/` and `/compat/`.
     fn routes(&self) -> Vec<Route> {
+        Vec::new()
+    }
+
+    /// Returns the listeners that the system has beside the server's own address, for foreign APIs that own `/`.
+    fn listeners(&self) -> Vec<Listener> {
         Vec::new()
     }
 

@@ -59,7 +59,8 @@ impl Demo {
             node.apply(&source).await?;
         }
         let real = shows.tasks();
-        let systems = shows.apply(&node).await?;
+        let mut systems = shows.apply(&node).await?;
+        systems.listen().await?;
         node.doors(&listener).await?;
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;

@@ -12,7 +12,9 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use server::{Mounts, Site};
-use system::{Call, Desk, Fault, Follower, Need, PipelineFile, Rate, Reply, Room, Route, Settings, System};
+use system::{
+    Call, Desk, Fault, Follower, Listener, Need, PipelineFile, Rate, Reply, Room, Route, Settings, System,
+};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -103,6 +105,21 @@ impl System for Greetings {
         ]
     }
 
+    fn listeners(&self) -> Vec<Listener> {
+        let public = Need::Public(Rate::per_second(1));
+        let door = (public, Room::Request);
+        let routes = vec![
+            Route::new((Method::GET, "/"), door, "", |_| async { Ok(Reply::text("at the root")) }),
+            Route::new((Method::GET, "/panic/{name}"), door, "", |call: Call| async move {
+                panic!("{}", call.part("name"))
+            }),
+        ];
+        let listener = Listener::new(([127, 0, 0, 1], 0).into(), routes);
+        vec![listener.refusing(|status, refusal| {
+            Reply::json(&json!({ "KO": refusal.code.as_str() })).with_status(status)
+        })]
+    }
+
     fn pages(&self) -> Vec<Route> {
         let page = |call: Call| async move {
             Ok(console::layout::page(&call, "Greetings <all>", "<h1>Greetings</h1>"))
@@ -140,6 +157,8 @@ fn configured(text: &str) -> Result<(Greetings, mpsc::UnboundedReceiver<String>)
 /// A server with the system's routes.
 struct Mounted {
     url: String,
+    /// The system's own listener.
+    own: String,
     inside: Client,
     _stop: oneshot::Sender<()>,
     _served: JoinHandle<std::io::Result<()>>,
@@ -165,12 +184,15 @@ async fn mounted(system: &Greetings) -> Mounted {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mounts = Mounts::of(system, vec!["greetings".into()]).unwrap();
-    let site = Site::new(engine, server::Options::new(address), vec![mounts]);
+    let bound = mounts.bind().await.unwrap();
+    let own_url = format!("http://{}", bound[0].address().unwrap());
+    let site = Site::new(engine, server::Options::new(address), vec![mounts]).listening(bound);
     let own = Caller::new("system:greetings", Role::Admin);
     let inside = site.client(Visitor::inside(own, Some(vec!["greetings".into()])));
     let (stop, stopped) = oneshot::channel();
     Mounted {
         url: format!("http://{address}"),
+        own: own_url,
         inside,
         _stop: stop,
         _served: tokio::spawn(site.serve(listener, stopped)),
@@ -179,9 +201,13 @@ async fn mounted(system: &Greetings) -> Mounted {
 
 impl Mounted {
     async fn ask(&self, method: Method, path: &str, token: Option<&str>) -> Answer {
+        Mounted::ask_at(&self.url, method, path, token).await
+    }
+
+    async fn ask_at(url: &str, method: Method, path: &str, token: Option<&str>) -> Answer {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let request = reqwest::Client::builder().no_proxy().build().unwrap();
-        let request = request.request(method, format!("{}{path}", self.url));
+        let request = request.request(method, format!("{url}{path}"));
         let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
         Answer::of(request).await
     }
@@ -332,4 +358,42 @@ async fn a_systems_check_of_payloads_stands_at_every_door() {
     let many = SubmitMany { submissions: vec![body("nobody"), body("CYD")] };
     let answers = http.submit_many("greetings", &many, None).await.unwrap().results;
     assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [422, 201]);
+}
+
+#[tokio::test]
+async fn a_listener_of_a_system_owns_its_root_and_words_its_refusals() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    let at = |method, path| Mounted::ask_at(&mounted.own, method, path, Some("admin"));
+    let root = at(Method::GET, "/").await;
+    assert_eq!((root.status, root.text.as_str()), (200, "at the root"));
+    for (method, path, status, code) in [
+        // Nothing else of the server answers here, whatever the token.
+        (Method::GET, "/v1/submissions", 404, "unknown-route"),
+        (Method::GET, "/greetings/all", 404, "unknown-route"),
+        (Method::GET, "/console", 404, "unknown-route"),
+        (Method::POST, "/", 405, "method-not-allowed"),
+        (Method::GET, "/panic/x", 500, "internal"),
+    ] {
+        let answer = at(method, path).await;
+        assert_eq!((answer.status, &answer.json()["KO"]), (status, &json!(code)), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+    let mut last = at(Method::GET, "/").await;
+    for _ in 0..10 {
+        last = at(Method::GET, "/").await;
+    }
+    assert_eq!((last.status, &last.json()["KO"]), (429, &json!("rate-limited")));
+    assert!(!last.header("retry-after").is_empty());
+    assert_ne!(mounted.ask(Method::GET, "/", None).await.text, "at the root", "the server's own is another");
+    let metrics = mounted.ask(Method::GET, "/metrics", Some("admin")).await.text;
+    assert!(metrics.contains("route=\"/panic/{name}\""), "{metrics}");
+}
+
+#[test]
+fn a_listener_of_a_system_asks_for_no_tokens() {
+    let route =
+        Route::new((Method::GET, "/"), (Need::AnyRole, Room::Request), "", |_| async { Ok(Reply::text("")) });
+    let refused = Listener::new(([127, 0, 0, 1], 0).into(), vec![route]).check("greetings");
+    assert!(refused.unwrap_err().to_string().contains("make the route public"));
 }

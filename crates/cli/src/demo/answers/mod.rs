@@ -21,6 +21,7 @@ pub(super) const ANSWERS: &[(&str, Answer)] = &[
     ("ingest.provision", |_| done("ready", json!({}))),
     ("ingest.record", |_| done("done", json!({ "version": 1 }))),
     ("ingest.report", |_| done("reported", json!({}))),
+    ("ledger.settle", |_| done("final", json!({}))),
     ("ledger.submit", |_| done("accepted", json!({ "link": "/sample/statuses/1" }))),
     ("ledger.watch", watch_ledger),
     ("signing.publish", |_| done("published", json!({ "transaction": "sample", "block_height": 8 }))),
@@ -29,8 +30,10 @@ pub(super) const ANSWERS: &[(&str, Answer)] = &[
     ("site-list.log-submit", |_| done("accepted", json!({ "leaf": "sample" }))),
     ("site-list.validate", validate_site),
     ("skills.publish", skills::publish),
+    ("skills.rescan", |_| done("unchanged", json!({}))),
     ("skills.tier1-scan", skills::tier1_scan),
     ("skills.tier2-scan", skills::tier2_scan),
+    ("skills.withdraw", |payload| done("withdrawn", json!({ "skills": [text(payload, "skill")] }))),
 ];
 
 fn done(outcome: &str, output: Value) -> Result<Outcome, Failure> {
