@@ -139,6 +139,11 @@ fn the_live_tail_goes_on_after_the_server_was_restarted() {
 }
 
 #[test]
+fn a_page_that_was_left_open_over_a_deploy_is_loaded_anew() {
+    Guarded::start().plays("open_over_a_deploy");
+}
+
+#[test]
 fn many_are_acted_on_after_a_preview() {
     Guarded::start().plays("many");
 }

@@ -14,11 +14,9 @@ use crate::layout::Sheet;
 use crate::look::Eye;
 use crate::parts::{Id, When, cut};
 
-/// The events that are there before anything happens.
-const BEFORE: u64 = 200;
+/// The events that are there before anything happens, and those among which they are looked for.
 const SHOWN_AT_FIRST: usize = 50;
-/// The events among which the newest are looked for.
-const BEFORE_NEWEST: usize = 60;
+const LOOKED_AT: usize = 200;
 
 #[derive(Template)]
 #[template(path = "tail.html")]
@@ -67,19 +65,12 @@ pub(crate) fn filter(visit: &Visit) -> FeedQuery {
 }
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
-    let eye = visit.eye();
     let wanted = filter(&visit);
-    let at = |after: String| FeedQuery { after: Some(after), limit: SHOWN_AT_FIRST, ..wanted.clone() };
-    let end = visit.app.follow(at("end".to_owned())).await?.position();
-    // What was retired is not there to be shown, and no reason to show nothing.
-    let first = match visit.app.follow(at(end.saturating_sub(BEFORE).to_string())).await?.next().await {
-        Ok(page) => page.events,
-        Err(_) => Vec::new(),
-    };
-    let mut rows = rows(&eye, &first);
-    rows.reverse();
-    let after =
-        first.last().map_or(end, |last| last.seq).max(if first.len() < SHOWN_AT_FIRST { end } else { 0 });
+    let end = visit.app.follow(since(&wanted, "end".to_owned())).await?.position();
+    let mut rows = before(&visit, &wanted, end, LOOKED_AT).await?;
+    rows.truncate(SHOWN_AT_FIRST);
+    // What has happened between the two looks is streamed.
+    let after = rows.first().map_or(end, |newest| newest.seq.max(end));
     let (pipeline, state) =
         (wanted.pipeline.as_deref().unwrap_or_default(), wanted.state.as_deref().unwrap_or_default());
     let after = after.to_string();
@@ -110,23 +101,29 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
 
 /// Returns the newest events of what a reader sees, the newest first.
 pub(crate) async fn newest(visit: &Visit, count: usize) -> Result<Vec<Row>, Refusal> {
-    let pipeline = chosen(visit, None).map(Into::into);
-    let at = |after: String| FeedQuery {
-        after: Some(after),
-        limit: BEFORE_NEWEST,
-        pipeline: pipeline.clone(),
-        ..FeedQuery::default()
-    };
-    let end = visit.app.follow(at("end".to_owned())).await?.position();
-    let begin = end.saturating_sub(BEFORE_NEWEST as u64).to_string();
-    // What was retired is not there to be shown, and no reason to show nothing else.
-    let found = match visit.app.follow(at(begin)).await {
-        Ok(mut follower) => follower.next().await.map(|page| page.events).unwrap_or_default(),
+    let wanted = FeedQuery { pipeline: chosen(visit, None).map(Into::into), ..FeedQuery::default() };
+    let end = visit.app.follow(since(&wanted, "end".to_owned())).await?.position();
+    let visitor = visit.app.visitor();
+    let all_are_shown = visitor.pipelines.is_none() && visitor.labels.is_empty();
+    let mut rows = before(visit, &wanted, end, if all_are_shown { count } else { LOOKED_AT }).await?;
+    rows.truncate(count);
+    Ok(rows)
+}
+
+fn since(wanted: &FeedQuery, after: String) -> FeedQuery {
+    FeedQuery { after: Some(after), limit: LOOKED_AT, ..wanted.clone() }
+}
+
+/// Returns those of so many events before a position that somebody wants, the newest first.
+async fn before(visit: &Visit, wanted: &FeedQuery, end: u64, looked_at: usize) -> Result<Vec<Row>, Refusal> {
+    let begin = end.saturating_sub(looked_at as u64).to_string();
+    // What was retired is not there to be shown, and no reason to show nothing.
+    let found = match visit.app.follow(since(wanted, begin)).await?.next().await {
+        Ok(page) => page.events,
         Err(_) => Vec::new(),
     };
     let mut rows = rows(&visit.eye(), &found);
     rows.reverse();
-    rows.truncate(count);
     Ok(rows)
 }
 

@@ -227,6 +227,18 @@ export const tail_through_restart = async () => {
   check(numbers.every((number, index) => !index || number === numbers[index - 1] - 1), `none is missing and none is there twice: ${numbers}`);
 };
 
+export const open_over_a_deploy = async () => {
+  const { page } = await visit();
+  await signIn(page);
+  await page.goto(`${base}/console/submissions`);
+  // As it would be if the server that comes back were of another version.
+  await page.evaluate(() => { window.untouched = true; document.documentElement.dataset.stamp = 'older'; });
+  await ask('restart');
+  await until(async () => page.evaluate(() => !window.untouched).catch(() => false), 'the page is loaded anew');
+  const id = await submit('deployed-1');
+  await page.locator(`[data-copy="${id}"]`).first().waitFor();
+};
+
 export const many = async () => {
   const { page, fine } = await visit();
   await signIn(page);
