@@ -103,7 +103,7 @@ impl Mounts {
     }
 
     /// Returns the name of the system, and those of its pipelines.
-    pub(crate) fn system(&self) -> (String, Vec<String>) {
+    pub(crate) fn with_pipelines(&self) -> (String, Vec<String>) {
         (self.system.to_owned(), self.pipelines.iter().map(Name::to_string).collect())
     }
 

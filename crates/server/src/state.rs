@@ -78,7 +78,7 @@ impl Server {
 
     /// Returns the systems that have routes or pages here, each with its pipelines.
     pub(crate) fn systems(&self) -> Vec<(String, Vec<String>)> {
-        self.mounts.iter().map(Mounts::system).collect()
+        self.mounts.iter().map(Mounts::with_pipelines).collect()
     }
 
     /// Tells whether the server has begun to stop: nobody should be kept waiting any more.
