@@ -85,6 +85,11 @@ impl Server {
         self.mounts.iter().flat_map(|mounts| mounts.entries.iter().cloned()).collect()
     }
 
+    /// Returns the systems that have routes or pages here, each with its pipelines.
+    pub(crate) fn systems(&self) -> Vec<(String, Vec<String>)> {
+        self.mounts.iter().map(Mounts::with_pipelines).collect()
+    }
+
     /// Tells whether the server has begun to stop: nobody should be kept waiting any more.
     pub(crate) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
