@@ -16,7 +16,7 @@ pub struct Report {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
-    /// `W1` to `W8`, or what a reference is of.
+    /// `W1` to `W9`, or what a reference is of.
     pub workload: &'static str,
     pub what: String,
     pub home: String,

@@ -1,13 +1,19 @@
 //! Rows and events as [`wire::api`] shows them.
 
+<<<<<<< HEAD
 use std::collections::BTreeMap;
 
 use wire::api::{DeliveryView, EventView, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer};
+=======
+use wire::api::{
+    DeliveryView, EventView, FileProblem, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer,
+};
+>>>>>>> main
 
 use crate::actor::Actor;
 use crate::event::Event;
 use crate::owed::Delivery;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Problems, Source};
 use crate::submission::{Cause, Documents, SlaClock, Submission, Wait};
 
 /// Shows a submission without its documents. Without its pipeline, the view has neither phase nor actions.
@@ -161,4 +167,18 @@ pub fn delivery(row: &Submission, documents: &Documents) -> DeliveryView {
             _ => None,
         },
     }
+}
+
+/// Shows every problem of a pipeline file with its place.
+#[must_use]
+pub fn file_problems(problems: &Problems, source: &Source) -> Vec<FileProblem> {
+    let shown = problems.located(source).map(|(at, problem)| FileProblem {
+        code: problem.code.to_owned(),
+        message: problem.message.clone(),
+        file: problem.file.clone(),
+        line: at.line,
+        column: at.column,
+        help: problem.help.clone(),
+    });
+    shown.collect()
 }

@@ -37,7 +37,7 @@ pub(crate) fn mount(mut router: Router<Server>, server: &Server) -> Router<Serve
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
         let (need, rate) = mounts::need(route.need);
         let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
-        let door = Door { server: server.clone(), need, room: mounts::room(route.room), rate };
+        let door = Door { server: server.clone(), need, room: mounts::room(route.room), rate, uploads: None };
         let (mounted, handler) = (server.clone(), route.handler);
         let answer = move |parts: RawPathParams, request: Request| async move {
             answered(mounted, handler, &parts, request).await

@@ -16,7 +16,7 @@ pub(crate) use work::{Crew, work};
 
 use std::time::Duration;
 
-/// So many things in so much time.
+/// A number of things, and the time they took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rate {
     pub(crate) count: usize,

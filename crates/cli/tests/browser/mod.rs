@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("run.mjs", include_str!("files/run.mjs")),
     ("acts.mjs", include_str!("files/acts.mjs")),
     ("looks.mjs", include_str!("files/looks.mjs")),
+    ("ledger.mjs", include_str!("files/ledger.mjs")),
 ];
 
 /// Returns a folder with the scenarios and what they are made with, made once for all runs.
@@ -56,9 +57,15 @@ struct Guarded {
 
 impl Guarded {
     fn start() -> Guarded {
+        Guarded::with_settings("")
+    }
+
+    fn with_settings(settings: &str) -> Guarded {
         let folder = TempDir::new().unwrap();
-        let file = folder.path().join("first.token");
-        let args = ["--first-token".to_owned(), file.display().to_string()];
+        let (file, config) = (folder.path().join("first.token"), folder.path().join("milepost.toml"));
+        std::fs::write(&config, settings).unwrap();
+        let args = ["--first-token", &file.display().to_string(), "--config", &config.display().to_string()];
+        let args = args.map(str::to_owned);
         let server = Server::start_with(&[("orders.toml", include_str!("orders.toml"))], &args, &[]);
         let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
         Guarded { server, token, _folder: folder }
@@ -161,6 +168,14 @@ fn a_token_with_a_scope_sees_its_part_on_every_page() {
 #[test]
 fn every_page_is_accessible_light_and_fits_by_day_by_night_and_on_a_phone() {
     Guarded::start().plays("every_page");
+}
+
+#[test]
+fn a_service_of_a_ledger_is_looked_at_paused_and_released() {
+    // Nobody listens there: what is under way is delayed with the reason, and the others wait.
+    let ledger = "[system.ledger]\n[[system.ledger.ledgers]]\nname = \"gone\"\nkind = \"sawtooth\"\n\
+                  services = [\"*\"]\nurl = \"http://127.0.0.1:1\"\nallow-address = [\"127.0.0.1\"]\nattempts = 1\n";
+    Guarded::with_settings(ledger).plays("ledger");
 }
 
 #[test]

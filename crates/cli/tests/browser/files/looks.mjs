@@ -4,7 +4,7 @@ import path from 'node:path';
 import { api, base, check, fail, finish, folder, signIn, submit, visit } from './browser.mjs';
 
 const AXE = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const LOOKS = {
+export const LOOKS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
@@ -56,8 +56,8 @@ export const every_page = async () => {
   check(!wrong.length, wrong.join('\n'));
 };
 
-const wrong = [];
-const inspect = async (page, name, look) => {
+export const wrong = [];
+export const inspect = async (page, name, look) => {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (over > 0) wrong.push(`${name} (${look}) is ${over} px wider than the window`);
   await page.screenshot({ path: path.join(folder, `${name}-${look}.png`), fullPage: true });
