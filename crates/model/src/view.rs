@@ -1,14 +1,10 @@
 //! Rows and events as [`wire::api`] shows them.
 
-<<<<<<< HEAD
 use std::collections::BTreeMap;
 
-use wire::api::{DeliveryView, EventView, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer};
-=======
 use wire::api::{
     DeliveryView, EventView, FileProblem, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer,
 };
->>>>>>> main
 
 use crate::actor::Actor;
 use crate::event::Event;

@@ -88,18 +88,8 @@ impl Demo {
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
     async fn tell(&self, client: &Client, shows: &mut Shows) -> anyhow::Result<Exit> {
-<<<<<<< HEAD
         let shown = shows.pipelines();
         let (rested, stories) = tokio::try_join!(walk(client, &shown), shows.tell(client))?;
-        self.show(client, (&rested, &stories)).await?;
-        let astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
-        if !astray.is_empty() {
-            return Err(Stop::new(Exit::Negative, astray.join("; ")).into());
-=======
-        let (rested, stories) = {
-            let shown = shows.pipelines();
-            tokio::try_join!(walk(client, &shown), shows.tell(client))?
-        };
         let Stories { told, failed } = stories;
         self.show(client, (&rested, &told)).await?;
         let mut astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
@@ -109,7 +99,6 @@ impl Demo {
             false if self.once => return Err(Stop::new(Exit::Negative, astray.join("; ")).into()),
             // Everything else can be looked at.
             false => astray.iter().for_each(|word| say!("{word}")),
->>>>>>> main
         }
         if !self.once {
             shows.go_on(client);
