@@ -105,6 +105,7 @@ impl<'a> Random<'a> {
             leaves_lane: &|_| false,
             limits: &counts_under,
             arrival: &stands_in,
+            certain: &|now| now,
         }
     }
 

@@ -92,7 +92,7 @@ pub(crate) async fn transact(
             return Err(fault.before_commit());
         }
     };
-    let (time, known) = (reading.taken.now, reading.known);
+    let (certain, known) = ((take.certain)(reading.taken.now), reading.known);
     let changes = match catch_unwind(AssertUnwindSafe(|| decide(reading.taken))) {
         Ok(changes) => changes,
         Err(panic) => {
@@ -108,7 +108,7 @@ pub(crate) async fn transact(
         let rolled_back = async { Ok(loan.client().batch_execute("ROLLBACK").await?) };
         within(patience, rolled_back).await.map_err(Fault::before_commit)?;
     } else {
-        let writing = Writing::new(loan.client(), &changes, &known, time);
+        let writing = Writing::new(loan.client(), &changes, &known, certain);
         if let Err(fault) = within(patience, writing.prepare()).await {
             loan.roll_back_after(&fault).await;
             return Err(fault.before_commit());

@@ -32,7 +32,8 @@ pub(crate) struct Writing<'w> {
     pub(crate) client: &'w Client,
     pub(crate) changes: &'w Changes,
     pub(crate) known: &'w Known,
-    pub(crate) now: Time,
+    /// The latest time that is certain to have come.
+    pub(crate) certain: Time,
     /// Rows that were not locked by the take, found and locked while writing.
     found: RefCell<HashMap<SubmissionId, Found>>,
     /// The newest event of each submission without a row.
@@ -40,8 +41,8 @@ pub(crate) struct Writing<'w> {
 }
 
 impl<'w> Writing<'w> {
-    pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, now: Time) -> Self {
-        Writing { client, changes, known, now, found: RefCell::default(), tips: RefCell::default() }
+    pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, certain: Time) -> Self {
+        Writing { client, changes, known, certain, found: RefCell::default(), tips: RefCell::default() }
     }
 
     /// The first step.
