@@ -4,6 +4,7 @@
 //! the table, so a route that checks nobody cannot come about by forgetting.
 
 mod access;
+mod apart;
 
 mod body;
 mod charged;
