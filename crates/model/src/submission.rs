@@ -9,8 +9,8 @@ pub use attempt::{Attempt, Attempts};
 pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
-    Approval, Assignment, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status,
-    SubmissionId,
+    Approval, Assignment, Children, Failure, Fingerprint, Investigation, InvestigationStatus, Progress,
+    Reported, Status, SubmissionId,
 };
 
 use std::collections::BTreeMap;

@@ -95,6 +95,10 @@ impl LogState {
         self.size.send_replace(size);
     }
 
+    pub(crate) fn published_at(&self) -> Option<Time> {
+        self.told().published_at
+    }
+
     pub(crate) fn standing(&self) -> Standing {
         self.told().standing.clone()
     }
@@ -105,11 +109,11 @@ impl LogState {
         if before == standing {
             return;
         }
+        // Not while it is locked: whoever asks how the server is would wait for whoever reads what is logged.
         match &standing {
             Standing::Running => tracing::info!("the audit log goes on"),
             Standing::Refused { reason, .. } => {
                 tracing::warn!(reason, "the audit log stands still; look what happened, then fork it");
-        // Not while it is locked: whoever asks how the server is would wait for whoever reads what is logged.
             }
             Standing::Failing(reason) => tracing::warn!(reason, "the audit log cannot be published now"),
         }

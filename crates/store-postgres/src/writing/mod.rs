@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use model::{SubmissionId, Time};
-use store::Changes;
+use store::{Changes, DeadKey};
 
 use crate::codec::{Found, Tip};
 use crate::error::{Fault, Result};
@@ -38,11 +38,14 @@ pub(crate) struct Writing<'w> {
     found: RefCell<HashMap<SubmissionId, Found>>,
     /// The newest event of each submission without a row.
     tips: RefCell<HashMap<SubmissionId, Tip>>,
+    /// The kinds of dead letters that there are fewer of.
+    fewer_dead: RefCell<Vec<DeadKey>>,
 }
 
 impl<'w> Writing<'w> {
     pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, certain: Time) -> Self {
-        Writing { client, changes, known, certain, found: RefCell::default(), tips: RefCell::default() }
+        let (found, tips, fewer_dead) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Writing { client, changes, known, certain, found, tips, fewer_dead }
     }
 
     /// The first step.
@@ -74,6 +77,11 @@ impl<'w> Writing<'w> {
         steps.push(Box::pin(async { Ok(self.client.batch_execute("COMMIT").await?) }));
         in_order(steps).await?;
         Ok(batch.into_inner())
+    }
+
+    /// Returns the kinds of dead letters that there are fewer of than before.
+    pub(crate) fn fewer_dead(&self) -> Vec<DeadKey> {
+        self.fewer_dead.take()
     }
 
     fn refuse_twice(&self) -> Result<()> {
