@@ -131,6 +131,14 @@ fn described(action: &ActionView, form: &FormView) -> Action {
     }
 }
 
+/// Says who has agreed to what so far.
+pub(crate) fn approvals(view: &SubmissionView) -> Vec<String> {
+    let said = |given: &wire::submission::Approval| {
+        format!("{} has agreed: {}, to {}", given.by, title(&given.action), given.to)
+    };
+    view.approvals.iter().map(said).collect()
+}
+
 /// The words in the names of actions that end something.
 const GRAVE: [&str; 7] = ["reject", "cancel", "revoke", "withdraw", "abort", "remove", "refuse"];
 

@@ -11,7 +11,7 @@ use crate::server::{Answer, Grant, Server};
 const NIL: &str = "00000000-0000-7000-8000-000000000000";
 
 /// A form that every page finds its fields in.
-const FORM: &str = "reason=r&action=approve&q=pipeline:parcels&deed=redrive&pipeline=parcels&subject=x&token_role=viewer&\
+const FORM: &str = "reason=r&action=approve&q=pipeline:parcels&deed=approve&pipeline=parcels&subject=x&token_role=viewer&\
     patch={}&step=claim&next=/console/sign-in";
 
 /// Tells whether a page is a stream, which does not end.
