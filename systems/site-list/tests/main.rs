@@ -2,6 +2,7 @@
 
 mod api;
 mod check;
+mod checks;
 mod csp;
 mod distribution;
 mod headers;

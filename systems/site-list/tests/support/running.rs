@@ -18,11 +18,12 @@ use tempfile::TempDir;
 use tlog::note::{Algorithm, SigningKey};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use wire::SubmissionId;
 use wire::api::{SubmissionView, SubmitBody};
-use worker::Worker;
+use worker::{TaskSource, Worker};
 
 use super::World;
 
@@ -35,9 +36,20 @@ pub(crate) struct Running {
     pub(crate) public: Client,
     /// The address of the server.
     pub(crate) url: String,
+    /// The address of the list's own listener, where its settings have one.
+    pub(crate) own: Option<String>,
     pub(crate) folder: TempDir,
     keeper: Keeper,
-    _stop: [oneshot::Sender<()>; 2],
+    settings: String,
+    fetch: fetch::Fetch,
+    working: Option<Working>,
+    _close: oneshot::Sender<()>,
+}
+
+/// The tasks and followers of the list, as one server of a fleet runs them.
+struct Working {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<()>,
 }
 
 /// Settings and parameters of one list.
@@ -67,7 +79,8 @@ impl Running {
     pub(crate) async fn with(world: &World, setup: Setup, folder: TempDir) -> Running {
         std::fs::write(folder.path().join("key"), log_key().to_secret()).expect("there is room");
         let mut system = site_list::system();
-        configure(&mut system, &settings(world, &setup.settings, folder.path()));
+        let settings = settings(world, &setup.settings, folder.path());
+        configure(&mut system, &settings);
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
         let engine = Engine::start(store, &engine::Options::default()).expect("an engine starts");
         let delivery =
@@ -76,10 +89,15 @@ impl Running {
             );
         for file in [delivery].into_iter().chain(system.pipelines()) {
             let named = file.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
-            let params =
-                format!(r#"{{"waiting_delay": "{}", "operator": "ops@example.com"}}"#, setup.waiting_delay);
-            let params = if file.file == "site-list.toml" { params.as_str() } else { "{}" };
-            let params = Json::parse(params).expect("this is JSON").value();
+            let params = match file.file {
+                "site-list.toml" => {
+                    let delay = setup.waiting_delay;
+                    format!(r#"{{"waiting_delay": "{delay}", "operator": "ops@example.com"}}"#)
+                }
+                "site-list-check.toml" => r#"{"operator": "ops@example.com"}"#.to_owned(),
+                _ => "{}".to_owned(),
+            };
+            let params = Json::parse(&params).expect("this is JSON").value();
             let source = Source { files: named.collect(), params, ..Source::new(file.file, file.toml) };
             match engine.apply(&source).await {
                 Ok(_) => {}
@@ -87,27 +105,59 @@ impl Running {
                 Err(ApplyError::Refused(refusal)) => panic!("{refusal}"),
             }
         }
-        let mounts = Mounts::of(&system, vec!["site-list".into()]).expect("its addresses are its own");
+        let pipelines = || vec!["site-list".into(), "site-list-check".into()];
+        let mounts = Mounts::of(&system, pipelines()).expect("its addresses are its own");
+        let bound = mounts.bind().await.expect("there are free ports");
+        let own = bound.first().map(|bound| format!("http://{}", bound.address().expect("it is bound")));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let address = listener.local_addr().expect("it is bound");
         let options = server::Options::new(address);
-        let site = Site::new(engine, options, vec![mounts]);
-        let own = |name: &str, role| Visitor::inside(Caller::new(name, role), Some(vec!["site-list".into()]));
-        let (admin, public) =
-            (site.client(own("system:site-list", Role::Admin)), site.client(own("public", Role::Submitter)));
-        let place = folder.path().join("desk");
-        std::fs::create_dir_all(&place).expect("there is room");
-        let desk = Desk { client: admin.clone(), fetch: world.fetch(), folder: place.clone() };
-        let (stop, stopped) = oneshot::channel::<()>();
+        let site = Site::new(engine, options, vec![mounts]).listening(bound);
+        let inside = |name: &str, role| Visitor::inside(Caller::new(name, role), Some(pipelines()));
+        let admin = site.client(inside("system:site-list", Role::Admin));
+        let public = site.client(inside("public", Role::Submitter));
         let (close, closed) = oneshot::channel::<()>();
         tokio::spawn(site.serve(listener, closed));
-        let worker = Worker::new(admin.clone(), "w").concurrency(8).quietly();
-        tokio::spawn(async move {
-            let ended = system::run(&system, &desk, worker, async move { drop(stopped.await) }).await;
+        let keeper = Keeper::new(admin.clone(), &folder.path().join("look"));
+        let (url, fetch) = (format!("http://{address}"), world.fetch());
+        let mut running = Running {
+            admin,
+            public,
+            url,
+            own,
+            folder,
+            keeper,
+            settings,
+            fetch,
+            working: None,
+            _close: close,
+        };
+        running.work(system, Worker::new(running.admin.clone(), "w"));
+        running
+    }
+
+    /// Does the list's work by this worker.
+    fn work(&mut self, system: impl System + 'static, worker: Worker) {
+        let place = self.folder.path().join("desk");
+        std::fs::create_dir_all(&place).expect("there is room");
+        let desk = Desk { client: self.admin.clone(), fetch: self.fetch.clone(), folder: place };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let ended = tokio::spawn(async move {
+            let stopped = async move { drop(stopped.await) };
+            let ended = system::run(&system, &desk, worker.quietly(), stopped).await;
             ended.expect("the server takes the worker");
         });
-        let keeper = Keeper::new(admin.clone(), &place.join("..").join("look"));
-        Running { admin, public, url: format!("http://{address}"), folder, keeper, _stop: [stop, close] }
+        self.working = Some(Working { stop, ended });
+    }
+
+    /// Ends the work, and has another server of the fleet go on with it: one that remembers nothing.
+    pub(crate) async fn hand_over(&mut self, source: impl TaskSource + 'static) {
+        let Working { stop, ended } = self.working.take().expect("somebody works");
+        drop(stop);
+        ended.await.expect("it ends in good order");
+        let mut system = site_list::system();
+        configure(&mut system, &self.settings);
+        self.work(system, Worker::new(source, "w2"));
     }
 
     pub(crate) async fn submit(&self, host: &str, action: &str) -> SubmissionId {
@@ -154,6 +204,10 @@ impl Running {
 }
 
 pub(crate) fn settings(world: &World, more: &str, folder: &Path) -> String {
+    let unless = |key: &str, value: &str| match more.contains(key) {
+        true => String::new(),
+        false => format!("{key} = {value}\n"),
+    };
     std::fs::write(folder.join("roots.pem"), world.web.roots()).expect("there is room");
     let log = match more.contains("[sigsum]") {
         true => String::new(),
@@ -164,11 +218,12 @@ pub(crate) fn settings(world: &World, more: &str, folder: &Path) -> String {
         ),
     };
     format!(
-        "name-servers = ['{}']\nroots-file = '{}'\nsite-port = {}\nhost-pause = '0s'\nmails-a-day = 100\n\
-         log-pause = '50ms'\n{log}{more}",
+        "name-servers = ['{}']\nroots-file = '{}'\nsite-port = {}\nlog-pause = '50ms'\n{}{}{log}{more}",
         world.dns.address,
         folder.join("roots.pem").display(),
-        world.web.port
+        world.web.port,
+        unless("host-pause", "'0s'"),
+        unless("mails-a-day", "100"),
     )
 }
 
