@@ -8,6 +8,7 @@ pub mod check;
 mod checks;
 mod command;
 mod console_pages;
+mod demo;
 pub mod distribute;
 mod followed;
 mod found;
@@ -35,7 +36,7 @@ pub use found::Found;
 pub use keeper::Keeper;
 pub use policy::{Policy, SIGNERS_MAX, Signer};
 pub use refused::{CODES, Code, Refused};
-use system::{Command, Desk, Fault, Follower, Listener, PipelineFile, Route, Settings, System};
+use system::{Command, Demo, Desk, Fault, Follower, Listener, PipelineFile, Route, Settings, System};
 use tlog::note::Trust;
 use tokio::sync::Mutex;
 use worker::Worker;
@@ -161,5 +162,9 @@ impl System for SiteList {
 
     fn commands(&self) -> Vec<Command> {
         command::all()
+    }
+
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        Some(Box::new(demo::Show::default()))
     }
 }
