@@ -26,8 +26,12 @@ pub(crate) const CONCURRENCY: usize = 8;
 /// Returns every system there is, as it is without settings.
 pub(crate) fn all() -> Vec<Box<dyn System>> {
     vec![
+        #[cfg(feature = "ingest")]
+        Box::new(ingest::system()),
         #[cfg(feature = "ledger")]
         Box::new(ledger::system()),
+        #[cfg(feature = "signing")]
+        Box::new(signing::system()),
         #[cfg(feature = "site-list")]
         Box::new(site_list::system()),
         #[cfg(feature = "skills")]
@@ -86,12 +90,15 @@ impl Systems {
             let names = names.collect::<anyhow::Result<Vec<Name>>>()?;
             Ok((system, names))
         });
-        Ok(Systems {
+        let systems = Systems {
             systems: with_names.collect::<anyhow::Result<_>>()?,
             folder: place.beneath().join("systems"),
             policy,
             bound: Vec::new(),
-        })
+        };
+        // Before anything is opened: systems that cannot stand beside each other are refused.
+        systems.mounts()?;
+        Ok(systems)
     }
 
     /// Takes the ports of the systems' own listeners: before anything is made, for a server that cannot listen should leave
@@ -130,13 +137,19 @@ impl Systems {
         each.map(check).collect()
     }
 
-    /// Returns the routes and pages of all.
+    /// Returns the routes and pages of all. No two may have one address.
     pub(crate) fn mounts(&self) -> anyhow::Result<Vec<Mounts>> {
-        let mounts = self.systems.iter().map(|(system, names)| Mounts::of(&**system, names.clone()));
-        Ok(mounts.collect::<Result<_, _>>()?)
+        let mounts = self.systems.iter().map(|(system, names)| {
+            let uploads = self.folder.join(system.name()).join("uploads");
+            Ok(Mounts::of(&**system, names.clone())?.uploading_to(uploads))
+        });
+        let mounts = mounts.collect::<Result<Vec<_>, system::Misplaced>>()?;
+        server::check_addresses(&mounts).map_err(|bad| Stop::usage(bad.to_string()))?;
+        Ok(mounts)
     }
 
-    /// Runs all of them inside of a site until `stop` says so. One that ends by itself is told of in the log.
+    /// Runs all of them inside of a site until `stop` says so. One that ends by itself is told of in the log
+    /// and by `/readyz`.
     pub(crate) fn run(self, site: &Site, stop: &watch::Receiver<bool>) -> anyhow::Result<JoinSet<()>> {
         let mut running = JoinSet::new();
         for (system, pipelines) in self.systems {
@@ -146,12 +159,19 @@ impl Systems {
                 folder: folder(&self.folder, system.name())?,
             };
             let worker = Worker::new(desk.client.clone(), "worker").concurrency(CONCURRENCY).quietly();
-            let mut stop = stop.clone();
-            running.spawn(async move {
+            let (mut stop, told, name) = (stop.clone(), site.running(), system.name());
+            let works = tokio::spawn(async move {
                 let stopped = async move { drop(stop.wait_for(|stopped| *stopped).await) };
-                if let Err(error) = system::run(&*system, &desk, worker, stopped).await {
-                    tracing::error!(system = system.name(), %error, "a system has ended by itself");
-                }
+                system::run(&*system, &desk, worker, stopped).await
+            });
+            running.spawn(async move {
+                let reason = match works.await {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => "it made a mistake that its log tells of".to_owned(),
+                };
+                tracing::error!(system = name, reason, "a system has ended by itself");
+                told.ended(name, reason);
             });
         }
         Ok(running)

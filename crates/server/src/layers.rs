@@ -26,6 +26,7 @@ use crate::shares::{Share, Shares, Who};
 use crate::state::Server;
 use crate::table::{Need, Room};
 use crate::trace;
+use crate::uploads::Uploads;
 
 /// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
 pub(crate) async fn observe(State(server): State<Server>, request: Request, next: Next) -> Response {
@@ -105,6 +106,8 @@ pub(crate) struct Door {
     pub(crate) room: Room,
     /// The rate of each address at this door, besides that of the whole server.
     pub(crate) rate: Option<Arc<Rates<IpAddr>>>,
+    /// Set where bodies are streamed into files.
+    pub(crate) uploads: Option<Uploads>,
 }
 
 /// The bytes set aside for an answer that is a page of something, until its length is known: a page, and what the item that
@@ -138,6 +141,8 @@ impl Door {
             who.owner = visitor.is_owner();
             request.extensions_mut().insert(visitor.clone());
         }
+        // Few at a time, for a body may take hours; each has a place before it begins.
+        let _upload = self.upload(&who, &mut request).await?;
         let received = body::receive(&self.server, &who, &mut request).await;
         let _body = self.counted(received)?;
         let _place = self.place(&who)?;
@@ -187,6 +192,14 @@ impl Door {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Streams the body into a file, where the route takes uploads.
+    async fn upload(&self, who: &Who, request: &mut Request) -> Result<Option<Share>, Refusal> {
+        let Some(uploads) = &self.uploads else { return Ok(None) };
+        let place = self.counted(self.server.uploads.take(who, 1))?;
+        uploads.receive(request).await?;
+        Ok(Some(place))
     }
 
     fn token_rate(&self, visitor: &Visitor) -> Result<(), Refusal> {

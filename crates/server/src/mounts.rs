@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::{Entry, Visitor};
@@ -13,7 +14,7 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use client::Client;
 use model::{Caller, Name, Role};
-use system::{Call, Listener, Misplaced, System};
+use system::{Call, Frame, Listener, Misplaced, System};
 use tokio::net::TcpListener;
 
 use crate::body;
@@ -24,6 +25,7 @@ use crate::problem::{Answer, Refused};
 use crate::rates::Rates;
 use crate::state::Server;
 use crate::table::{Need, Room};
+use crate::uploads::{Arrived, Uploads};
 
 /// A system's routes and pages, and the pipelines that its public routes are for.
 #[derive(Debug, Clone)]
@@ -33,7 +35,9 @@ pub struct Mounts {
     pub(crate) routes: Vec<system::Route>,
     /// The pages in the console's navigation, by title and address.
     pub(crate) entries: Vec<(String, String)>,
-    listeners: Vec<Listener>,
+    /// The folder for bodies that are streamed into files.
+    uploads: PathBuf,
+    pub(crate) listeners: Vec<Listener>,
 }
 
 /// A listener of a system that has its port.
@@ -73,7 +77,14 @@ impl Mounts {
         let entries = pages.iter().filter_map(entry).collect();
         let pages = pages.into_iter().map(system::Route::not_described);
         let routes = routes.into_iter().chain(pages).collect();
-        Ok(Mounts { system: system.name(), pipelines, routes, entries, listeners })
+        let uploads = std::env::temp_dir().join(format!("milepost-uploads-{}", std::process::id()));
+        Ok(Mounts { system: system.name(), pipelines, routes, entries, uploads, listeners })
+    }
+
+    /// Sets the folder for uploads that a handler has not kept yet, in the file system where it will keep them.
+    #[must_use]
+    pub fn uploading_to(self, uploads: PathBuf) -> Mounts {
+        Mounts { uploads, ..self }
     }
 
     /// Returns the name of the system.
@@ -102,6 +113,11 @@ impl Mounts {
         self.routes.iter().chain(own).map(|route| (route.method.clone(), route.path))
     }
 
+    /// Returns the name of the system, and those of its pipelines.
+    pub(crate) fn with_pipelines(&self) -> (String, Vec<String>) {
+        (self.system.to_owned(), self.pipelines.iter().map(Name::to_string).collect())
+    }
+
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
     fn public(&self) -> Visitor {
         let caller = Caller::new(format!("system:{}:public", self.system), Role::Submitter);
@@ -125,8 +141,17 @@ impl Mounts {
                 MethodFilter::try_from(route.method.clone()).expect("routes have plain methods only");
             let (need, rate) = need(route.need);
             let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
-            let door = Door { server: server.clone(), need, room: room(route.room), rate };
-            let mounted = Arc::new(Mounted { api: api.clone(), public: self.public(), route: route.clone() });
+            let uploads = match route.room {
+                system::Room::Upload(bounds) => Some(Uploads { bounds, folder: self.uploads.clone() }),
+                _ => None,
+            };
+            let door = Door { server: server.clone(), need, room: room(route.room), rate, uploads };
+            let mounted = Arc::new(Mounted {
+                api: api.clone(),
+                public: self.public(),
+                route: route.clone(),
+                server: server.clone(),
+            });
             let answer = move |parts: RawPathParams, request: Request| async move {
                 mounted.answer(&parts, request).await
             };
@@ -160,7 +185,7 @@ pub(crate) fn need(need: system::Need) -> (Need, Option<system::Rate>) {
 
 pub(crate) fn room(room: system::Room) -> Room {
     match room {
-        system::Room::Request => Room::Request,
+        system::Room::Request | system::Room::Upload(_) => Room::Request,
         system::Room::Page => Room::Page,
         system::Room::Wait => Room::Wait,
     }
@@ -171,9 +196,18 @@ struct Mounted {
     api: Router,
     public: Visitor,
     route: system::Route,
+    server: Server,
 }
 
 impl Mounted {
+    /// Returns what the frame of a page needs; other routes have none.
+    fn frame(&self) -> Frame {
+        match self.route.path.starts_with("/console/") {
+            true => Frame { now: self.server.engine.now(), pages: self.server.system_pages() },
+            false => Frame::default(),
+        }
+    }
+
     async fn answer(&self, parts: &RawPathParams, request: Request) -> Answer<Response> {
         let body = body::read(&request, body::ONE_MAX)?;
         let visitor = request.extensions().get::<Visitor>().cloned();
@@ -184,6 +218,7 @@ impl Mounted {
         });
         let address: Option<IpAddr> = request.extensions().get().map(|Peer(address)| *address);
         let way = Inside::new(self.api.clone(), visitor.unwrap_or_else(|| self.public.clone()));
+        let uploaded = request.extensions().get::<Arrived>().and_then(Arrived::take);
         let (head, _) = request.into_parts();
         let call = Call {
             client: Client::over(Arc::new(way)),
@@ -193,6 +228,8 @@ impl Mounted {
             uri: head.uri,
             headers: without_secrets(head.headers),
             body,
+            uploaded,
+            frame: self.frame(),
         };
         let reply = (self.route.handler)(call).await.map_err(Refused::from)?;
         let mut response = Response::new(axum::body::Body::from(reply.body));

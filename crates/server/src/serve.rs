@@ -21,6 +21,7 @@ use crate::connection::{Connections, Register};
 use crate::inside::Inside;
 use crate::mounts::{Bound, Mounts};
 use crate::options::Options;
+use crate::running::Running;
 use crate::state::Server;
 use crate::table;
 
@@ -72,6 +73,12 @@ impl Site {
     #[must_use]
     pub fn client(&self, visitor: Visitor) -> Client {
         Client::over(Arc::new(Inside::new(self.api.clone(), visitor)))
+    }
+
+    /// Returns where to say how the systems are that run inside of the site.
+    #[must_use]
+    pub fn running(&self) -> Running {
+        self.server.running.clone()
     }
 
     /// Serves until `shutdown` ends. Then takes no more connections, answers whoever waits for work or events at once, lets

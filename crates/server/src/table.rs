@@ -209,7 +209,8 @@ fn own_routes(server: &Server) -> Router<Server> {
     let mut router = Router::new();
     for route in TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
-        let door = Door { server: server.clone(), need: route.need, room: route.room, rate: None };
+        let door =
+            Door { server: server.clone(), need: route.need, room: route.room, rate: None, uploads: None };
         let handler =
             (route.handler)(method).route_layer(middleware::from_fn_with_state(door, layers::enter));
         router = router.route(route.path, handler);

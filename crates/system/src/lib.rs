@@ -38,6 +38,7 @@ mod route;
 mod run;
 mod settings;
 mod table;
+mod upload;
 
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ use fetch::Fetch;
 use wire::{Json, Refusal};
 use worker::Worker;
 
-pub use call::{Call, Caller, Reply};
+pub use call::{Call, Caller, Frame, Reply};
 pub use command::{Command, Failed, Shown};
 pub use demo::{Demo, Staged, Story};
 pub use exit::{Exit, Stop};
@@ -57,6 +58,7 @@ pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
 pub use run::run;
 pub use settings::{Fault, Settings, secret};
 pub use table::{Table, plain};
+pub use upload::{Upload, Uploaded};
 
 /// A system: a name and pipelines, and the code that works on them.
 pub trait System: Send + Sync {

@@ -9,6 +9,7 @@ use http::Method;
 use wire::{Refusal, Role};
 
 use crate::call::{Call, Reply};
+use crate::upload::Upload;
 
 /// One way in, under an address of the system's own.
 #[derive(Clone)]
@@ -82,6 +83,8 @@ pub enum Room {
     Page,
     /// A long poll: it mostly waits.
     Wait,
+    /// A request whose body is streamed into a file, whatever its size, before the handler is called: [`Call::uploaded`].
+    Upload(Upload),
 }
 
 /// A route that is not where it may be.
