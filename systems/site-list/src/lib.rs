@@ -83,7 +83,8 @@ impl SiteList {
             contacts: Contacts::at_most(*mails_a_day),
         };
         let again = Duration::from_millis(self.table.log_pause.millis());
-        let logging = Logging { client: desk.client.clone(), log: self.table.log(desk)?, again };
+        let keeper = self.places(desk).keeper.clone();
+        let logging = Logging { client: desk.client.clone(), keeper, log: self.table.log(desk)?, again };
         let checker = Checker {
             validator: Arc::new(validator),
             client: desk.client.clone(),

@@ -30,6 +30,8 @@ pub enum Note {
     Visited {
         told: Option<String>,
     },
+    /// The list's own log took the leaf with this number.
+    Logged(u64),
     /// A change of this site was confirmed and is put before the log.
     Confirming(Host),
     /// A submission ended without a change.
@@ -88,6 +90,10 @@ fn note(event: &EventView) -> Option<Note> {
         "SUBMITTED" => {
             let Metadata { domain, action, .. } = metadata()?;
             Some(Note::Submitted(domain, action))
+        }
+        "SUBMISSION_TO_LOG_OK" | "SECOND_SUBMISSION_TO_LOG_OK" => {
+            let metadata: serde_json::Value = serde_json::from_str(event.metadata.as_ref()?.as_str()).ok()?;
+            Some(Note::Logged(metadata.get("leaf_index")?.as_u64()?))
         }
         "SECOND_VALIDATION_OK" => Some(Note::Confirming(metadata()?.domain)),
         // COMPLETED follows in the same commit, without a condition.

@@ -62,6 +62,9 @@ pub struct List {
     open: BTreeMap<SubmissionId, Host>,
     #[serde(default)]
     lately: Lately,
+    /// The size that the list's own log has at least.
+    #[serde(default)]
+    log_size: u64,
     #[serde(skip)]
     numbers: HashMap<SubmissionId, usize>,
 }
@@ -99,6 +102,10 @@ impl List {
                 if let Some(told) = told {
                     self.lately.tell(told, change.at);
                 }
+                Applied::Nothing
+            }
+            Note::Logged(index) => {
+                self.log_size = self.log_size.max(index.saturating_add(1));
                 Applied::Nothing
             }
             Note::Confirming(host) => {
@@ -149,6 +156,12 @@ impl List {
     #[must_use]
     pub fn submissions(&self) -> usize {
         self.submissions.len()
+    }
+
+    /// Returns the size that the list's own log has at least: whoever has a smaller one has another log.
+    #[must_use]
+    pub fn log_size(&self) -> u64 {
+        self.log_size
     }
 
     /// Returns what was done lately: the same on every server of a fleet.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use app::Visitor;
@@ -12,7 +13,7 @@ use model::{Caller, Json, Role};
 use server::{Mounts, Site};
 use site_list::Keeper;
 use site_list::list::List;
-use store::MemoryStore;
+use store::{MemoryStore, Store};
 use system::{Desk, PipelineFile, Settings, System};
 use tempfile::TempDir;
 use tlog::note::{Algorithm, SigningKey};
@@ -42,7 +43,7 @@ pub(crate) struct Running {
     keeper: Keeper,
     settings: String,
     fetch: fetch::Fetch,
-    working: Option<Working>,
+    working: Vec<Working>,
     _close: oneshot::Sender<()>,
 }
 
@@ -57,11 +58,13 @@ pub(crate) struct Setup {
     /// More lines of the table of settings.
     pub(crate) settings: String,
     pub(crate) waiting_delay: &'static str,
+    /// The store, where it is not one of its own.
+    pub(crate) store: Option<Arc<dyn Store>>,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { settings: String::new(), waiting_delay: "10ms" }
+        Setup { settings: String::new(), waiting_delay: "10ms", store: None }
     }
 }
 
@@ -81,7 +84,8 @@ impl Running {
         let mut system = site_list::system();
         let settings = settings(world, &setup.settings, folder.path());
         configure(&mut system, &settings);
-        let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
+        let own = || Arc::new(MemoryStore::new(Arc::new(SystemClock::new()))) as Arc<dyn Store>;
+        let store = setup.store.clone().unwrap_or_else(own);
         let engine = Engine::start(store, &engine::Options::default()).expect("an engine starts");
         let delivery =
             PipelineFile::new("delivery.toml", include_str!("../../../../crates/sending/delivery.toml"))
@@ -131,7 +135,7 @@ impl Running {
             keeper,
             settings,
             fetch,
-            working: None,
+            working: Vec::new(),
             _close: close,
         };
         running.work(system, Worker::new(running.admin.clone(), "w"));
@@ -140,7 +144,7 @@ impl Running {
 
     /// Does the list's work by this worker.
     fn work(&mut self, system: impl System + 'static, worker: Worker) {
-        let place = self.folder.path().join("desk");
+        let place = self.folder.path().join(format!("desk-{}", worker_number()));
         std::fs::create_dir_all(&place).expect("there is room");
         let desk = Desk { client: self.admin.clone(), fetch: self.fetch.clone(), folder: place };
         let (stop, stopped) = oneshot::channel::<()>();
@@ -149,17 +153,28 @@ impl Running {
             let ended = system::run(&system, &desk, worker.quietly(), stopped).await;
             ended.expect("the server takes the worker");
         });
-        self.working = Some(Working { stop, ended });
+        self.working.push(Working { stop, ended });
+    }
+
+    /// Has another server of the fleet take part in the work.
+    pub(crate) fn join(&mut self, source: impl TaskSource + 'static) {
+        let mut system = site_list::system();
+        configure(&mut system, &self.settings);
+        self.work(system, Worker::new(source, "another"));
     }
 
     /// Ends the work, and has another server of the fleet go on with it: one that remembers nothing.
     pub(crate) async fn hand_over(&mut self, source: impl TaskSource + 'static) {
-        let Working { stop, ended } = self.working.take().expect("somebody works");
-        drop(stop);
-        ended.await.expect("it ends in good order");
-        let mut system = site_list::system();
-        configure(&mut system, &self.settings);
-        self.work(system, Worker::new(source, "w2"));
+        self.stop_working().await;
+        self.join(source);
+    }
+
+    /// Ends the work of all servers.
+    pub(crate) async fn stop_working(&mut self) {
+        for Working { stop, ended } in self.working.drain(..) {
+            drop(stop);
+            ended.await.expect("it ends in good order");
+        }
     }
 
     pub(crate) async fn submit(&self, host: &str, action: &str) -> SubmissionId {
@@ -203,6 +218,12 @@ impl Running {
     pub(crate) async fn list(&self) -> Arc<List> {
         self.keeper.current().await.expect("the server answers")
     }
+}
+
+/// Tells the places of servers apart.
+fn worker_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 pub(crate) fn settings(world: &World, more: &str, folder: &Path) -> String {
