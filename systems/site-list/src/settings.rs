@@ -39,7 +39,7 @@ pub(crate) struct Table {
     pub(crate) listen: Option<SocketAddr>,
     /// Tasks that are done at a time. A site that hangs takes one place up until its time is over.
     pub(crate) at_a_time: usize,
-    /// How long a domain has to be gone, at every daily look, before it is reported.
+    /// The time for which a domain has to be gone, at every daily look, before it is reported.
     pub(crate) gone_for: Millis,
     /// The key of the list's own log. Its name is the log's origin.
     log_key_file: Option<PathBuf>,

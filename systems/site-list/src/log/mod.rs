@@ -40,7 +40,7 @@ pub struct Submitted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Accepted(Submitted),
-    /// It has not been taken yet; the same leaf may be put again.
+    /// Not taken yet; the same leaf may be put again.
     NotYet,
     Rejected(String),
 }

@@ -32,7 +32,7 @@ const AT_A_TIME: usize = 16;
 pub(crate) struct Checker {
     pub(crate) validator: Arc<Validator>,
     pub(crate) client: Client,
-    /// How long a domain has to be gone before it is reported.
+    /// The time for which a domain has to be gone before it is reported.
     pub(crate) gone_for: Millis,
 }
 

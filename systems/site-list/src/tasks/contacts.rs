@@ -1,4 +1,4 @@
-//! How many mails a contact gets, whatever is submitted.
+//! The bound on mails that a contact gets, whatever is submitted.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

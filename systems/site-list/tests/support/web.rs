@@ -199,7 +199,8 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, answers: Answer
             let _ = stream.shutdown().await;
         }
         Answers::Close => {}
-        Answers::Nothing => std::future::pending().await,
+        // Until the visitor has had enough.
+        Answers::Nothing => drop(stream.read_u8().await),
         Answers::Drip => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx-drip: ").await;
             let mut pace = tokio::time::interval(Duration::from_millis(20));
