@@ -21,6 +21,8 @@ const LINE_MAX: usize = 1_000;
 const FIRST_MAX: usize = 20;
 /// The states in which a batch keeps the others of its service waiting.
 const KEEPING: [&str; 3] = ["SUBMITTING", "PENDING", "DELAYED"];
+/// The label that has the service, which is the lane, too.
+const LABEL: &str = "service";
 /// The state in which a batch waits for its turn.
 const WAITING: &str = "QUEUED";
 
@@ -96,13 +98,13 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         let batches = client.submissions(&in_state(state, service), &page).await?;
         more |= batches.next.is_some();
         for batch in batches.submissions {
-            found.insert(lane(&batch), (holds(&batch), Some(view(&batch))));
+            found.insert(service_of(&batch), (holds(&batch), Some(view(&batch))));
         }
     }
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        found.entry(lane(batch)).or_insert_with(|| (holds(batch), None));
+        found.entry(service_of(batch)).or_insert_with(|| (holds(batch), None));
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
@@ -181,8 +183,8 @@ pub(crate) async fn pauses(client: &Client) -> Result<Vec<(String, HoldOn)>, Err
     Ok(pause.collect())
 }
 
-fn lane(batch: &SubmissionView) -> String {
-    batch.lane.as_ref().map_or(NO_SERVICE, |lane| &*lane.key).to_owned()
+fn service_of(batch: &SubmissionView) -> String {
+    batch.labels.get(LABEL).map_or(NO_SERVICE, |service| service).to_owned()
 }
 
 fn holds(batch: &SubmissionView) -> Vec<HoldOn> {
@@ -200,7 +202,8 @@ fn in_state(state: &str, service: Option<&str>) -> Filter {
     Filter {
         pipeline: Some(PIPELINE.to_owned()),
         state: Some(state.to_owned()),
-        lane: service.map(str::to_owned),
+        // Not by lane: one that a hold took out of line is in none.
+        labels: service.map(|service| (LABEL.to_owned(), service.to_owned())).into_iter().collect(),
         ..Filter::default()
     }
 }
