@@ -184,7 +184,7 @@ pub(crate) async fn pauses(client: &Client) -> Result<Vec<(String, HoldOn)>, Err
 }
 
 fn service_of(batch: &SubmissionView) -> String {
-    batch.labels.get(LABEL).map_or(NO_SERVICE, |service| service).to_owned()
+    batch.labels.get(LABEL).map_or(NO_SERVICE, |service| &**service).to_owned()
 }
 
 fn holds(batch: &SubmissionView) -> Vec<HoldOn> {
