@@ -7,7 +7,7 @@ use wire::{Json, Refusal};
 use crate::ask::Visit;
 use crate::fields::Fields;
 
-/// What a reader can do with a submission, and what not.
+/// The actions that a reader can take on a submission, and those that they cannot.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Actions {
     pub(crate) open: Vec<Action>,
@@ -129,6 +129,14 @@ fn described(action: &ActionView, form: &FormView) -> Action {
         first: false,
         grave: GRAVE.iter().any(|word| action.name.contains(word)),
     }
+}
+
+/// Says who has agreed to what so far.
+pub(crate) fn approvals(view: &SubmissionView) -> Vec<String> {
+    let said = |given: &wire::submission::Approval| {
+        format!("{} has agreed: {}, to {}", given.by, title(&given.action), given.to)
+    };
+    view.approvals.iter().map(said).collect()
 }
 
 /// The words in the names of actions that end something.

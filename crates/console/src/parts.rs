@@ -142,6 +142,20 @@ pub(crate) fn number(number: u64) -> String {
     out
 }
 
+/// Writes a number of bytes in the largest unit of which there is one, and exactly below that.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB"];
+    let mut size = count as f64;
+    let mut shown = format!("{count} bytes");
+    for unit in units {
+        size /= 1_000.0;
+        if size >= 1.0 {
+            shown = format!("{size:.1} {unit}");
+        }
+    }
+    shown
+}
+
 /// Shortens a text for a cell of a table; pointing at it shows the rest.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
@@ -163,6 +177,13 @@ mod tests {
         assert_eq!(number(0), "0");
         assert_eq!(number(1_000), "1\u{202f}000");
         assert_eq!(number(u64::MAX).chars().filter(char::is_ascii_digit).count(), 20);
+    }
+
+    #[test]
+    fn bytes_are_told_in_the_unit_that_fits() {
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(5_899_096), "5.9 MB");
+        assert_eq!(bytes(12_000_000_000_000), "12.0 TB");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Rows and events as [`wire::api`] shows them.
 
+use std::collections::BTreeMap;
+
 use wire::api::{
     DeliveryView, EventView, FileProblem, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer,
 };
@@ -74,14 +76,15 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
         result: None,
         attempts: Vec::new(),
         attempts_left_out: 0,
+        replaced: BTreeMap::new(),
     }
 }
 
 /// Adds the documents, for whoever asked for one submission by its id.
 #[must_use]
 pub fn with_documents(view: SubmissionView, documents: Documents) -> SubmissionView {
-    let Documents { payload, outputs, result } = documents;
-    SubmissionView { payload: Some(payload), outputs: Some(outputs), result, ..view }
+    let Documents { payload, outputs, result, replaced } = documents;
+    SubmissionView { payload: Some(payload), outputs: Some(outputs), result, replaced, ..view }
 }
 
 /// Adds the tries of workers, for whoever asked for one submission by its id.
@@ -118,6 +121,7 @@ pub fn event(seq: u64, event: &Event) -> EventView {
         id: event.id(),
         seq,
         submission: leaf.submission,
+        pipeline: None,
         revision: leaf.revision,
         kind: leaf.kind,
         from: leaf.from.clone(),

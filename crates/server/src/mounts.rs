@@ -113,6 +113,11 @@ impl Mounts {
         self.routes.iter().chain(own).map(|route| (route.method.clone(), route.path))
     }
 
+    /// Returns the name of the system, and those of its pipelines.
+    pub(crate) fn with_pipelines(&self) -> (String, Vec<String>) {
+        (self.system.to_owned(), self.pipelines.iter().map(Name::to_string).collect())
+    }
+
     /// Returns whom public routes ask the server as: a submitter of the system's pipelines, and of nothing else.
     fn public(&self) -> Visitor {
         let caller = Caller::new(format!("system:{}:public", self.system), Role::Submitter);

@@ -102,7 +102,7 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
         (Handler::Open(handler), ..) => handler(ask).await,
         (Handler::Inside(handler), Some(visitor), _) => {
             let app = App::new(server.engine.clone(), visitor);
-            handler(Visit { app, ask, pages: server.system_pages() }).await
+            handler(Visit { app, ask, pages: server.system_pages(), systems: server.systems() }).await
         }
         (Handler::Inside(_), None, _) => {
             Err(Refusal::new(Code::Internal, "this page is open to everybody and asks in nobody's name"))

@@ -1,11 +1,13 @@
 //! The workloads, over whichever home.
 
+mod console;
 mod latency;
 mod pages;
 mod restart;
 mod submit;
 mod work;
 
+pub(crate) use console::{console, watch};
 pub(crate) use latency::{PACE, latency};
 pub(crate) use pages::{Look, pages, pages_inside};
 pub(crate) use restart::restart;

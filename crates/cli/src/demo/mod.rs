@@ -6,6 +6,7 @@ mod pipelines;
 mod samples;
 mod shows;
 mod story;
+mod trickle;
 mod workers;
 
 use std::collections::BTreeSet;
@@ -87,10 +88,8 @@ impl Demo {
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
     async fn tell(&self, client: &Client, shows: &mut Shows) -> anyhow::Result<Exit> {
-        let (rested, stories) = {
-            let shown = shows.pipelines();
-            tokio::try_join!(walk(client, &shown), shows.tell(client))?
-        };
+        let shown = shows.pipelines();
+        let (rested, stories) = tokio::try_join!(walk(client, &shown), shows.tell(client))?;
         let Stories { told, failed } = stories;
         self.show(client, (&rested, &told)).await?;
         let mut astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
@@ -103,6 +102,7 @@ impl Demo {
         }
         if !self.once {
             shows.go_on(client);
+            trickle::run(client.clone(), |pipeline| !shown.contains(pipeline)).await;
             std::future::pending::<()>().await;
         }
         Ok(Exit::Fine)

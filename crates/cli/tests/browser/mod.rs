@@ -126,8 +126,28 @@ fn an_investigation_is_acknowledged_with_a_note() {
 }
 
 #[test]
+fn evidence_is_checked_in_the_page_and_what_was_changed_is_noticed() {
+    Guarded::start().plays("evidence");
+}
+
+#[test]
+fn an_amendment_shows_what_it_changed() {
+    Guarded::start().plays("amend");
+}
+
+#[test]
+fn work_in_hand_flow_and_dead_letters_are_shown_as_they_are() {
+    Guarded::start().plays("workers_and_overview");
+}
+
+#[test]
 fn the_live_tail_goes_on_after_the_server_was_restarted() {
     Guarded::start().plays("tail_through_restart");
+}
+
+#[test]
+fn a_page_that_was_left_open_over_a_deploy_is_loaded_anew() {
+    Guarded::start().plays("open_over_a_deploy");
 }
 
 #[test]
