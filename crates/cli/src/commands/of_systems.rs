@@ -164,11 +164,6 @@ mod tests {
             assert_eq!(error.downcast_ref::<clap::Error>().map(clap::Error::exit_code), Some(2), "{error}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn commands_that_ask_a_server_say_what_they_do_and_take_its_address() {
