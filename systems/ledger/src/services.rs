@@ -1,11 +1,12 @@
 //! Services as people ask for them: what is under way, what waits behind it, and what stops it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use client::{Client, Filter, Page};
 use serde::Serialize;
 use wire::api::{Held, SubmissionView};
-use wire::{Status, Time};
+use wire::{Status, SubmissionId, Time};
 use worker::Error;
 
 use crate::batch::NO_SERVICE;
@@ -104,7 +105,11 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        found.entry(service_of(batch)).or_insert_with(|| (holds(batch), None));
+        if let Entry::Vacant(place) = found.entry(service_of(batch)) {
+            // Or one is under way that moved from state to state between two of the questions above.
+            let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
+            place.insert((holds(batch), holder));
+        }
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
@@ -130,6 +135,15 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         (service.waiting, service.more_waiting) = (waiting.submissions.len(), waiting.next.is_some());
     }
     Ok(Services { services, more })
+}
+
+/// Finds the batch that a waiting one waits for.
+async fn holder_before(client: &Client, waiting: SubmissionId) -> Result<Option<BatchView>, Error> {
+    let why = client.why(waiting).await?;
+    let holder = why.reasons.iter().find_map(|reason| reason.details.get("holder")?["submission"].as_str());
+    let Some(id) = holder.and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let batch = client.submission(id).await?;
+    Ok((!batch.status.is_final()).then(|| view(&batch)))
 }
 
 /// Returns one service with those that are first in line. One that nobody knows has nothing to do.
