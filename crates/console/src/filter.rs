@@ -91,6 +91,7 @@ impl Filter {
             ("investigation", ':') => query.investigation = Some(value.parse()?),
             ("parent", ':') => query.parent = Some(value.parse().map_err(|_| wrong("submission's id"))?),
             ("error", ':') => query.narrowed.error = Some(value.as_str().into()),
+            ("fingerprint", ':') => query.narrowed.fingerprint = Some(value.parse()?),
             ("worker", ':') => query.narrowed.worker = Some(value.as_str().into()),
             ("id", ':') => {
                 let range = SubmissionId::beginning_with(value);

@@ -1,5 +1,5 @@
-//! The layer that a page puts over a drawing: how many submissions are where, how long they stay, how many pass, and where a
-//! click leads.
+//! The layer that a page puts over a drawing: how many submissions are where, how long they stay, how many pass, and where
+//! a click leads.
 
 use std::collections::BTreeMap;
 

@@ -30,8 +30,8 @@ pub fn check_addresses(all: &[Mounts]) -> Result<(), BadAddress> {
     let pages = console::TABLE.iter().map(|route| (SERVER.to_owned(), &route.method, route.path));
     let of_systems = all.iter().flat_map(|mounts| of_system(mounts, &mounts.routes));
     check(own.chain(pages).chain(of_systems))?;
-    let apart = all.iter().flat_map(|mounts| mounts.listeners.iter().map(move |own| (mounts, own)));
-    apart.map(|(mounts, listener)| check(of_system(mounts, &listener.routes))).collect()
+    let mut apart = all.iter().flat_map(|mounts| mounts.listeners.iter().map(move |own| (mounts, own)));
+    apart.try_for_each(|(mounts, listener)| check(of_system(mounts, &listener.routes)))
 }
 
 fn of_system<'a>(

@@ -5,6 +5,7 @@
 
 mod access;
 mod addresses;
+mod apart;
 mod body;
 mod charged;
 mod connection;

@@ -9,6 +9,7 @@ use model::Name;
 use tokio::sync::watch;
 
 use crate::access::Access;
+use crate::apart::Apart;
 use crate::metrics::{Http, Metrics};
 use crate::mounts::Mounts;
 use crate::options::Options;
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     pub(crate) uploads: Shares,
     /// Turns of those who look at one thing.
     pub(crate) turns: Shares,
+    /// Those who make answers that may be large.
+    pub(crate) apart: Apart,
     /// Bytes of bodies that arrive or are worked on, and of answers that are made or sent.
     pub(crate) bytes: Shares,
     stopping: watch::Receiver<bool>,
@@ -74,6 +77,7 @@ impl Server {
             streams: shares("streams", options.streams_max),
             uploads: shares("uploads", UPLOADS_MAX),
             turns: shares("large answers", TURNS_MAX),
+            apart: Apart::default(),
             bytes: shares("bytes", options.bytes_max),
             options,
             stopping,
