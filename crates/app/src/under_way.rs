@@ -1,4 +1,4 @@
-//! What is open, looked through row by row as far as a page may: who works on what, and which version is followed.
+//! Open submissions, looked through row by row as far as a page may: who works on which, and which version each follows.
 //!
 //! No list is kept by worker or by version: it would be written at every claim. So a look passes over a bounded number of
 //! rows, and says what it left out.

@@ -168,6 +168,7 @@ const PAYLOADS: &[(&str, &str)] = &[
     ("sign-request", SIGN_LATER),
     ("site-list", r#"{"fqdn":"site.example","action":"ADD","policy":{}}"#),
     ("site-list", r#"{"fqdn":"site.example","action":"DELETE"}"#),
+    ("site-list-check", r#"{}"#),
     ("skill-registry", r#"{}"#),
     ("skill-registry", r#"{"skill":"sk_0123456789abcdef","reason":"it leaks keys"}"#),
     ("skill-review", r#"{"repo_url":"https://github.com/google/skills","skill_name":"a"}"#),

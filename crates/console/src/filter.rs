@@ -9,7 +9,7 @@ use wire::{Millis, SubmissionId, Time};
 pub(crate) struct Filter {
     pub(crate) terms: Vec<Term>,
     pub(crate) query: Query,
-    /// What could not be understood, as sentences.
+    /// The terms that could not be understood, as sentences.
     pub(crate) problems: Vec<String>,
     /// A word alone: an id, the beginning of one, or a key.
     pub(crate) word: Option<String>,

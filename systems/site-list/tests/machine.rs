@@ -416,7 +416,7 @@ async fn a_log_of_others_takes_a_leaf_late_and_merges_it_later() {
     }
 }
 
-async fn with_sigsum(world: &World, log: &SigsumLog) -> Running {
+pub(crate) async fn with_sigsum(world: &World, log: &SigsumLog) -> Running {
     let folder = tempfile::tempdir().expect("there is room");
     let key = folder.path().join("key");
     let settings = format!(

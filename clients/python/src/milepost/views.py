@@ -112,6 +112,7 @@ class Attempt(_Attempt, total=False):
 class _WholeSubmission(Submission, total=False):
     attempts: list[Attempt]
     attempts_left_out: int
+    replaced: dict[str, Json]
 
 
 class WholeSubmission(_WholeSubmission):
@@ -221,6 +222,7 @@ _Event = TypedDict(
 
 
 class Event(_Event, total=False):
+    pipeline: str
     error: Failed
     worker: str
     notified: list[dict[str, Any]]

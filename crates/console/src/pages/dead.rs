@@ -30,7 +30,7 @@ struct Group {
     pipeline: String,
     state: String,
     code: String,
-    /// What the newest of them says.
+    /// The message of the newest of them.
     message: String,
     count: String,
     list: String,

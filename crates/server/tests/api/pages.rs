@@ -198,7 +198,7 @@ async fn browsers_are_sent_to_the_console_and_programs_are_told_what_is_here() {
 #[tokio::test]
 async fn files_of_pages_are_kept_until_another_version_is_there() {
     let server = Server::start().await;
-    for name in ["console.css", "console.js", "htmx.js", "hx-sse.js", "icon.svg"] {
+    for name in ["console.css", "console.js", "evidence.js", "htmx.js", "hx-sse.js", "icon.svg"] {
         let path = format!("/console/assets/{name}");
         let first = server.get(&path).await;
         assert_eq!(first.status, 200, "{name}");
