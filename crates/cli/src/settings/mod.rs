@@ -9,12 +9,14 @@ mod file;
 mod layers;
 mod origin;
 mod params;
+mod queue;
 mod system;
 
 pub(crate) use file::{ConfigFile, Fault};
 pub(crate) use layers::{Given, layered, serving};
 pub(crate) use origin::rows;
 pub(crate) use params::Params;
+pub(crate) use queue::Queues;
 
 use std::path::PathBuf;
 

@@ -371,6 +371,7 @@ async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
         max: 1,
         arriving: false,
         only: None,
+        lease: None,
     };
     let granted = server.engine.claim(claim, std::time::Duration::ZERO).await.unwrap();
     let task = json!({ "token": granted[0].token.to_string(), "outcome": "good", "output": { "grams": 1 } });
