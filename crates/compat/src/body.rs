@@ -61,7 +61,10 @@ mod tests {
         let body = |text: &str| Some(Json::parse(text).unwrap());
         let sent = |text: &str, kind| payload(body(text), kind).unwrap();
         let (pulled_json, kind) = pulled(&sent(r#"{"n": 1.50}"#, ContentType::Json));
-        assert_eq!((BASE64_STANDARD.decode(pulled_json).unwrap(), kind), (br#"{"n": 1.50}"#.to_vec(), "json"));
+        assert_eq!(
+            (BASE64_STANDARD.decode(pulled_json).unwrap(), kind),
+            (br#"{"n": 1.50}"#.to_vec(), "json")
+        );
         assert_eq!(pulled(&sent(r#""hi""#, ContentType::Text)), ("hi".to_owned(), "text"));
         assert_eq!(pulled(&sent(r#""aGk=""#, ContentType::Bytes)), ("aGk=".to_owned(), "bytes"));
         for (text, kind) in

@@ -141,7 +141,10 @@ impl Queues {
         let found = self.each().find(|named| named.name() == name);
         found.ok_or_else(|| {
             let shown: String = name.chars().take(64).collect();
-            Trouble::new(404, format!("there is no queue `{shown}`; the settings declare them as `[queue.NAME]`"))
+            Trouble::new(
+                404,
+                format!("there is no queue `{shown}`; the settings declare them as `[queue.NAME]`"),
+            )
         })
     }
 

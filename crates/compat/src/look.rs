@@ -91,7 +91,8 @@ pub(crate) async fn peek(call: Call, queues: Queues) -> Answer {
     found.truncate(size);
     let mut messages = Vec::new();
     for one in found {
-        let task = view.states.iter().find(|state| state.name == one.state).and_then(|state| state.task.as_deref());
+        let task =
+            view.states.iter().find(|state| state.name == one.state).and_then(|state| state.task.as_deref());
         // Lists have no payloads; one that is gone meanwhile is no message any more.
         let Ok(whole) = call.client.submission(one.id).await else { continue };
         messages.extend(task.and_then(|task| message(named.queue(), task, &whole)));
@@ -114,7 +115,8 @@ async fn waiting(client: &Client, named: Named<'_>, state: &str) -> Result<Vec<S
     let (mut found, mut after) = (Vec::new(), None);
     for _ in 0..PAGES_MAX {
         let page = client.submissions(&filter, &Page { limit: Some(PAGE), after }).await?;
-        found.extend(page.submissions.into_iter().filter(|one| status == Status::Dead || one.lease.is_none()));
+        found
+            .extend(page.submissions.into_iter().filter(|one| status == Status::Dead || one.lease.is_none()));
         after = page.next;
         if after.is_none() {
             break;
@@ -125,8 +127,7 @@ async fn waiting(client: &Client, named: Named<'_>, state: &str) -> Result<Vec<S
 
 fn message(queue: &Queue, task: &str, view: &SubmissionView) -> Option<Value> {
     let (body, content_type) = pulled(&queue.body(task, view.id, view.payload.as_ref()?));
-    let reference =
-        MessageRef { submission: view.id, state: view.state.clone(), requeues: view.requeues };
+    let reference = MessageRef { submission: view.id, state: view.state.clone(), requeues: view.requeues };
     Some(json!({
         "id": id(view.id, &view.state, view.requeues),
         "timestamp_ms": view.created_at.millis(),

@@ -66,8 +66,7 @@ pub(crate) fn batch_size(wanted: Option<usize>) -> Result<usize, Trouble> {
 
 fn message(queue: &Queue, task: &TaskView) -> Value {
     let (body, content_type) = pulled(&queue.body(&task.task, task.submission, &task.payload));
-    let lease =
-        LeaseId { token: task.token.clone(), task: task.task.to_string(), attempt: task.attempt };
+    let lease = LeaseId { token: task.token.clone(), task: task.task.to_string(), attempt: task.attempt };
     json!({
         "id": id(task.submission, &task.state, task.requeues),
         "timestamp_ms": task.submission.made_at().millis(),

@@ -84,7 +84,9 @@ async fn one(
     message: &MessageRef,
 ) -> Result<Option<String>, client::Error> {
     let view = client.submission(message.submission).await?;
-    if view.pipeline != named.queue().pipeline || view.state != message.state || view.requeues != message.requeues
+    if view.pipeline != named.queue().pipeline
+        || view.state != message.state
+        || view.requeues != message.requeues
     {
         return Ok(Some("the message is not in the queue any more".to_owned()));
     }

@@ -70,8 +70,10 @@ pub(crate) async fn many(call: Call, queues: Queues) -> Answer {
     }
     let waits = delay_seconds.is_some_and(|seconds| seconds > 0) || messages.iter().any(Message::waits);
     let now = if waits { Some(now(&call.client).await?) } else { None };
-    let submissions =
-        messages.into_iter().map(|message| message.submission(delay_seconds, now)).collect::<Result<_, _>>()?;
+    let submissions = messages
+        .into_iter()
+        .map(|message| message.submission(delay_seconds, now))
+        .collect::<Result<_, _>>()?;
     let many = SubmitMany { submissions };
     let answer = call.client.submit_many(&queue.pipeline, &many, once(&call)).await?;
     let refused = answer.results.iter().enumerate().filter_map(|(index, result)| {

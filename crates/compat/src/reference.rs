@@ -37,8 +37,7 @@ pub(crate) fn id(submission: SubmissionId, state: &str, requeues: u32) -> String
 }
 
 pub(crate) fn write(reference: &impl Serialize) -> String {
-    BASE64_URL_SAFE_NO_PAD
-        .encode(serde_json::to_vec(reference).expect("a reference has only string keys"))
+    BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(reference).expect("a reference has only string keys"))
 }
 
 /// Reads a reference; none is one that was not given out here.

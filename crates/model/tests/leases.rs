@@ -105,7 +105,11 @@ fn a_claim_may_ask_for_another_lease_than_the_state_gives() {
     story.tell(&claim("12h")).unwrap();
     story.pass("5m");
     story.wake();
-    assert_eq!(story.row().attempt, 2, "an attempt takes no longer than the state allows, whatever the lease");
+    assert_eq!(
+        story.row().attempt,
+        2,
+        "an attempt takes no longer than the state allows, whatever the lease"
+    );
 }
 
 #[test]
@@ -249,10 +253,15 @@ fn a_worker_says_when_it_is_tried_again_and_the_rule_how_often() {
     for pause in ["7s", "1h"] {
         let token = story.claim_any();
         let Command::Fail(failed) = fail(token, "broken", true) else { unreachable!("it is one") };
-        let later = |after: &str| Command::Fail(Fail { after: Some(after.parse().unwrap()), ..failed.clone() });
+        let later =
+            |after: &str| Command::Fail(Fail { after: Some(after.parse().unwrap()), ..failed.clone() });
         assert_eq!(story.tell(&later("8d")).unwrap_err().code, Code::InvalidRequest, "that is another state");
         story.tell(&later(pause)).unwrap();
-        assert_eq!(story.tell(&later("9s")).unwrap_err().code, Code::StaleLease, "another pause is no repeat");
+        assert_eq!(
+            story.tell(&later("9s")).unwrap_err().code,
+            Code::StaleLease,
+            "another pause is no repeat"
+        );
         story.pass(pause);
         story.now = Time::from_millis(story.now.millis() - 1);
         story.wake();

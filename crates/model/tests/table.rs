@@ -191,8 +191,9 @@ fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
         let claim = model::command::Claim { worker: "w".into(), tasks: vec!["any.task".into()], lease: None };
         return table.row("claim", story, &Command::Claim(claim));
     };
-    let claim =
-        |task: &str| Command::Claim(model::command::Claim { worker: "w".into(), tasks: vec![task.into()], lease: None });
+    let claim = |task: &str| {
+        Command::Claim(model::command::Claim { worker: "w".into(), tasks: vec![task.into()], lease: None })
+    };
     table.row(&format!("claim {task}"), story, &claim(&task));
     table.row("claim another task", story, &claim("other.task"));
     table.row("finish without a lease", story, &finish(stale, "done", "{}"));

@@ -146,7 +146,12 @@ impl Stage<'_> {
             }
             let token = self.lease(fail.lease.as_deref())?;
             let failure = Failure { code: fail.code.clone(), message: fail.message.clone() };
-            self.settle(Command::Fail(command::Fail { token, failure, retryable: fail.retryable, after: None }))?;
+            self.settle(Command::Fail(command::Fail {
+                token,
+                failure,
+                retryable: fail.retryable,
+                after: None,
+            }))?;
         }
         Ok(())
     }

@@ -121,7 +121,11 @@ impl ConfigFile {
 
     /// Counts the settings of the file.
     pub(crate) fn count(&self) -> usize {
-        self.serve.len() + self.client.len() + self.params.count() + self.systems.len() + self.queues.queues.len()
+        self.serve.len()
+            + self.client.len()
+            + self.params.count()
+            + self.systems.len()
+            + self.queues.queues.len()
     }
 
     /// Returns the systems that the file turns on, with the settings they have in it.

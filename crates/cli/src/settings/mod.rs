@@ -16,7 +16,6 @@ pub(crate) use file::{ConfigFile, Fault};
 pub(crate) use layers::{Given, layered, serving};
 pub(crate) use origin::rows;
 pub(crate) use params::Params;
-pub(crate) use queue::Queues;
 
 use std::path::PathBuf;
 

@@ -40,7 +40,8 @@ pub(crate) struct Queues {
 impl Queues {
     /// Returns the foreign interface over the queues, where there are any.
     pub(crate) fn interface(&self) -> Option<Arc<dyn System>> {
-        (!self.queues.is_empty()).then(|| Arc::new(compat::cloudflare(self.queues.clone())) as Arc<dyn System>)
+        (!self.queues.is_empty())
+            .then(|| Arc::new(compat::cloudflare(self.queues.clone())) as Arc<dyn System>)
     }
 }
 
@@ -127,10 +128,7 @@ pub(super) fn read(text: &str, value: &DeValue<'_>, at: &Range<usize>) -> (Queue
     (queues, faults)
 }
 
-fn read_one(
-    name: &str,
-    table: &Spanned<DeValue<'_>>,
-) -> Result<(Queue, Option<Consumer>), ::system::Fault> {
+fn read_one(name: &str, table: &Spanned<DeValue<'_>>) -> Result<(Queue, Option<Consumer>), ::system::Fault> {
     let DeValue::Table(settings) = table.get_ref() else {
         return Err(::system::Fault::new(format!("this is a table: write `[{QUEUE}.{name}]`")));
     };
@@ -144,7 +142,8 @@ fn read_one(
 }
 
 fn queue(name: &str, table: Table) -> Result<Queue, String> {
-    let Table { pipeline, tasks, outcomes, body, max_retries, retry_delay, dead_letter_queue, purge, .. } = table;
+    let Table { pipeline, tasks, outcomes, body, max_retries, retry_delay, dead_letter_queue, purge, .. } =
+        table;
     for name in [Some(name), dead_letter_queue.as_deref()].into_iter().flatten() {
         if !Queue::is_name(name) {
             return Err(format!("`{name}` is no name of a queue: use up to 64 letters, digits, - and _"));
@@ -191,11 +190,12 @@ impl ConsumerTable {
         let wrong = |message: String| ::system::Fault::new(message);
         let url = fetch::normalized(&self.url)
             .map_err(|error| wrong(format!("`consumer.url` cannot be used: {error}")))?;
-        let size = within("max-batch-size", self.max_batch_size.unwrap_or(10), (1, BATCH_SIZE_MAX)).map_err(wrong)?;
+        let size = within("max-batch-size", self.max_batch_size.unwrap_or(10), (1, BATCH_SIZE_MAX))
+            .map_err(wrong)?;
         let wait = self.max_batch_timeout.unwrap_or(Millis::from_secs(5));
         let wait = within("max-batch-timeout", wait, (Millis::ZERO, BATCH_TIMEOUT_MAX)).map_err(wrong)?;
-        let concurrency =
-            within("max-concurrency", self.max_concurrency.unwrap_or(1), (1, CONCURRENCY_MAX)).map_err(wrong)?;
+        let concurrency = within("max-concurrency", self.max_concurrency.unwrap_or(1), (1, CONCURRENCY_MAX))
+            .map_err(wrong)?;
         let most = self.within.unwrap_or(Millis::from_secs(60));
         let most = within("within", most, (Millis::from_secs(1), WITHIN_MAX)).map_err(wrong)?;
         let keys = keys(&self.secret_file)?;
@@ -204,7 +204,11 @@ impl ConsumerTable {
     }
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(name: &str, value: T, (least, most): (T, T)) -> Result<T, String> {
+fn within<T: PartialOrd + std::fmt::Display>(
+    name: &str,
+    value: T,
+    (least, most): (T, T),
+) -> Result<T, String> {
     match value >= least && value <= most {
         true => Ok(value),
         false => Err(format!("`consumer.{name}` is {value}; it is between {least} and {most}")),
@@ -219,7 +223,10 @@ fn keys(file: &Path) -> Result<Vec<Key>, ::system::Fault> {
         let long = line.trim_start_matches("whsec_").len() >= SECRET_BYTES_MIN * 4 / 3;
         Key::read(line).filter(|_| long).ok_or_else(|| {
             let wanted = "write each as whsec_ and base64 of 24 bytes or more";
-            ::system::Fault::new(format!("`{name}`: {} has a line that is no secret: {wanted}", file.display()))
+            ::system::Fault::new(format!(
+                "`{name}`: {} has a line that is no secret: {wanted}",
+                file.display()
+            ))
         })
     });
     keys.collect()

@@ -1,5 +1,6 @@
 //! The real binary: run to its end, or as a server.
 
+pub(crate) mod node;
 pub(crate) mod python;
 #[allow(clippy::duplicate_mod, reason = "the stories of the audit log's tests bring it along as well")]
 #[path = "../../../model/tests/support/shipped.rs"]

@@ -8,8 +8,8 @@ use model::entry::EntryChange;
 use model::submission::{Attempts, Wait};
 use model::token::Bits;
 use model::{
-    Caller, Code, Command, Digest, Documents, LeaseToken, Millis, Name, Pipeline, Refusal, Status, Submission,
-    SubmissionId, Time,
+    Caller, Code, Command, Digest, Documents, LeaseToken, Millis, Name, Pipeline, Refusal, Status,
+    Submission, SubmissionId, Time,
 };
 use serde::{Deserialize, Serialize};
 use store::RequestKey;

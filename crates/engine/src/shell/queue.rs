@@ -424,7 +424,16 @@ mod tests {
 
     fn wanting(task: &str, max: usize) -> ClaimMany {
         let (tasks, pipelines, labels) = (vec![task.into()], Vec::new(), BTreeMap::new());
-        ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false, only: None, lease: None }
+        ClaimMany {
+            worker: "w".into(),
+            tasks,
+            pipelines,
+            labels,
+            max,
+            arriving: false,
+            only: None,
+            lease: None,
+        }
     }
 
     /// Returns whether each claim of the next batch looks at its queue, and what the claim asks for.

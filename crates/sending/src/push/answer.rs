@@ -64,14 +64,17 @@ impl Answer {
     pub(super) fn read(body: &[u8]) -> Result<Answer, Failure> {
         let wanted = "answer {\"acks\": [{\"id\", \"outcome\", \"output\"}], \"retries\": [{\"id\", \"delay_seconds\"}]}";
         let invalid = |reason: String| {
-            Failure::new(INVALID, format!("the consumer's answer {}; {wanted}", tame(&reason, WORDS_CHARS_MAX)))
+            Failure::new(
+                INVALID,
+                format!("the consumer's answer {}; {wanted}", tame(&reason, WORDS_CHARS_MAX)),
+            )
         };
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(invalid("is empty".to_owned()));
         }
         Json::check_bytes(body).map_err(|error| invalid(format!("is not strict JSON: {error}")))?;
-        let said: Said = serde_json::from_slice(body)
-            .map_err(|error| invalid(format!("has another shape: {error}")))?;
+        let said: Said =
+            serde_json::from_slice(body).map_err(|error| invalid(format!("has another shape: {error}")))?;
         let mut answer = Answer::default();
         said.acks.into_iter().for_each(|ack| answer.note(ack.id.clone(), Word::Ack(ack)));
         said.retries.into_iter().for_each(|retry| answer.note(retry.id.clone(), Word::Retry(retry)));
