@@ -113,7 +113,15 @@ impl Server {
 
     /// Starts one with the repository's pipelines.
     pub(crate) fn with_own_pipelines() -> Server {
-        Server::start_with_own(TempDir::new().expect("a temporary folder"))
+        Server::with_own_and(&[])
+    }
+
+    /// Starts one with the repository's pipelines and more arguments.
+    pub(crate) fn with_own_and(args: &[String]) -> Server {
+        let folder = TempDir::new().expect("a temporary folder");
+        let pipelines = folder.path().join("pipelines");
+        shipped::gather(&pipelines);
+        Server::start_in(folder, &pipelines, args, &[])
     }
 
     /// Starts one with the repository's pipelines, whose door opens to this token only.

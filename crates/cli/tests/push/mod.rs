@@ -3,3 +3,4 @@
 mod consumer;
 mod deliver;
 mod settings;
+mod skills;
