@@ -95,7 +95,7 @@ impl Node {
         self,
         listener: TcpListener,
         mut options: server::Options,
-        (senders, consumers, systems): (Option<Senders>, Consumers, Systems),
+        (senders, consumers, mut systems): (Option<Senders>, Consumers, Systems),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         options.listen = listener.local_addr()?;
@@ -116,6 +116,7 @@ impl Node {
             stop_sending.send_replace(true);
         };
         let site = Site::new(self.engine.clone(), options, systems.mounts()?);
+        let site = site.listening(systems.take_bound());
         let running = systems.run(&site, &stop_sending.subscribe())?;
         let served = site.serve(listener, over).await;
         stop_sending.send_replace(true);

@@ -28,6 +28,7 @@ mod python;
 mod scenarios;
 mod secrets;
 mod serve;
+mod site_list;
 mod stores;
 mod tls;
 mod tokens;

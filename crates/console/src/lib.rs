@@ -10,8 +10,10 @@ mod answer;
 mod ask;
 mod assets;
 mod commands;
+mod diff;
 mod fields;
 mod filter;
+mod flow;
 mod follow;
 mod form;
 pub mod layout;
@@ -31,6 +33,6 @@ pub use refused::refused;
 pub use session::{SESSION, is_from_here, session};
 pub use table::{Handler, Route, TABLE};
 
-/// What browsers are told that a page may load and do: what this server gives, and nothing else.
+/// The policy that browsers get: a page may load and do what this server gives, and nothing else.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                           form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -1,6 +1,6 @@
-//! What was done, in a sentence on top of the page one comes back to.
+//! A notice of what was done: a sentence on top of the page one comes back to.
 
-/// What a form has done, by the word that stands in the address; no text comes from there.
+/// Returns what a form has done, by the word that stands in the address; no text comes from there.
 const SENTENCES: &[(&str, &str)] = &[
     ("acted", "Done. The timeline shows what came of it."),
     ("claimed", "The review is yours."),
@@ -12,6 +12,8 @@ const SENTENCES: &[(&str, &str)] = &[
     ("acknowledged", "Acknowledged. It no longer needs an investigation."),
     ("held", "The hold is in force."),
     ("released", "The hold is released."),
+    ("paused", "The service is paused. What its worker has is not taken back."),
+    ("resumed", "The pause is over. The next batch goes at once."),
     ("replayed", "The message is sent again."),
     ("stopped", "The operation stops behind the submission it is at. What was done stays done."),
     ("revoked", "The token is revoked."),

@@ -9,8 +9,8 @@ pub use attempt::{Attempt, Attempts};
 pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
-    Approval, Assignment, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status,
-    SubmissionId,
+    Approval, Assignment, Children, Failure, Fingerprint, Investigation, InvestigationStatus, Progress,
+    Reported, Status, SubmissionId,
 };
 
 use std::collections::BTreeMap;
@@ -75,6 +75,9 @@ pub struct Submission {
     /// The counts of what became of the submissions that this one made.
     #[serde(default, skip_serializing_if = "Children::is_none")]
     pub children: Children,
+    /// The place in its queue of the child that was made last: the next stand behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_child_at: Option<Time>,
     /// Set if the submission has made all of them: it makes no more, however often it comes back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sealed: bool,
@@ -183,6 +186,7 @@ impl Submission {
             seat: None,
             parked: None,
             children: Children::default(),
+            last_child_at: None,
             sealed: false,
             labels: BTreeMap::new(),
             parent: None,
@@ -354,14 +358,16 @@ pub struct Documents {
     /// The last output of each state's task.
     pub outputs: BTreeMap<Name, Json>,
     pub result: Option<Json>,
+    /// By the revision of the amendment: the members of the payload that it replaced, as they were before.
+    pub replaced: BTreeMap<u64, Json>,
 }
 
 impl Documents {
     /// Counts the bytes of text in all documents.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let outputs = self.outputs.values();
-        outputs.chain([&self.payload]).chain(&self.result).map(|document| document.as_str().len()).sum()
+        let others = self.outputs.values().chain(self.replaced.values());
+        others.chain([&self.payload]).chain(&self.result).map(|document| document.as_str().len()).sum()
     }
 
     /// Sets a document by its stored name: the inverse of `DocumentName`'s text.
@@ -369,6 +375,10 @@ impl Documents {
         match name {
             "payload" => self.payload = body,
             "result" => self.result = Some(body),
+            _ if name.starts_with("replaced/") => {
+                let revision = name.strip_prefix("replaced/").and_then(|revision| revision.parse().ok());
+                self.replaced.extend(revision.map(|revision| (revision, body)));
+            }
             _ => {
                 let state = name.strip_prefix("output/").unwrap_or(name);
                 self.outputs.insert(state.into(), body);

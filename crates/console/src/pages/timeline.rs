@@ -1,8 +1,9 @@
-//! What happened to a submission, as its page tells it.
+//! The timeline of a submission, as its page tells it.
 
 use wire::api::EventView;
 use wire::event::Kind;
 
+use crate::diff::Changed;
 use crate::look::{Eye, span};
 use crate::parts::{Id, When};
 use crate::raw::Raw;
@@ -23,9 +24,11 @@ pub(crate) struct Moment {
     pub(crate) after: String,
     pub(crate) attempt: u32,
     pub(crate) error: String,
-    /// What a person wrote.
+    /// The words that a person wrote.
     pub(crate) note: String,
     pub(crate) metadata: Option<Raw>,
+    /// The members that an amendment changed.
+    pub(crate) changed: Vec<Changed>,
     pub(crate) notified: Vec<Notice>,
 }
 
@@ -72,6 +75,7 @@ fn moment(eye: &Eye, event: &EventView, before: Option<wire::Time>) -> Moment {
             .map(|error| format!("{}: {}", error.code, error.message))
             .unwrap_or_default(),
         note: note(event),
+        changed: Vec::new(),
         metadata: event.metadata.as_ref().filter(|metadata| !metadata.is_null()).map(Raw::of),
         notified: notified.collect(),
     }

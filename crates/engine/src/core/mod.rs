@@ -273,6 +273,7 @@ impl Core {
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let arrival = |received: &store::Received| door.arrival(received);
+        let certain = |now: Time| self.trust.certain(now);
         let holds = self.holds.current();
         let mut take = Take {
             documents: &wants_documents,
@@ -280,6 +281,7 @@ impl Core {
             leaves_lane: &leaves_lane,
             limits: &limits,
             arrival: &arrival,
+            certain: &certain,
             ..plan.take(due)
         };
         if holds.next_expiry().is_some() {
@@ -345,8 +347,8 @@ impl Core {
         }
         self.epoch = Some(news.epoch);
         self.arrivals = Some((news.now, news.arrivals));
-        self.answers.add(&news.kept, news.now);
         self.trust = news.trust.clone();
+        self.answers.add(&news.kept, self.trust.known().unwrap_or(news.now));
     }
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {

@@ -5,6 +5,7 @@ mod access;
 mod actions;
 mod acts;
 mod amend;
+mod apart;
 mod bad_input;
 mod bombs;
 mod children;
