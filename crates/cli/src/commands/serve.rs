@@ -125,7 +125,9 @@ impl Serve {
         let place = self.place()?;
         // Before anything is made: a server that cannot listen leaves nothing behind.
         let listener = self.bind().await?;
-        let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        let mut systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        let queues = settings.map(|file| file.queues.clone()).unwrap_or_default();
+        systems.extend(queues.interface());
         let mut systems = Systems::new(systems, &place, self.sending.policy())?;
         systems.listen().await?;
         let options =
@@ -163,7 +165,8 @@ impl Serve {
             options.traced = Some(crate::otel::adopt);
         }
         let senders = self.sending.senders(&node, mail_server);
-        node.serve(listener, options, (senders, systems), stop).await
+        let consumers = node.consumers(self.sending.policy(), queues.consumers);
+        node.serve(listener, options, (senders, consumers, systems), stop).await
     }
 
     async fn bind(&self) -> Result<TcpListener, Stop> {

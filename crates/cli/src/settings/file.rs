@@ -11,6 +11,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::de::{DeTable, DeValue};
 
 use super::params::{PARAMS, Params};
+use super::queue::{self, QUEUE, Queues};
 use super::system::{self, SYSTEM};
 use super::{CLIENT, client_settings, serve_settings, settings};
 use crate::exit::Stop;
@@ -28,6 +29,8 @@ pub(crate) struct ConfigFile {
     pub(crate) params: Params,
     /// The names of the systems that it turns on.
     pub(crate) systems: Vec<&'static str>,
+    /// The queues that it declares, and who they are pushed to.
+    pub(crate) queues: Queues,
     /// All of it, for the systems that read their own tables.
     text: String,
     pub(crate) faults: Vec<Fault>,
@@ -95,6 +98,11 @@ impl ConfigFile {
                     file.systems = systems.iter().map(|system| system.name()).collect();
                     file.faults.extend(faults);
                 }
+                value if key.get_ref() == QUEUE => {
+                    let (queues, faults) = queue::read(text, value, &key.span());
+                    file.queues = queues;
+                    file.faults.extend(faults);
+                }
                 value if key.get_ref() == PARAMS => {
                     let (params, faults) = Params::read(text, value, &key.span());
                     file.params = params;
@@ -113,7 +121,11 @@ impl ConfigFile {
 
     /// Counts the settings of the file.
     pub(crate) fn count(&self) -> usize {
-        self.serve.len() + self.client.len() + self.params.count() + self.systems.len()
+        self.serve.len()
+            + self.client.len()
+            + self.params.count()
+            + self.systems.len()
+            + self.queues.queues.len()
     }
 
     /// Returns the systems that the file turns on, with the settings they have in it.

@@ -9,6 +9,7 @@ mod file;
 mod layers;
 mod origin;
 mod params;
+mod queue;
 mod system;
 
 pub(crate) use file::{ConfigFile, Fault};

@@ -3,11 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-use crate::common::Server;
+use crate::common::{Server, node};
 
 const FILES: &[(&str, &str)] = &[
     ("package.json", include_str!("files/package.json")),
@@ -18,30 +17,6 @@ const FILES: &[(&str, &str)] = &[
     ("looks.mjs", include_str!("files/looks.mjs")),
     ("ledger.mjs", include_str!("files/ledger.mjs")),
 ];
-
-/// Returns a folder with the scenarios and what they are made with, made once for all runs.
-fn scenarios() -> PathBuf {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
-    std::fs::create_dir_all(&folder).unwrap();
-    let lock = folder.join("package-lock.json");
-    let is_made = folder.join("complete").exists()
-        && std::fs::read_to_string(&lock).is_ok_and(|known| known == include_str!("files/package-lock.json"));
-    for (name, text) in FILES {
-        std::fs::write(folder.join(name), text).unwrap();
-    }
-    if !is_made {
-        let mut install = Command::new("npm");
-        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder);
-        let output =
-            install.output().unwrap_or_else(|error| panic!("npm: {error}; install the Debian package npm"));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        // Last: an installation that was cut off is made anew.
-        std::fs::write(folder.join("complete"), "").unwrap();
-    }
-    folder
-}
 
 /// Returns the folder where screenshots are kept.
 fn shots() -> PathBuf {
@@ -72,10 +47,13 @@ impl Guarded {
     }
 
     fn play(&self, scenario: &str) -> Child {
-        let mut node = Command::new("node");
-        node.args(["run.mjs", scenario, &self.server.url, &self.token]).arg(shots()).current_dir(scenarios());
-        node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        node.spawn().unwrap_or_else(|error| panic!("node: {error}; install the Debian package nodejs"))
+        let mut command = Command::new("node");
+        command
+            .args(["run.mjs", scenario, &self.server.url, &self.token])
+            .arg(shots())
+            .current_dir(node::folder("browser", FILES));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.spawn().unwrap_or_else(|error| panic!("node: {error}; install the Debian package nodejs"))
     }
 
     /// Plays a scenario to its end; what it asks for meanwhile is done to the server.

@@ -161,7 +161,7 @@ impl Story {
     }
 
     pub(crate) fn claim(&mut self, task: &str) -> Result<LeaseToken, Refusal> {
-        let claim = Claim { worker: "w1".into(), tasks: vec![task.into()] };
+        let claim = Claim { worker: "w1".into(), tasks: vec![task.into()], lease: None };
         match self.tell(&Command::Claim(claim))? {
             Answer::Granted { token } => Ok(token),
             other => panic!("a claim was answered {other:?}"),
@@ -227,7 +227,7 @@ impl Story {
         let model::submission::Wait::Worker { task, .. } = self.row().wait.clone() else {
             panic!("{:?} waits for no worker", self.row().wait)
         };
-        self.tell(&Command::Claim(Claim { worker: "w1".into(), tasks: vec![task] })).unwrap()
+        self.tell(&Command::Claim(Claim { worker: "w1".into(), tasks: vec![task], lease: None })).unwrap()
     }
 
     /// Submits it for later.
@@ -285,7 +285,7 @@ pub(crate) fn finish(token: LeaseToken, outcome: &str, output: &str) -> Command 
 
 pub(crate) fn fail(token: LeaseToken, code: &str, retryable: bool) -> Command {
     let failure = Failure { code: code.into(), message: "it went wrong".to_owned() };
-    Command::Fail(Fail { token, failure, retryable })
+    Command::Fail(Fail { token, failure, retryable, after: None })
 }
 
 pub(crate) fn act(action: &str) -> Act {
