@@ -127,6 +127,7 @@ impl Story {
             seed,
             tank: model::schema::Tank::full(),
             pseudonyms: [7; 32],
+            links: None,
         };
         let current = self.row.as_ref().map(|row| Current { row, documents: &self.documents });
         decide(&self.pipeline, current, command, &context)
