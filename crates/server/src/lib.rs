@@ -19,6 +19,7 @@ mod options;
 mod pages;
 mod preconditions;
 mod problem;
+mod public;
 mod query;
 mod rates;
 mod routes;
@@ -32,6 +33,7 @@ mod tls;
 mod trace;
 
 pub use access::{Doors, doors};
+pub use app::public::{PublicPages, PublicPipeline};
 pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
 pub use mounts::Mounts;

@@ -12,6 +12,7 @@ use crate::access::Access;
 use crate::metrics::{Http, Metrics};
 use crate::mounts::Mounts;
 use crate::options::Options;
+use crate::public::Turns;
 use crate::rates::Rates;
 use crate::shares::{Bounds, Shares};
 
@@ -28,6 +29,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
+    pub(crate) public: Turns,
     pub(crate) metrics: Metrics,
     pub(crate) mounts: Vec<Mounts>,
     pub(crate) requests: Shares,
@@ -60,6 +62,7 @@ impl Server {
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
+            public: Turns::of(&options.public),
             metrics,
             mounts,
             requests: shares("requests", options.requests_max),

@@ -93,8 +93,10 @@ mod tests {
         let client = "\n# For commands that ask a server, where MILEPOST_CONFIG names this file.\n";
         let params = "\n# Parameters of a pipeline of the folder `pipelines`, in place of the defaults in its file.\n\
             #[params.skill-review]\n#approve_min = 90\n";
+        let public = "\n# A pipeline that everybody may submit to, at /public/skill-review; see docs/public.md.\n\
+            #[public.skill-review]\n#title = \"Submit a skill\"\n";
         let (serve, asking) = (example(&serve_settings()), example(&client_settings()));
-        let body = format!("{serve}{params}{client}[{CLIENT}]\n{asking}");
+        let body = format!("{serve}{params}{public}{client}[{CLIENT}]\n{asking}");
         compare("packaging/milepost.toml", &format!("{head}{body}"));
     }
 }

@@ -105,7 +105,7 @@ fn described(open: &Open) -> Result<Answer, Refusal> {
         fields: fields.as_deref(),
         schema: source.and_then(|source| Json::parse(&source).ok()),
         reason: open.app.submitting_takes_a_reason(name)?,
-        submit: format!("{}{}", open.base(), form_path(name)),
+        submit: format!("{}{}", open.ask.server(), form_path(name)),
     };
     Ok(document(200, &view))
 }
@@ -159,7 +159,7 @@ async fn of_program(open: &Open) -> Result<Answer, Refusal> {
         return Ok(document(200, &serde_json::json!({ "fits": true })));
     }
     let receipt = submitted(open, body, open.ask.header("idempotency-key")).await?;
-    let url = format!("{}{}", open.base(), receipt_path(&open.public.name, &receipt));
+    let url = format!("{}{}", open.ask.server(), receipt_path(&open.public.name, &receipt));
     Ok(document(201, &ReceiptAnswer { receipt, url }))
 }
 

@@ -34,8 +34,6 @@ pub struct Open {
     pub ask: Ask,
     pub public: Arc<PublicPipeline>,
     pub pages: Arc<PublicPages>,
-    /// The address of the server as people reach it; none where nobody said.
-    pub base: Option<String>,
     pub turn: Turn,
 }
 
@@ -67,10 +65,6 @@ struct RefusedPage<'a> {
 }
 
 impl Open {
-    fn base(&self) -> String {
-        self.base.clone().unwrap_or_else(|| self.ask.server())
-    }
-
     fn heading(&self) -> Result<String, Refusal> {
         match &self.public.title {
             Some(title) => Ok(title.clone()),

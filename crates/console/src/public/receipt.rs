@@ -73,7 +73,7 @@ pub(crate) async fn show(open: Open) -> Result<Answer, Refusal> {
     let page = Page {
         title: &view.title,
         live,
-        address: format!("{}{path}", open.base()),
+        address: format!("{}{path}", open.ask.server()),
         thanks: paragraphs(&open.public.thanks),
         form: form_path(&open.public.name),
     };
