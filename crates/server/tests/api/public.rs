@@ -392,3 +392,40 @@ async fn a_receipt_says_how_long_others_took() {
     assert!(view["expected"]["rarely_over"].is_string(), "{view}");
     assert!(page(&server, &path).await.text.contains("Others took about"));
 }
+
+#[tokio::test]
+async fn a_mail_leads_to_the_receipt() {
+    const TOLD: &str = "name = 'told'\nversion = 1\nstart = { to = 'DONE', notify = 'author' }\n\
+        [notify.author]\nmail = 'payload.mail'\ntemplate = 'told.txt'\n[states.DONE]\nfinal = 'success'\n";
+    let options = engine::Options {
+        base_url: Some("https://m.example".to_owned()),
+        public: [model::Name::from("told")].into(),
+        ..engine::Options::default()
+    };
+    let told = PublicPipeline { name: "told".into(), rate: 5, rate_all: 5, ..PublicPipeline::default() };
+    let server =
+        Server::over(memory(&[]), &options, |options| options.public = Arc::new(PublicPages::new([told])))
+            .await;
+    server.engine.apply_delivery().await.unwrap();
+    let template = "Subject: Thanks\n\nFollow it: {{ submission.receipt }}\n";
+    let files = [("told.txt".to_owned(), template.to_owned())].into();
+    server
+        .engine
+        .apply(&model::pipeline::Source { files, ..model::pipeline::Source::new("told.toml", TOLD) })
+        .await
+        .unwrap();
+    server.post("/v1/pipelines/told/submissions", json!({ "payload": { "mail": "ada@mail.example" } })).await;
+    let mails = loop {
+        let mails = server.get("/v1/submissions?pipeline=delivery").await.json()["submissions"].clone();
+        match mails.as_array().unwrap().is_empty() {
+            // What is owed is paid by a duty, within moments.
+            true => tokio::task::yield_now().await,
+            false => break mails,
+        }
+    };
+    let mail = server.get(&format!("/v1/submissions/{}", mails[0]["id"].as_str().unwrap())).await.json();
+    let body = mail["payload"]["body"].as_str().unwrap();
+    let path = body.trim().strip_prefix("Follow it: https://m.example").unwrap_or_else(|| panic!("{body}"));
+    let receipt = json(&server, path).await;
+    assert_eq!((receipt.status, &receipt.json()["state"]), (200, &json!("DONE")), "{}", receipt.text);
+}
