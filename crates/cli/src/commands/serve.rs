@@ -1,4 +1,3 @@
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +12,7 @@ use crate::base_url;
 use crate::exit::{Exit, Stop};
 use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
+use crate::listen;
 use crate::local_server::Node;
 use crate::logging::{self, LogFormat};
 use crate::open_files;
@@ -132,7 +132,8 @@ impl Serve {
         // Before anything is made: a server that cannot listen leaves nothing behind.
         let listener = self.bind().await?;
         let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
-        let systems = Systems::new(systems, &place, self.sending.policy())?;
+        let mut systems = Systems::new(systems, &place, self.sending.policy())?;
+        systems.listen().await?;
         let public: Vec<PublicPipeline> =
             settings.into_iter().flat_map(|file| file.public.pipelines().cloned()).collect();
         let base = self.base(listener.local_addr()?, tls.is_some());
@@ -189,17 +190,8 @@ impl Serve {
     }
 
     async fn bind(&self) -> Result<TcpListener, Stop> {
-        TcpListener::bind(self.listen).await.map_err(|error| {
-            let stop = Stop::new(Exit::Negative, format!("cannot listen on {}: {error}", self.listen));
-            match error.kind() {
-                ErrorKind::AddrInUse => {
-                    stop.next("stop the server that has this port, or choose another with --listen")
-                }
-                _ => {
-                    stop.next("choose an address of this machine, and a port that you may use, with --listen")
-                }
-            }
-        })
+        let bound = TcpListener::bind(self.listen).await;
+        bound.map_err(|error| listen::failed(self.listen, &error, "with --listen"))
     }
 
     fn place(&self) -> Result<Place, Stop> {

@@ -276,12 +276,11 @@ async fn an_address_submits_so_much_a_minute_and_its_input_is_not_lost() {
 #[tokio::test]
 async fn a_flood_of_pages_is_stopped_at_the_door() {
     let server = server(parcels()).await;
-    let mut statuses = Vec::new();
-    for _ in 0..80 {
-        statuses.push(json(&server, "/public/parcels").await.status);
-    }
-    assert!(statuses[..50].iter().all(|status| *status == 200), "{statuses:?}");
-    assert!(statuses.contains(&429), "{statuses:?}");
+    let asked = (0..300).map(|_| async { json(&server, "/public/parcels").await.status });
+    let statuses = futures_util::future::join_all(asked).await;
+    let fine = statuses.iter().filter(|status| **status == 200).count();
+    assert!(fine >= 50 && statuses.contains(&429), "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
 }
 
 #[tokio::test]
