@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use server::{PublicPages, PublicPipeline};
+use store::{ManualClock, MemoryStore};
 
 use crate::server::{Answer, Grant, Server, memory};
 
@@ -374,22 +375,32 @@ async fn only_the_fields_that_are_asked_for_are_taken() {
 
 #[tokio::test]
 async fn a_receipt_says_how_long_others_took() {
-    let server = server(parcels()).await;
+    let clock = ManualClock::new();
+    let store = Arc::new(MemoryStore::new(Arc::new(clock.clone())));
+    let server = Server::over(store, &engine::Options::default(), |options| {
+        options.public = Arc::new(PublicPages::new([parcels()]));
+    })
+    .await;
     let body = |reference: &str| json!({ "payload": { "ref": reference, "owner": "ada", "weight": 5 } });
     for number in 0..6 {
-        as_root(&server, "POST", "/v1/pipelines/parcels/submissions", body(&number.to_string())).await;
-        done(&server).await;
+        let id = server.parcel(&number.to_string()).await;
+        let task = server.claim("parcels.check").await;
+        clock.advance(600_000);
+        server.finish(&task["token"], "good", json!({ "score": 1 })).await;
+        clock.advance(1_200_000);
+        let agreed = server.post(&format!("/v1/submissions/{id}/actions/approve"), json!({})).await;
+        assert_eq!(agreed.status, 200, "{}", agreed.text);
     }
     let made = submit(&server, body("mine")).await.json();
     let path = format!("/public/parcels/receipts/{}", made["receipt"].as_str().unwrap());
     let view = json(&server, &path).await.json();
-    if view["expected"].is_null() {
-        // It has been there for longer than all the others: then nobody knows.
-        assert!(page(&server, &path).await.text.contains("cannot be said"));
-        return;
-    }
-    assert!(view["expected"]["rarely_over"].is_string(), "{view}");
+    let likely: model::Millis =
+        view["expected"]["likely"].as_str().unwrap_or_else(|| panic!("{view}")).parse().unwrap();
+    // Ten minutes and twenty, off by an eighth at most.
+    assert!((1_500_000..2_100_000).contains(&likely.millis()), "{view}");
     assert!(page(&server, &path).await.text.contains("Others took about"));
+    clock.advance(900_000);
+    assert!(page(&server, &path).await.text.contains("cannot be said at present"), "longer than others");
 }
 
 #[tokio::test]
