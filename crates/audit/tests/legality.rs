@@ -227,7 +227,7 @@ impl Game {
         Some(match kind % 12 {
             0..=2 => {
                 let Wait::Worker { task, .. } = &self.story.row().wait else { return Some(Command::Wake) };
-                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()] })
+                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()], lease: None })
             }
             // A granted action is rare enough to be given up every second time.
             3..=5 if self.story.row().request.is_some() && one.is_multiple_of(2) => {

@@ -241,7 +241,7 @@ fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Lease
         match name.split('-').next().unwrap() {
             "dead" => {
                 let failure = Failure { code: "no".into(), message: String::new() };
-                let fail = Fail { token: task.token, failure, retryable: false };
+                let fail = Fail { token: task.token, failure, retryable: false, after: None };
                 bench.machine.one(Ask::Tell(task.token.submission, Command::Fail(fail))).unwrap();
             }
             "leased" => late = Some(task.token),
@@ -256,7 +256,7 @@ fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Lease
         }
     }
     let failure = Failure { code: "no".into(), message: String::new() };
-    let fail = Fail { token, failure, retryable: false };
+    let fail = Fail { token, failure, retryable: false, after: None };
     bench.machine.one(Ask::Tell(parent, Command::Fail(fail))).unwrap();
     assert_eq!(bench.state(parent), "FAILED");
     let made = names.into_iter().map(|name| (name.clone(), SubmissionId::of_child(parent, &name)));

@@ -1,11 +1,12 @@
 //! Services as people ask for them: what is under way, what waits behind it, and what stops it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use client::{Client, Filter, Page};
 use serde::Serialize;
 use wire::api::{Held, SubmissionView};
-use wire::{Status, Time};
+use wire::{Status, SubmissionId, Time};
 use worker::Error;
 
 use crate::batch::NO_SERVICE;
@@ -21,6 +22,8 @@ const LINE_MAX: usize = 1_000;
 const FIRST_MAX: usize = 20;
 /// The states in which a batch keeps the others of its service waiting.
 const KEEPING: [&str; 3] = ["SUBMITTING", "PENDING", "DELAYED"];
+/// The label that has the service, which is the lane, too.
+const LABEL: &str = "service";
 /// The state in which a batch waits for its turn.
 const WAITING: &str = "QUEUED";
 
@@ -96,13 +99,17 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         let batches = client.submissions(&in_state(state, service), &page).await?;
         more |= batches.next.is_some();
         for batch in batches.submissions {
-            found.insert(lane(&batch), (holds(&batch), Some(view(&batch))));
+            found.insert(service_of(&batch), (holds(&batch), Some(view(&batch))));
         }
     }
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        found.entry(lane(batch)).or_insert_with(|| (holds(batch), None));
+        if let Entry::Vacant(place) = found.entry(service_of(batch)) {
+            // Or one is under way that moved from state to state between two of the questions above.
+            let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
+            place.insert((holds(batch), holder));
+        }
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
@@ -128,6 +135,15 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         (service.waiting, service.more_waiting) = (waiting.submissions.len(), waiting.next.is_some());
     }
     Ok(Services { services, more })
+}
+
+/// Finds the batch that a waiting one waits for.
+async fn holder_before(client: &Client, waiting: SubmissionId) -> Result<Option<BatchView>, Error> {
+    let why = client.why(waiting).await?;
+    let holder = why.reasons.iter().find_map(|reason| reason.details.get("holder")?["submission"].as_str());
+    let Some(id) = holder.and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let batch = client.submission(id).await?;
+    Ok((!batch.status.is_final()).then(|| view(&batch)))
 }
 
 /// Returns one service with those that are first in line. One that nobody knows has nothing to do.
@@ -181,8 +197,8 @@ pub(crate) async fn pauses(client: &Client) -> Result<Vec<(String, HoldOn)>, Err
     Ok(pause.collect())
 }
 
-fn lane(batch: &SubmissionView) -> String {
-    batch.lane.as_ref().map_or(NO_SERVICE, |lane| &*lane.key).to_owned()
+fn service_of(batch: &SubmissionView) -> String {
+    batch.labels.get(LABEL).map_or(NO_SERVICE, |service| &**service).to_owned()
 }
 
 fn holds(batch: &SubmissionView) -> Vec<HoldOn> {
@@ -200,7 +216,8 @@ fn in_state(state: &str, service: Option<&str>) -> Filter {
     Filter {
         pipeline: Some(PIPELINE.to_owned()),
         state: Some(state.to_owned()),
-        lane: service.map(str::to_owned),
+        // Not by lane: one that a hold took out of line is in none.
+        labels: service.map(|service| (LABEL.to_owned(), service.to_owned())).into_iter().collect(),
         ..Filter::default()
     }
 }

@@ -152,7 +152,7 @@ async fn clients_of_the_list_server_find_it_at_the_root_of_a_listener_of_its_own
     assert_eq!(at(Method::GET, "/", None).await, (StatusCode::OK, json!({ "status": "OK" })));
     for (number, name) in [(1, "one.example"), (2, "two.example"), (3, "three.example")] {
         let body = json!({ "fqdn": name, "action": "Add" }).to_string();
-        let made = at(Method::POST, "/submission", Some(&body)).await;
+        let made = ask(&running, Method::POST, &format!("{own}/submission"), Some(&body)).await;
         assert_eq!(made, (StatusCode::OK, json!({ "status": "OK", "id": number })));
     }
     assert_eq!(at(Method::GET, "/submission", None).await.1["total_submissions"], 3);

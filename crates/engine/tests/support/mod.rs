@@ -83,6 +83,7 @@ pub(crate) fn claim(max: usize) -> ClaimMany {
         max,
         arriving: false,
         only: None,
+        lease: None,
     }
 }
 

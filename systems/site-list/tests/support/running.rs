@@ -35,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Running {
     pub(crate) admin: Client,
     pub(crate) public: Client,
+    /// Whoever may see all pipelines, as that of mails.
+    pub(crate) owner: Client,
     /// The address of the server.
     pub(crate) url: String,
     /// The address of the list's own listener, where its settings have one.
@@ -122,6 +124,7 @@ impl Running {
         let inside = |name: &str, role| Visitor::inside(Caller::new(name, role), Some(pipelines()));
         let admin = site.client(inside("system:site-list", Role::Admin));
         let public = site.client(inside("public", Role::Submitter));
+        let owner = site.client(Visitor::inside(Caller::new("owner", Role::Admin), None));
         let (close, closed) = oneshot::channel::<()>();
         tokio::spawn(site.serve(listener, closed));
         let keeper = Keeper::new(admin.clone(), &folder.path().join("look"));
@@ -129,6 +132,7 @@ impl Running {
         let mut running = Running {
             admin,
             public,
+            owner,
             url,
             own,
             folder,
