@@ -1,7 +1,6 @@
 //! Services as people ask for them: what is under way, what waits behind it, and what stops it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use client::{Client, Filter, Page};
 use serde::Serialize;
@@ -105,10 +104,11 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        if let Entry::Vacant(place) = found.entry(service_of(batch)) {
+        let service = service_of(batch);
+        if !found.contains_key(&service) {
             // Or one is under way that moved from state to state between two of the questions above.
             let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
-            place.insert((holds(batch), holder));
+            found.insert(service, (holds(batch), holder));
         }
     }
     for (paused, hold) in pauses(client).await? {
