@@ -105,11 +105,12 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
         let service = service_of(batch);
-        if !found.contains_key(&service) {
-            // Or one is under way that moved from state to state between two of the questions above.
-            let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
-            found.insert(service, (holds(batch), holder));
+        if found.contains_key(&service) {
+            continue;
         }
+        // Or one is under way that moved from state to state between two of the questions above.
+        let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
+        found.insert(service, (holds(batch), holder));
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
