@@ -1,7 +1,6 @@
 //! Services as people ask for them: what is under way, what waits behind it, and what stops it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use client::{Client, Filter, Page};
 use serde::Serialize;
@@ -20,8 +19,9 @@ const WAITING_MAX: usize = 100;
 const LINE_MAX: usize = 1_000;
 /// Waiting batches that are shown with their places, of one service.
 const FIRST_MAX: usize = 20;
-/// The states in which a batch keeps the others of its service waiting.
-const KEEPING: [&str; 3] = ["SUBMITTING", "PENDING", "DELAYED"];
+/// The states in which a batch keeps the others of its service waiting, as they follow each other. A batch that moves on
+/// between two questions is met by one of them.
+const KEEPING: [&str; 4] = ["DELAYED", "SUBMITTING", "PENDING", "DELAYED"];
 /// The label that has the service, which is the lane, too.
 const LABEL: &str = "service";
 /// The state in which a batch waits for its turn.
@@ -105,11 +105,13 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        if let Entry::Vacant(place) = found.entry(service_of(batch)) {
-            // Or one is under way that moved from state to state between two of the questions above.
-            let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
-            place.insert((holds(batch), holder));
+        let service = service_of(batch);
+        if found.contains_key(&service) {
+            continue;
         }
+        // Or one is under way that was not among the first.
+        let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
+        found.insert(service, (holds(batch), holder));
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
