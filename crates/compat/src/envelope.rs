@@ -8,7 +8,7 @@ use system::{Call, Reply};
 use wire::Refusal;
 use wire::api::Problem;
 
-/// What an error's code begins with: the status of the answer is added to it.
+/// The base of every error's code: the status of the answer is added to it.
 const CODE: u32 = 10_000;
 
 /// A result, or what was wrong.

@@ -1,4 +1,4 @@
-//! What messages are called outside: leases that are acknowledged, messages that are purged. Opaque to whoever has them.
+//! References that callers hand back: leases that are acknowledged, messages that are purged. Opaque to whoever has them.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

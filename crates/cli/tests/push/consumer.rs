@@ -120,7 +120,7 @@ fn said(batch: &Value, say: fn(&Value) -> (&'static str, Value)) -> String {
     answer.to_string()
 }
 
-/// What a webhook's receiver would find in the headers.
+/// Returns a header as text, empty where it is not there.
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).map_or("", |value| value.to_str().unwrap())
 }

@@ -1,4 +1,4 @@
-// What a program does that was written for Cloudflare Queues: their client, with another base URL.
+// A program that was written for Cloudflare Queues: their client, with another base URL.
 import assert from "node:assert/strict";
 import Cloudflare from "cloudflare";
 
