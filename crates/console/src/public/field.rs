@@ -12,7 +12,7 @@ pub(crate) const WHOLE: &str = "p";
 
 /// A field, with what was typed into it and what is wrong with that.
 #[derive(Debug, Clone, Template)]
-#[template(path = "public/field.html")]
+#[template(path = "public/field.html", whitespace = "minimize")]
 pub(crate) struct Field {
     /// The JSON pointer to the value.
     pub(crate) pointer: String,
@@ -34,7 +34,10 @@ pub(crate) struct Field {
 pub(crate) enum Kind {
     /// One line of text, by the type of its input.
     Line(&'static str),
-    Text,
+    /// Lines of text, as many of which are shown at first.
+    Text {
+        rows: u8,
+    },
     Number,
     Yes,
     Choice(Vec<Choice>),
@@ -92,7 +95,7 @@ impl Field {
                 choices.iter_mut().for_each(|choice| choice.picked = choice.json == self.value);
             }
             Kind::Line(_) | Kind::Number => typed().trim().clone_into(&mut self.value),
-            Kind::Text | Kind::Yes | Kind::Lines { .. } | Kind::Document => self.value = typed(),
+            Kind::Text { .. } | Kind::Yes | Kind::Lines { .. } | Kind::Document => self.value = typed(),
         }
     }
 
@@ -118,7 +121,7 @@ impl Field {
             };
         }
         Some(match &self.kind {
-            Kind::Line(_) | Kind::Text => text(&self.value),
+            Kind::Line(_) | Kind::Text { .. } => text(&self.value),
             Kind::Number => number(&self.value),
             Kind::Yes => "true".to_owned(),
             Kind::Choice(choices) => {

@@ -32,11 +32,11 @@ struct Page<'a> {
     reason_missing: bool,
     /// Set if it was looked at and nothing is wrong with it.
     fits: bool,
-    /// What is wrong, where it is not about what was typed.
+    /// The sentence about what is wrong, where that is not what was typed.
     problem: &'a str,
     /// The fields with something wrong: id and title.
     wrong: Vec<(String, String)>,
-    /// What is wrong with the whole.
+    /// The sentences about the whole.
     general: &'a [String],
 }
 
@@ -163,7 +163,7 @@ async fn of_program(open: &Open) -> Result<Answer, Refusal> {
     Ok(document(201, &ReceiptAnswer { receipt, url }))
 }
 
-/// What is said over a form.
+/// The word over a form.
 enum Note {
     Fits,
     Problem(String),

@@ -170,7 +170,10 @@ fn text_kind(schema: &Value) -> Kind {
         "email" | "idn-email" => Kind::Line("email"),
         "uri" | "iri" => Kind::Line("url"),
         "date" => Kind::Line("date"),
-        "" if schema.get("pattern").is_none() && most.is_none_or(|most| most > LINE_MAX) => Kind::Text,
+        "" if schema.get("pattern").is_none() && most.is_none_or(|most| most > LINE_MAX) => {
+            // One that says nothing may be anything: it begins as a line and grows.
+            Kind::Text { rows: if most.is_some() { 4 } else { 1 } }
+        }
         _ => Kind::Line("text"),
     }
 }
@@ -224,7 +227,9 @@ fn help(about: &Value, schema: &Value, kind: &Kind) -> String {
             (None, Some(most)) => Some(format!("{most} or less.")),
             (None, None) => None,
         },
-        Kind::Line(_) | Kind::Text => number("maxLength").map(|most| format!("At most {most} characters.")),
+        Kind::Line(_) | Kind::Text { .. } => {
+            number("maxLength").map(|most| format!("At most {most} characters."))
+        }
         Kind::Lines { .. } => Some(match number("maxItems") {
             Some(most) => format!("One per line, at most {most}."),
             None => "One per line.".to_owned(),

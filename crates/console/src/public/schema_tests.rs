@@ -37,7 +37,7 @@ fn field<'f>(fields: &'f [Field], member: &str) -> &'f Field {
 fn kind(field: &Field) -> &'static str {
     match &field.kind {
         Kind::Line(input) => input,
-        Kind::Text => "lines of text",
+        Kind::Text { .. } => "lines of text",
         Kind::Number => "number",
         Kind::Yes => "yes",
         Kind::Choice(_) => "choice",
