@@ -13,7 +13,7 @@ use wire::api::SubmissionView;
 use crate::App;
 
 /// The rows that one look passes over.
-const ROWS_MAX: usize = 2_000;
+const ROWS_MAX: usize = 1_000;
 /// The rows read at a time.
 const PAGE: usize = 500;
 /// The leased submissions that are shown.

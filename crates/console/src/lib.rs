@@ -21,6 +21,7 @@ mod look;
 mod notice;
 mod pages;
 mod parts;
+pub mod public;
 mod raw;
 mod refused;
 mod session;

@@ -21,13 +21,18 @@ use crate::problem::Refused;
 /// Answers that are made at a time.
 const PLACES: usize = 16;
 
-/// The places of those who make answers.
+/// The places of those who make answers, and of those who only write them: what is made may ask for something that is written,
+/// and must not wait for its own place.
 #[derive(Debug, Clone)]
-pub(crate) struct Apart(Arc<Semaphore>);
+pub(crate) struct Apart {
+    making: Arc<Semaphore>,
+    writing: Arc<Semaphore>,
+}
 
 impl Default for Apart {
     fn default() -> Self {
-        Apart(Arc::new(Semaphore::new(PLACES)))
+        let places = || Arc::new(Semaphore::new(PLACES));
+        Apart { making: places(), writing: places() }
     }
 }
 
@@ -35,7 +40,7 @@ impl Apart {
     /// Has an answer made by a thread of its own, once there is a place. What has begun goes on when nobody waits for it any
     /// more, and keeps its place until then.
     pub(crate) async fn answer(&self, making: impl Future<Output = Response> + Send + 'static) -> Response {
-        let place = self.0.clone().acquire_owned().await;
+        let place = self.making.clone().acquire_owned().await;
         let (handle, making) = (Handle::current(), making.in_current_span());
         let made = spawn_blocking(move || {
             let _place = place;
@@ -46,7 +51,12 @@ impl Apart {
 
     /// Writes an answer as JSON, once there is a place.
     pub(crate) async fn json(&self, answer: impl Serialize + Send + 'static) -> Response {
-        self.answer(async move { Json(answer).into_response() }).await
+        let place = self.writing.clone().acquire_owned().await;
+        let written = spawn_blocking(move || {
+            let _place = place;
+            Json(answer).into_response()
+        });
+        written.await.unwrap_or_else(unmade)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::apart::Apart;
 use crate::metrics::{Http, Metrics};
 use crate::mounts::Mounts;
 use crate::options::Options;
+use crate::public::Turns;
 use crate::rates::Rates;
 use crate::running::Running;
 use crate::shares::{Bounds, Shares};
@@ -33,6 +34,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
+    pub(crate) public: Turns,
     pub(crate) metrics: Metrics,
     pub(crate) mounts: Vec<Mounts>,
     pub(crate) running: Running,
@@ -69,6 +71,7 @@ impl Server {
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
+            public: Turns::of(&options.public),
             metrics,
             mounts,
             running: Running::default(),

@@ -145,14 +145,16 @@ async fn clients_of_the_list_server_find_it_at_the_root_of_a_listener_of_its_own
     let folder = tempfile::tempdir().unwrap();
     let running = Running::with(&world, Setup { settings, ..Setup::default() }, folder).await;
     let own = running.own.clone().expect("it listens");
-    let at = |method, path: &str, body| {
-        let (url, running) = (format!("{own}{path}"), &running);
-        async move { ask(running, method, &url, body).await }
+    let at = |method, path: &str, body: Option<&str>| {
+        let (url, body) = (format!("{own}{path}"), body.map(str::to_owned));
+        let running = &running;
+        async move { ask(running, method, &url, body.as_deref()).await }
     };
     assert_eq!(at(Method::GET, "/", None).await, (StatusCode::OK, json!({ "status": "OK" })));
-    for (number, name) in [(1, "one.example"), (2, "two.example"), (3, "three.example")] {
-        let body = json!({ "fqdn": name, "action": "Add" }).to_string();
-        let made = ask(&running, Method::POST, &format!("{own}/submission"), Some(&body)).await;
+    let wishes = ["one.example", "two.example", "three.example"]
+        .map(|name| json!({ "fqdn": name, "action": "Add" }).to_string());
+    for (number, wish) in (1..).zip(&wishes) {
+        let made = at(Method::POST, "/submission", Some(wish)).await;
         assert_eq!(made, (StatusCode::OK, json!({ "status": "OK", "id": number })));
     }
     assert_eq!(at(Method::GET, "/submission", None).await.1["total_submissions"], 3);

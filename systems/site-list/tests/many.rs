@@ -63,6 +63,7 @@ async fn answer(client: &Client, task: &str, (outcome, output): (&str, &Value)) 
         labels: None,
         max: Some(AT_ONCE),
         wait: None,
+        lease: None,
     };
     for _ in 0..WAITING / AT_ONCE {
         let lent = client.claim(&claim).await.expect("the server answers").tasks;

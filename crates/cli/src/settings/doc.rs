@@ -98,8 +98,10 @@ mod tests {
             #tasks = [\"skills.tier1-scan\", \"skills.tier2-scan\", \"skills.publish\"]\n#body = \"job\"\n\
             #[queue.submission-pipeline.consumer]\n#url = \"https://scanner.example/tasks\"\n\
             #secret-file = \"/etc/milepost/scanner.secret\"\n";
+        let public = "\n# A pipeline that everybody may submit to, at /public/skill-review; see docs/public.md.\n\
+            #[public.skill-review]\n#title = \"Submit a skill\"\n";
         let (serve, asking) = (example(&serve_settings()), example(&client_settings()));
-        let body = format!("{serve}{params}{queues}{client}[{CLIENT}]\n{asking}");
+        let body = format!("{serve}{params}{queues}{public}{client}[{CLIENT}]\n{asking}");
         compare("packaging/milepost.toml", &format!("{head}{body}"));
     }
 }

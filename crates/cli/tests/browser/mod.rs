@@ -15,6 +15,7 @@ const FILES: &[(&str, &str)] = &[
     ("run.mjs", include_str!("files/run.mjs")),
     ("acts.mjs", include_str!("files/acts.mjs")),
     ("looks.mjs", include_str!("files/looks.mjs")),
+    ("public.mjs", include_str!("files/public.mjs")),
     ("ledger.mjs", include_str!("files/ledger.mjs")),
 ];
 
@@ -38,10 +39,15 @@ impl Guarded {
     fn with_settings(settings: &str) -> Guarded {
         let folder = TempDir::new().unwrap();
         let (file, config) = (folder.path().join("first.token"), folder.path().join("milepost.toml"));
-        std::fs::write(&config, settings).unwrap();
+        std::fs::write(&config, format!("{settings}\n{}", include_str!("settings.toml"))).unwrap();
         let args = ["--first-token", &file.display().to_string(), "--config", &config.display().to_string()];
         let args = args.map(str::to_owned);
-        let server = Server::start_with(&[("orders.toml", include_str!("orders.toml"))], &args, &[]);
+        let files = [
+            ("orders.toml", include_str!("orders.toml")),
+            ("wishes.toml", include_str!("wishes.toml")),
+            ("schemas/wish.json", include_str!("wish.json")),
+        ];
+        let server = Server::start_with(&files, &args, &[]);
         let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
         Guarded { server, token, _folder: folder }
     }
@@ -164,4 +170,14 @@ fn what_others_wrote_is_shown_and_never_run() {
 #[test]
 fn pages_are_read_and_forms_are_sent_without_scripts() {
     Guarded::start().plays("without_scripts");
+}
+
+#[test]
+fn a_stranger_fills_a_public_form_mends_it_and_follows_it_to_the_end() {
+    Guarded::start().plays("public_form");
+}
+
+#[test]
+fn a_public_form_works_without_scripts_and_runs_nothing_that_was_typed() {
+    Guarded::start().plays("public_form_without_scripts");
 }

@@ -1,14 +1,18 @@
 //! The engine as its callers see it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::command::{Acknowledge, Act, Amend, Note, Redrive, Review};
 use model::entry::EntryChange;
-use model::{Caller, Code, Command, LeaseToken, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace};
+use model::{
+    Caller, Code, Command, LeaseToken, Links, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace,
+};
 use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
+use wire::receipt::ReceiptKey;
 
 use super::background::Aside;
 use super::duties::Duties;
@@ -62,6 +66,10 @@ pub struct Options {
     pub payload_checks: PayloadChecks,
     /// The options for publishing the audit log; `None`: it is not published.
     pub log: Option<LogOptions>,
+    /// The address of the server as people reach it, for messages; `None`: they name no address.
+    pub base_url: Option<String>,
+    /// The pipelines that have public pages.
+    pub public: BTreeSet<Name>,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
@@ -92,6 +100,7 @@ pub struct Engine {
     /// In whose name this handle asks.
     by: Option<Caller>,
     secret: Hidden,
+    links: Option<Arc<Links>>,
     /// The part that whoever asks through this handle may use of what is bounded.
     part: Part,
 }
@@ -118,7 +127,10 @@ impl Engine {
         let hints = Arc::new(Hints::new(trust.known()));
         let secret = secret(&*store)?;
         let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret);
-        core = core.watching_the_clock(trust);
+        let receipts = ReceiptKey::new(secret_for(ReceiptKey::PURPOSE, &secret));
+        let links = options.base_url.as_deref();
+        let links = links.map(|base| Arc::new(Links::new(base, options.public.clone(), receipts)));
+        core = core.watching_the_clock(trust).with_links(links.clone());
         if let Some(decide) = options.decide {
             core = core.with_decide(decide);
         }
@@ -148,6 +160,7 @@ impl Engine {
             hurried: Arc::new(watch::Sender::new(false)),
             by: None,
             secret: Hidden(secret),
+            links,
             part: Part::Whole,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
@@ -198,7 +211,19 @@ impl Engine {
     /// A secret for one purpose, the same on all servers over the store and after a restart.
     #[must_use]
     pub fn secret_for(&self, purpose: &str) -> [u8; 32] {
-        model::Digest::of_parts(&[b"secret for\0", purpose.as_bytes(), b"\0", &self.secret.0]).0
+        secret_for(purpose, &self.secret.0)
+    }
+
+    /// Returns the addresses by which people find submissions, where the server was told its own.
+    #[must_use]
+    pub fn links(&self) -> Option<&Links> {
+        self.links.as_deref()
+    }
+
+    /// Returns the key of the deployment's receipts.
+    #[must_use]
+    pub fn receipts(&self) -> ReceiptKey {
+        ReceiptKey::new(self.secret_for(ReceiptKey::PURPOSE))
     }
 
     /// Passes on what other servers over the same store say.
@@ -454,6 +479,10 @@ fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {
 fn log_state(options: &LogOptions) -> Result<Arc<LogState>, KeyFileError> {
     let (keys, origin) = KeyFile::open(&options.key, options.origin.as_deref())?;
     Ok(Arc::new(LogState::new(origin, keys, options)))
+}
+
+fn secret_for(purpose: &str, secret: &[u8; 32]) -> [u8; 32] {
+    model::Digest::of_parts(&[b"secret for\0", purpose.as_bytes(), b"\0", secret]).0
 }
 
 /// The secret that pseudonyms are made with.

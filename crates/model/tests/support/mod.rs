@@ -62,6 +62,8 @@ pub(crate) struct Story {
     pub(crate) slots: BTreeMap<model::Name, BTreeSet<u32>>,
     /// The consequences for others, all told.
     pub(crate) owed: Vec<Owed>,
+    /// The addresses that mails name.
+    pub(crate) links: Option<std::sync::Arc<model::Links>>,
     decided: u64,
 }
 
@@ -81,6 +83,7 @@ impl Story {
             key_holder: None,
             slots,
             owed: Vec::new(),
+            links: None,
             decided: 0,
         }
     }
@@ -127,6 +130,7 @@ impl Story {
             seed,
             tank: model::schema::Tank::full(),
             pseudonyms: [7; 32],
+            links: self.links.clone(),
         };
         let current = self.row.as_ref().map(|row| Current { row, documents: &self.documents });
         decide(&self.pipeline, current, command, &context)

@@ -35,6 +35,7 @@ mod overdue;
 mod pages;
 mod peers;
 mod pipelines;
+mod public;
 mod raw;
 mod reviews;
 mod scope;

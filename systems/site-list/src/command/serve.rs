@@ -1,6 +1,7 @@
 //! `milepost site-list serve`: a distribution for browsers, from a folder alone.
 
 use std::convert::Infallible;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,7 +50,8 @@ pub(super) async fn serve(args: ServeArgs) -> Result<Shown, Failed> {
     let listener = TcpListener::bind(args.listen)
         .await
         .map_err(|error| Stop::usage(format!("cannot listen on {}: {error}", args.listen)))?;
-    eprintln!("listening on http://{}", listener.local_addr()?);
+    // A script may wait for this line; where nobody reads it, nothing is lost.
+    drop(writeln!(std::io::stderr(), "listening on http://{}", listener.local_addr()?));
     let folder: Arc<Path> = args.folder.into();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {

@@ -47,7 +47,7 @@ pub enum WriteError {
     #[error(
         "the folder {} has a log of {found} leaves, and others of this fleet have written {expected}: let all servers share \
          one folder",
-        folder.display()
+        .folder.display()
     )]
     Behind { folder: PathBuf, found: u64, expected: u64 },
 }
