@@ -55,7 +55,7 @@ pub(super) struct Answer {
 enum Word {
     Ack(Ack),
     Retry(Retry),
-    /// It is named more than once, so it cannot be told what is meant.
+    /// Named more than once, so that nobody can tell what is meant.
     Twice,
 }
 
