@@ -1,4 +1,4 @@
-//! Who may sign for a site: the policy that browsers are handed.
+//! The people who may sign for a site: the policy that browsers are handed.
 
 use serde::{Deserialize, Serialize};
 use wire::Digest;
