@@ -127,7 +127,8 @@ fn plan(session: &Session, name: &str, query: &str) -> String {
 }
 
 /// Queries that read an index from one of its ends, no further than they need, without searching for anything.
-const FROM_AN_END: [(&str, &str); 4] = [
+const FROM_AN_END: [(&str, &str); 5] = [
+    ("backup_last", "the newest"),
     ("event_bounds", "the newest position"),
     ("event_retire", "the newest position"),
     ("inbox_first", "the first few"),

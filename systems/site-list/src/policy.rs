@@ -1,4 +1,4 @@
-//! The policy that browsers are handed: who may sign for a site.
+//! The people who may sign for a site: the policy that browsers are handed.
 
 use serde::{Deserialize, Serialize};
 use wire::Digest;

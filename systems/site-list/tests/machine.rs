@@ -471,7 +471,7 @@ async fn a_log_of_others_that_rejects_or_lies_ends_the_change_and_is_looked_into
 
 /// Checks that an end is among the investigations, that the operator is told, and that the list has nothing of it.
 pub(crate) async fn looked_into(running: &Running, id: wire::SubmissionId) {
-    let open = running.admin.investigations(&Filter::default(), &Page::default()).await;
+    let open = running.owner.investigations(&Filter::default(), &Page::default()).await;
     let open = open.expect("the server answers").submissions;
     assert!(open.iter().any(|view| view.id == id), "{open:?}");
     let events = running.admin.events(id, 0).await.expect("it is there").events;

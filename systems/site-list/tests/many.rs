@@ -106,7 +106,7 @@ async fn ten_thousand_changes_that_wait_cost_no_work() {
 
     // Nothing happens for a while: duties look for timers that are due, and find none.
     let before = counted.rows.load(Ordering::Relaxed);
-    let nothing = client.feed(&FeedFilter::default(), Position::End, Duration::from_secs(3)).await;
+    let nothing = running.owner.feed(&FeedFilter::default(), Position::End, Duration::from_secs(3)).await;
     assert!(nothing.expect("the server answers").events.is_empty());
     let looked_at = counted.rows.load(Ordering::Relaxed) - before;
     assert!(looked_at < 10, "{looked_at} rows were looked at while {WAITING} changes waited");
@@ -135,7 +135,11 @@ async fn validated(hanging: usize) -> (Duration, usize) {
         made.iter().skip(hanging).map(|result| result.submission.as_ref().expect("it is taken").id).collect();
     let began = Instant::now();
     running.join(running.admin.clone());
-    let filter = FeedFilter { state: Some("PRELIMINARY_VALIDATION_OK".to_owned()), ..FeedFilter::default() };
+    let filter = FeedFilter {
+        pipeline: Some("site-list".to_owned()),
+        state: Some("PRELIMINARY_VALIDATION_OK".to_owned()),
+        ..FeedFilter::default()
+    };
     let mut follow = running.admin.follow(filter);
     while !left.is_empty() {
         left.remove(&follow.next().await.expect("the server answers").submission);

@@ -55,7 +55,7 @@ pub(super) struct Answer {
 enum Word {
     Ack(Ack),
     Retry(Retry),
-    /// Named more than once, so that nobody can tell what is meant.
+    /// Said of a message that is named more than once: it cannot be told what is meant.
     Twice,
 }
 

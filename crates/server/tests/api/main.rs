@@ -4,6 +4,7 @@
 mod access;
 mod actions;
 mod acts;
+mod addresses;
 mod amend;
 mod apart;
 mod bad_input;

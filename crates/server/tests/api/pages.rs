@@ -150,8 +150,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("POST", "/console/holds") => (Is(403), Is(403)),
         ("POST", "/console/holds/{hold}/release") => (Is(404), Is(404)),
         ("POST", "/console/deliveries/{id}/replay") => (Is(404), Is(404)),
-        ("GET", "/console/deliveries") => (Is(403), Nothing),
-        ("POST", "/console/operations") => (Is(403), Nothing),
+        ("POST", "/console/operations") => (Is(403), Free),
         (_, path) if path.starts_with("/console/operations/{operation}") => (Is(404), Is(404)),
         (
             "GET",
@@ -164,6 +163,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
             | "/console/overdue"
             | "/console/holds"
             | "/console/workers"
+            | "/console/deliveries"
             | "/console/operations"
             | "/console/tail"
             | "/console/audit",

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use engine::core::ClaimMany;
+use model::pipeline::Source;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -204,8 +205,13 @@ async fn more_than_a_thousand_tasks_are_too_many() {
 #[tokio::test]
 async fn a_worker_may_choose_its_lease_and_the_pause_after_a_failure() {
     let server = Server::start().await;
-    let id = server.parcel("r1").await;
-    let claim = json!({ "worker": "w", "tasks": ["parcels.check"], "lease": "7m" });
+    let tries = "name = 'tries'\nversion = 1\nstart = 'TRYING'\n[states.TRYING]\ntask = 'tries.try'\n\
+        retry = { times = 3, delay = '1s' }\non.done = 'DONE'\n[states.DONE]\nfinal = 'success'\n";
+    server.engine.apply(&Source::new("tries.toml", tries)).await.unwrap();
+    let id =
+        server.post("/v1/pipelines/tries/submissions", json!({ "payload": {} })).await.json()["id"].clone();
+    let id = id.as_str().unwrap();
+    let claim = json!({ "worker": "w", "tasks": ["tries.try"], "lease": "7m" });
     let task = server.post("/v1/tasks:claim", claim).await.json()["tasks"][0].clone();
     assert_eq!(task["lease"], "7m", "{task}");
     let fail = async |after: &str| {

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use app::Visitor;
@@ -46,6 +45,8 @@ pub(crate) struct Running {
     settings: String,
     fetch: fetch::Fetch,
     working: Vec<Working>,
+    /// Servers that have worked so far, each in a folder of its own.
+    servers: usize,
     _close: oneshot::Sender<()>,
 }
 
@@ -140,6 +141,7 @@ impl Running {
             settings,
             fetch,
             working: Vec::new(),
+            servers: 0,
             _close: close,
         };
         running.work(system, Worker::new(running.admin.clone(), "w"));
@@ -148,7 +150,11 @@ impl Running {
 
     /// Does the list's work by this worker.
     fn work(&mut self, system: impl System + 'static, worker: Worker) {
-        let place = self.folder.path().join(format!("desk-{}", worker_number()));
+        let place = self.folder.path().join(match self.servers {
+            0 => "desk".to_owned(),
+            number => format!("desk-{number}"),
+        });
+        self.servers += 1;
         std::fs::create_dir_all(&place).expect("there is room");
         let desk = Desk { client: self.admin.clone(), fetch: self.fetch.clone(), folder: place };
         let (stop, stopped) = oneshot::channel::<()>();
@@ -222,12 +228,6 @@ impl Running {
     pub(crate) async fn list(&self) -> Arc<List> {
         self.keeper.current().await.expect("the server answers")
     }
-}
-
-/// Tells the places of servers apart.
-fn worker_number() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 pub(crate) fn settings(world: &World, more: &str, folder: &Path) -> String {
