@@ -69,6 +69,7 @@ mod tests {
         let asked: BTreeSet<&str> =
             pipelines.iter().flat_map(model::Pipeline::tasks).map(|task| &*task.name).collect();
         let answered: BTreeSet<&str> = ANSWERS.iter().map(|(name, _)| *name).chain(BUILT_IN).collect();
-        assert_eq!(answered, asked);
+        // Others stay: they stand in where a system cannot start its counterparts.
+        assert!(asked.is_subset(&answered), "{asked:?} {answered:?}");
     }
 }
