@@ -10,6 +10,7 @@ mod literals;
 mod lock;
 mod manifest;
 mod names;
+mod openings;
 mod size;
 mod whitespace;
 mod words;
@@ -35,6 +36,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("crates", crates::have_sources),
     ("links", links::lead_somewhere),
     ("names", names::code_that_pages_name_exists),
+    ("openings", openings::doc_comments_name_the_thing),
     ("glossary", glossary::words_are_defined_once),
     ("glossary", glossary::phrases_are_not_used),
     ("lock", lock::is_committed),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::pipelines::{Apply, Brought, Intent, Versions};
 use model::pipeline::diff::diff;
 use model::pipeline::{Problems, Source};
+use model::view::file_problems;
 use model::{Code, Json, Pipeline, Refusal};
 use serde_json::json;
 use wire::api::ApplyAnswer;
@@ -123,23 +124,11 @@ async fn checked(name: &str, source: &Source) -> Result<Arc<Pipeline>, Refusal> 
 }
 
 fn bad_definition(problems: &Problems, source: &Source) -> Refusal {
-    let list: Vec<_> = problems
-        .located(source)
-        .map(|(at, problem)| {
-            json!({
-                "code": problem.code,
-                "message": problem.message,
-                "file": problem.file,
-                "line": at.line,
-                "column": at.column,
-                "help": problem.help,
-            })
-        })
-        .collect();
+    let list = file_problems(problems, source);
     Refusal::new(
         Code::InvalidDefinition,
         format!("the file has {} problems; none of it was applied", list.len()),
     )
-    .with("problems", list)
+    .with("problems", json!(list))
     .with("rendered", problems.render(source))
 }

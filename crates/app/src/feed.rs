@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::{Code, Name, Refusal};
 use store::Feed;
 use tokio::sync::watch;
-use wire::api::FeedPage;
+use wire::api::{EventView, FeedPage};
 
 use crate::{App, invalid, quote};
 
@@ -89,7 +89,12 @@ impl Follower {
             return Err(Refusal::new(Code::FeedRetired, message).with("oldest", page.oldest));
         }
         self.feed.after = page.next;
-        let view = |recorded: store::Recorded| model::view::event(recorded.seq, &recorded.event);
+        let versions = self.app.engine.pipelines().current();
+        let view = |recorded: store::Recorded| {
+            let followed = versions.by_digest(&recorded.event.leaf.definition);
+            let pipeline = followed.map(|pipeline| pipeline.name.clone());
+            EventView { pipeline, ..model::view::event(recorded.seq, &recorded.event) }
+        };
         Ok(FeedPage { events: page.events.into_iter().map(view).collect(), next: page.next })
     }
 

@@ -1,4 +1,4 @@
-//! What the visitor may do with a submission as it stands.
+//! The actions and deeds that are open to the visitor, for a submission as it stands.
 
 use model::decide::{Current, actions, deeds};
 use model::submission::Submission;

@@ -42,13 +42,14 @@ mod submissions;
 mod submit;
 mod tasks;
 mod tokens;
+mod under_way;
 mod visitor;
 mod why;
 mod workers;
 
 use engine::Engine;
 
-pub use ::draw::Overlay;
+pub use ::draw::{Flow, Heat, Overlay, Stay};
 pub use actions::Terms;
 pub use cursors::CursorQuery;
 pub use deliveries::DeliveryQuery;
@@ -57,12 +58,13 @@ pub use engine::core::Once;
 pub use engine::pipelines::Intent;
 pub use export::Export;
 pub use feed::{FeedQuery, Follower};
-pub use pipelines::file;
+pub use pipelines::{file, params};
 pub use refusals::{invalid, quote};
 pub use reviews::{ReviewQuery, Whose};
 pub use store::{Narrowed, Query};
 pub use submit::Submitting;
 pub use tasks::Settlement;
+pub use under_way::{Followed, UnderWay};
 pub use visitor::{Entry, LOCAL, Visitor};
 
 /// An engine, as one visitor may see and ask it. Cloning it is cheap.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use engine::pipelines::Versions;
+use model::json::Value;
 use model::pipeline::diff::diff;
 use model::pipeline::{Source, State as Declared};
-use model::{Code, Name, Pipeline, Refusal, Time};
+use model::{Code, Json, Name, Pipeline, Refusal, Time};
 use store::Count;
 use wire::api::{DefinitionView, Difference, PipelineList, PipelineView, StateCount, StateView};
 
@@ -74,6 +75,13 @@ impl App {
 pub fn file(pipeline: &Pipeline) -> Result<String, Refusal> {
     let source = Source::from_definition(&pipeline.definition);
     source.map(|source| source.toml).map_err(|reason| Refusal::new(Code::Internal, reason))
+}
+
+/// Returns the parameters of a pipeline as they are in force, each with its value as JSON.
+#[must_use]
+pub fn params(pipeline: &Pipeline) -> Vec<(String, String)> {
+    let Value::Object(members) = &*pipeline.params else { return Vec::new() };
+    members.iter().map(|(name, value)| (name.clone(), Json::from_value(value).as_str().to_owned())).collect()
 }
 
 fn no_version(versions: &Versions, name: &str, version: u32) -> Refusal {

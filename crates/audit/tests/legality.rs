@@ -163,6 +163,7 @@ const PAYLOADS: &[(&str, &str)] = &[
         r#"{"payload_version":"1","profile":"maps","submitter":"ada","payload_type":"file","filename":"a.jpg","space_needed":0}"#,
     ),
     ("ledger-batch", LEDGER),
+    ("ledger-finality", SETTLING),
     ("sign-request", SIGN),
     ("sign-request", SIGN_LATER),
     ("site-list", r#"{"fqdn":"site.example","action":"ADD","policy":{}}"#),
@@ -177,6 +178,7 @@ const PAYLOADS: &[(&str, &str)] = &[
     ),
 ];
 const LEDGER: &str = r#"{"batch_header":"0x0000000000000000000000000000000000000000000000000000000000000000","service_id":"0x0000000000000000000000000000000000000000","nonce":0,"serialized_batch":"AAAA"}"#;
+const SETTLING: &str = r#"{"batch":"00000000-0000-0000-0000-000000000000","service_id":"0x0000000000000000000000000000000000000000","headers":["0x0000000000000000000000000000000000000000000000000000000000000000"]}"#;
 const SIGN: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":true}"#;
 /// A request whose block is not final yet: an amendment says when it is.
 const SIGN_LATER: &str = r#"{"sign_id":"0000000000000000000000000000000000000000000000000000000000000000","chain":"near","sender":"ada","payload":"0000000000000000000000000000000000000000000000000000000000000000","path":"test","key_version":0,"finalized":false}"#;

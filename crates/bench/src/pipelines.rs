@@ -37,11 +37,29 @@ pub(crate) const LANES: Machine = Machine {
     text: include_str!("pipelines/lanes.toml"),
 };
 
-pub(crate) const ALL: [Machine; 3] = [ONE, FIVE, LANES];
+pub(crate) const SERVICES: Machine = Machine {
+    name: "bench-services",
+    tasks: &["bench.services-submit", "bench.services-watch"],
+    steps: 2,
+    text: include_str!("pipelines/services.toml"),
+};
+
+pub(crate) const LANELESS: Machine = Machine {
+    name: "bench-laneless",
+    tasks: &["bench.laneless-submit", "bench.laneless-watch"],
+    steps: 2,
+    text: include_str!("pipelines/laneless.toml"),
+};
+
+/// The machine that people look at: nobody works on it.
+pub(crate) const DESK: Machine =
+    Machine { name: "bench-desk", tasks: &[], steps: 0, text: include_str!("pipelines/desk.toml") };
+
+pub(crate) const ALL: [Machine; 6] = [ONE, FIVE, LANES, SERVICES, LANELESS, DESK];
 
 /// Lanes that submissions are spread over, in the machine that has them.
 const LANE_COUNT: u64 = 200;
-/// So that a payload has about 300 bytes.
+/// The filling that makes a payload about 300 bytes long.
 const FILLING: &str = "the quick brown fox jumps over the lazy dog, and the lazy dog looks up, yawns, and goes on \
                        sleeping; nothing that happens on this meadow has ever been of any consequence to it, and \
                        no fox, however quick, has found out what would wake it before noon";
@@ -71,6 +89,12 @@ pub(crate) fn numbered(number: u64) -> String {
     format!(r#"{{"n":{number},"lane":"lane-{}","text":"{FILLING}"}}"#, number % LANE_COUNT)
 }
 
+/// A payload for a service; those that name none have one of their own.
+#[must_use]
+pub(crate) fn of_service(number: u64, service: &str) -> String {
+    format!(r#"{{"n":{number},"service":"{service}","text":"{FILLING}"}}"#)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,6 +106,17 @@ mod tests {
             let loaded = model::pipeline::load(&source).map_err(|problems| problems.render(&source));
             assert_eq!(&*loaded.unwrap().name, machine.name);
         }
+    }
+
+    #[test]
+    fn the_machine_with_lanes_and_the_one_without_differ_in_nothing_else() {
+        let rest = |machine: Machine| {
+            let lines = machine.text().lines().filter(|line| !line.starts_with(['#']));
+            let lines = lines.filter(|line| !line.starts_with("lane = "));
+            lines.collect::<Vec<_>>().join("\n").replace("services", "laneless")
+        };
+        assert_eq!(rest(SERVICES), rest(LANELESS));
+        assert_eq!(SERVICES.text().matches("\nlane = ").count(), 2);
     }
 
     #[test]

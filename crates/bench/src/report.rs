@@ -16,7 +16,7 @@ pub struct Report {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
-    /// `W1` to `W8`, or what a reference is of.
+    /// `W1` to `W9`, or what a reference is of.
     pub workload: &'static str,
     pub what: String,
     pub home: String,
@@ -32,6 +32,8 @@ pub enum Unit {
     PerSecond,
     Milliseconds,
     Megabytes,
+    /// Of one core.
+    Percent,
 }
 
 /// The figure, divided by another of the same run.
@@ -90,6 +92,7 @@ impl fmt::Display for Figure {
             Unit::PerSecond => format!("{value:.0}/s"),
             Unit::Milliseconds => format!("{value:.2} ms"),
             Unit::Megabytes => format!("{value:.0} MB"),
+            Unit::Percent => format!("{value:.1} %"),
         };
         write!(f, "{workload:<4} {what:<34} {home:<18} {value:>12}")?;
         match ratio {

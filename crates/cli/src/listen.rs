@@ -1,6 +1,20 @@
 //! Addresses to listen on, as people write them.
 
+use std::io::{Error, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
+
+use crate::exit::{Exit, Stop};
+
+/// Tells that an address cannot be listened at. `set_by` says where another is chosen.
+pub(crate) fn failed(address: SocketAddr, error: &Error, set_by: &str) -> Stop {
+    let stop = Stop::new(Exit::Negative, format!("cannot listen on {address}: {error}"));
+    match error.kind() {
+        ErrorKind::AddrInUse => {
+            stop.next(format!("stop the server that has this port, or choose another {set_by}"))
+        }
+        _ => stop.next(format!("choose an address of this machine, and a port that you may use, {set_by}")),
+    }
+}
 
 /// Reads an address. A port alone is one of this machine only, and so is `localhost`; a port after a colon is reached from
 /// everywhere, as other servers have it.

@@ -90,7 +90,7 @@ impl Node {
         self,
         listener: TcpListener,
         mut options: server::Options,
-        (senders, systems): (Option<Senders>, Systems),
+        (senders, mut systems): (Option<Senders>, Systems),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         options.listen = listener.local_addr()?;
@@ -110,6 +110,7 @@ impl Node {
             stop_sending.send_replace(true);
         };
         let site = Site::new(self.engine.clone(), options, systems.mounts()?);
+        let site = site.listening(systems.take_bound());
         let running = systems.run(&site, &stop_sending.subscribe())?;
         let served = site.serve(listener, over).await;
         stop_sending.send_replace(true);

@@ -32,7 +32,7 @@ pub(crate) struct Sending {
     #[arg(long, requires = "mail_from", value_name = "URL")]
     smtp: Option<String>,
 
-    /// Whom mails are from, such as 'Milepost <noreply@mail.example>'
+    /// The sender of mails, such as 'Milepost <noreply@mail.example>'
     #[arg(long, requires = "smtp", value_name = "ADDRESS")]
     mail_from: Option<String>,
 

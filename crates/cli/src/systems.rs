@@ -9,13 +9,14 @@ use engine::pipelines::PayloadChecks;
 use fetch::{Fetch, Policy};
 use model::pipeline::{PayloadCheck, Source};
 use model::{Caller, Name, Role};
-use server::{Mounts, Site};
+use server::{Bound, Mounts, Site};
 use system::{Desk, System};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use worker::Worker;
 
 use crate::exit::Stop;
+use crate::listen;
 use crate::settings::ConfigFile;
 use crate::store_place::Place;
 
@@ -25,8 +26,12 @@ pub(crate) const CONCURRENCY: usize = 8;
 /// Returns every system there is, as it is without settings.
 pub(crate) fn all() -> Vec<Box<dyn System>> {
     vec![
+        #[cfg(feature = "ingest")]
+        Box::new(ingest::system()),
         #[cfg(feature = "ledger")]
         Box::new(ledger::system()),
+        #[cfg(feature = "signing")]
+        Box::new(signing::system()),
         #[cfg(feature = "site-list")]
         Box::new(site_list::system()),
         #[cfg(feature = "skills")]
@@ -65,6 +70,7 @@ pub(crate) struct Systems {
     /// The folder beneath which each has one of its own.
     folder: PathBuf,
     policy: Policy,
+    bound: Vec<Bound>,
 }
 
 impl Systems {
@@ -84,11 +90,35 @@ impl Systems {
             let names = names.collect::<anyhow::Result<Vec<Name>>>()?;
             Ok((system, names))
         });
-        Ok(Systems {
+        let systems = Systems {
             systems: with_names.collect::<anyhow::Result<_>>()?,
             folder: place.beneath().join("systems"),
             policy,
-        })
+            bound: Vec::new(),
+        };
+        // Before anything is opened: systems that cannot stand beside each other are refused.
+        systems.mounts()?;
+        Ok(systems)
+    }
+
+    /// Takes the ports of the systems' own listeners: before anything is made, for a server that cannot listen should leave
+    /// nothing behind.
+    pub(crate) async fn listen(&mut self) -> anyhow::Result<()> {
+        for mounts in self.mounts()? {
+            let set_by = format!("with `listen` in [system.{}]", mounts.system());
+            let bound = mounts.bind().await;
+            self.bound.extend(bound.map_err(|(at, error)| listen::failed(at, &error, &set_by))?);
+        }
+        for bound in &self.bound {
+            let (system, address) = (bound.system(), bound.address()?);
+            tracing::info!(system, %address, "a system listens here");
+        }
+        Ok(())
+    }
+
+    /// Returns the ports that were taken.
+    pub(crate) fn take_bound(&mut self) -> Vec<Bound> {
+        std::mem::take(&mut self.bound)
     }
 
     /// Returns the systems.
@@ -107,13 +137,19 @@ impl Systems {
         each.map(check).collect()
     }
 
-    /// Returns the routes and pages of all.
+    /// Returns the routes and pages of all. No two may have one address.
     pub(crate) fn mounts(&self) -> anyhow::Result<Vec<Mounts>> {
-        let mounts = self.systems.iter().map(|(system, names)| Mounts::of(&**system, names.clone()));
-        Ok(mounts.collect::<Result<_, _>>()?)
+        let mounts = self.systems.iter().map(|(system, names)| {
+            let uploads = self.folder.join(system.name()).join("uploads");
+            Ok(Mounts::of(&**system, names.clone())?.uploading_to(uploads))
+        });
+        let mounts = mounts.collect::<Result<Vec<_>, system::Misplaced>>()?;
+        server::check_addresses(&mounts).map_err(|bad| Stop::usage(bad.to_string()))?;
+        Ok(mounts)
     }
 
-    /// Runs all of them inside of a site until `stop` says so. One that ends by itself is told of in the log.
+    /// Runs all of them inside of a site until `stop` says so. One that ends by itself is told of in the log
+    /// and by `/readyz`.
     pub(crate) fn run(self, site: &Site, stop: &watch::Receiver<bool>) -> anyhow::Result<JoinSet<()>> {
         let mut running = JoinSet::new();
         for (system, pipelines) in self.systems {
@@ -123,12 +159,19 @@ impl Systems {
                 folder: folder(&self.folder, system.name())?,
             };
             let worker = Worker::new(desk.client.clone(), "worker").concurrency(CONCURRENCY).quietly();
-            let mut stop = stop.clone();
-            running.spawn(async move {
+            let (mut stop, told, name) = (stop.clone(), site.running(), system.name());
+            let works = tokio::spawn(async move {
                 let stopped = async move { drop(stop.wait_for(|stopped| *stopped).await) };
-                if let Err(error) = system::run(&*system, &desk, worker, stopped).await {
-                    tracing::error!(system = system.name(), %error, "a system has ended by itself");
-                }
+                system::run(&*system, &desk, worker, stopped).await
+            });
+            running.spawn(async move {
+                let reason = match works.await {
+                    Ok(Ok(())) => return,
+                    Ok(Err(error)) => error.to_string(),
+                    Err(_) => "it made a mistake that its log tells of".to_owned(),
+                };
+                tracing::error!(system = name, reason, "a system has ended by itself");
+                told.ended(name, reason);
             });
         }
         Ok(running)

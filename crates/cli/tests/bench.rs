@@ -23,7 +23,7 @@ fn every_workload_gives_a_figure_in_process_and_over_http() {
     let has = |workload: &str, home: &str| {
         figures.iter().any(|figure| figure["workload"] == workload && figure["home"] == home)
     };
-    for workload in ["W1", "W2", "W3", "W4", "W5"] {
+    for workload in ["W1", "W2", "W3", "W4", "W5", "W9"] {
         assert!(has(workload, "in process") && has(workload, "HTTP"), "{workload}");
     }
     for workload in ["W6", "W7", "W8", "mem"] {

@@ -175,6 +175,47 @@ async fn a_program_gets_the_task_and_answers() {
     assert_eq!(&*events[1].actor.name, "sh-1");
 }
 
+/// Waits until the lease shows how far its task is.
+async fn progress(scene: &Scene, id: SubmissionId) -> (u64, Option<u64>, String) {
+    let told = async {
+        loop {
+            let view = scene.client.submission(id).await.unwrap();
+            if let Some(told) = view.lease.and_then(|lease| lease.progress) {
+                return (told.done, told.total, told.line.unwrap_or_default());
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE.unwrap(), told).await.expect("it is told")
+}
+
+#[tokio::test]
+async fn a_program_says_how_far_it_is_before_it_answers() {
+    let scene = Scene::new();
+    let go = scene.fifo("go");
+    let script = r#"cat > "$FOLDER/task"; echo '{"progress": {"done": 3, "total": 10, "line": "c.nc"}}'; read -r x < "$FOLDER/go"
+        printf '\n{\n "outcome": "done",\n "output": 1\n}\n'"#;
+    let _working = scene.work(&[], script);
+    let id = scene.submit().await;
+    assert_eq!(progress(&scene, id).await, (3, Some(10), "c.nc".to_owned()));
+    in_time(move || fs::write(go, "\n").unwrap()).await;
+    let done = scene.rested(id).await;
+    assert_eq!((done.status, output(&done)), (Status::Succeeded, json!(1)));
+}
+
+#[tokio::test]
+async fn a_program_that_stays_says_how_far_each_task_is() {
+    let scene = Scene::new();
+    let go = scene.fifo("go");
+    let script = r#"read -r task; token=${task#*\"token\":\"}; token=${token%%\"*}
+        printf '{"token": "%s", "progress": {"done": 7}}\n' "$token"; read -r x < "$FOLDER/go"
+        printf '{"token": "%s", "outcome": "done", "output": 1}\n' "$token""#;
+    let _working = scene.work(&["--mode", "lines"], script);
+    let id = scene.submit().await;
+    assert_eq!(progress(&scene, id).await, (7, None, String::new()));
+    in_time(move || fs::write(go, "\n").unwrap()).await;
+    assert_eq!(scene.rested(id).await.status, Status::Succeeded);
+}
+
 #[tokio::test]
 async fn an_exit_code_without_an_answer_is_a_failure_with_the_last_words() {
     let scene = Scene::new();

@@ -23,7 +23,7 @@ pub struct ReviewFilter {
     pub role: Option<String>,
     pub whose: Option<String>,
     pub limit: Option<usize>,
-    /// What the page before said.
+    /// The `next` of the page before.
     pub after: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl Client {
         self.json(options.on(Call::post(url, body)?)?).await
     }
 
-    /// What this client's token may do with a submission now: each action with its form, and why others are not open.
+    /// Returns the actions that are open to this client's token now, each with its form, and why others are not open.
     pub async fn actions(&self, id: SubmissionId) -> Result<ActionsAnswer, Error> {
         self.json(Call::get(self.at(["submissions", &id.to_string(), "actions"]))).await
     }

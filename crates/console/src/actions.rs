@@ -131,6 +131,14 @@ fn described(action: &ActionView, form: &FormView) -> Action {
     }
 }
 
+/// Says who has agreed to what so far.
+pub(crate) fn approvals(view: &SubmissionView) -> Vec<String> {
+    let said = |given: &wire::submission::Approval| {
+        format!("{} has agreed: {}, to {}", given.by, title(&given.action), given.to)
+    };
+    view.approvals.iter().map(said).collect()
+}
+
 /// The words in the names of actions that end something.
 const GRAVE: [&str; 7] = ["reject", "cancel", "revoke", "withdraw", "abort", "remove", "refuse"];
 
@@ -189,7 +197,7 @@ pub(crate) fn data(form: &Fields) -> Result<Option<Json>, Refusal> {
         let read = Json::parse(document);
         return read.map(Some).map_err(|error| app::invalid(format!("the data is not strict JSON: {error}")));
     }
-    let mut members = Vec::new();
+    let mut members: Vec<(&str, String)> = Vec::new();
     for (name, value) in form.iter() {
         let Some((kind, name)) = name.strip_prefix("data.").and_then(|rest| rest.split_once('.')) else {
             continue;
@@ -204,11 +212,15 @@ pub(crate) fn data(form: &Fields) -> Result<Option<Json>, Refusal> {
             "no" => "false".to_owned(),
             _ => Value::from(value).to_string(),
         };
-        members.push(format!("{}:{value}", Value::from(name)));
+        // A box that is ticked comes after the "no" that stands for it: the last word counts.
+        members.retain(|(other, _)| *other != name);
+        members.push((name, value));
     }
     if members.is_empty() {
         return Ok(None);
     }
+    let members: Vec<_> =
+        members.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name))).collect();
     let document = Json::parse(&format!("{{{}}}", members.join(",")));
     document.map(Some).map_err(|error| app::invalid(format!("the data is not strict JSON: {error}")))
 }

@@ -78,6 +78,8 @@ pub struct Visit {
     pub ask: Ask,
     /// The pages that systems have: title and address.
     pub pages: Vec<(String, String)>,
+    /// The systems that run here, each with its pipelines.
+    pub systems: Vec<(String, Vec<String>)>,
 }
 
 impl Visit {

@@ -10,6 +10,7 @@ use crate::ask::Ask;
 
 const FILES: &[(&str, &str, &[u8])] = &[
     ("console.js", "text/javascript; charset=utf-8", include_bytes!("../assets/console.js")),
+    ("evidence.js", "text/javascript; charset=utf-8", include_bytes!("../assets/evidence.js")),
     ("htmx.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/htmx.min.js")),
     ("hx-sse.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/hx-sse.min.js")),
     ("icon.svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
@@ -17,10 +18,22 @@ const FILES: &[(&str, &str, &[u8])] = &[
 
 const STYLE: &str = "console.css";
 
-/// Returns the style sheet: the console's own, and that of drawings.
+/// The parts of the style sheet, in the order in which they follow each other.
+const STYLES: [&str; 8] = [
+    include_str!("../assets/css/colours.css"),
+    include_str!("../assets/css/base.css"),
+    include_str!("../assets/css/frame.css"),
+    include_str!("../assets/css/parts.css"),
+    include_str!("../assets/css/lists.css"),
+    include_str!("../assets/css/overview.css"),
+    include_str!("../assets/css/pages.css"),
+    include_str!("../assets/css/narrow.css"),
+];
+
+/// Returns the style sheet: that of drawings, and the console's own, which may set what that has.
 fn style() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| format!("{}\n{}", include_str!("../assets/console.css"), draw::page_style()))
+    TEXT.get_or_init(|| format!("{}\n{}", draw::page_style(), STYLES.join("\n")))
 }
 
 /// Returns the mark of this version's files, by which a page that is open knows that another was installed.

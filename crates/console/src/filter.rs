@@ -27,14 +27,14 @@ impl std::fmt::Display for Term {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.sign {
             ':' => f.write_str(&term(&self.key, &self.value)),
-            sign => write!(f, "{}{sign}{}", self.key, quoted(&self.value)),
+            sign => write!(f, "{}{sign}{}", quoted(&self.key), quoted(&self.value)),
         }
     }
 }
 
 /// Writes a condition as it is read.
 pub(crate) fn term(key: &str, value: &str) -> String {
-    format!("{key}:{}", quoted(value))
+    format!("{}:{}", quoted(key), quoted(value))
 }
 
 fn quoted(value: &str) -> String {

@@ -2,16 +2,19 @@
 
 use app::Visitor;
 use askama::Template;
+use http::{HeaderValue, StatusCode, header};
 use system::{Call, Reply};
-use wire::{Code, Refusal, Role};
+use wire::{Code, Refusal, Role, Time};
 
 use crate::answer::Answer;
 use crate::ask::{Ask, Visit};
 use crate::assets;
 use crate::commands::Commands;
-use crate::look::Look;
+pub use crate::fields::Fields;
+use crate::look::{Eye, Look};
 use crate::notice;
 use crate::parts::Link;
+pub use crate::parts::{Id, State, When, list};
 
 /// A page about to be framed.
 #[derive(Debug, Clone, Default)]
@@ -135,7 +138,36 @@ pub(crate) fn outside(ask: &Ask, sheet: &Sheet, page: &impl Template) -> Result<
 /// Puts the page of a system into the frame. `content` is HTML, of which everything that others chose is escaped.
 #[must_use]
 pub fn page(call: &Call, title: &str, content: &str) -> Reply {
+    of_system(call, title, content, None)
+}
+
+/// Puts the page of a system into the frame and keeps it fresh: it is read again when something happened.
+#[must_use]
+pub fn live_page(call: &Call, title: &str, content: &str) -> Reply {
+    match call.headers.get("hx-request").is_some_and(|value| value == "true") {
+        true => Reply::html(content),
+        false => of_system(call, title, content, Some("/console/live")),
+    }
+}
+
+/// Returns a time as the console shows it to whoever calls: how far from now, and exactly.
+#[must_use]
+pub fn when(call: &Call, time: Time) -> When {
+    Eye { now: call.frame.now, zone: Look::of(&call.headers).zone() }.when(time)
+}
+
+/// Goes to another page of a system after a form was sent, and says there what was done: one of the console's own words.
+#[must_use]
+pub fn done(path: &str, word: &str) -> Reply {
+    let mut reply = Reply::text("").with_status(StatusCode::SEE_OTHER);
+    let to = HeaderValue::try_from(format!("{path}?done={word}"));
+    reply.headers.insert(header::LOCATION, to.unwrap_or(HeaderValue::from_static("/console")));
+    reply
+}
+
+fn of_system(call: &Call, title: &str, content: &str, live: Option<&str>) -> Reply {
     let look = Look::of(&call.headers);
+    let query = Fields::read(call.uri.query().unwrap_or_default().as_bytes());
     let here = call.uri.path();
     let reader = call.caller.as_ref().map(|caller| Reader {
         name: caller.name.clone(),
@@ -151,13 +183,13 @@ pub fn page(call: &Call, title: &str, content: &str) -> Reply {
         zone: look.zone_name(),
         here: here.to_owned(),
         search: String::new(),
-        groups: if shown { groups(here, None, &[]) } else { Vec::new() },
+        groups: if shown { groups(here, None, &call.frame.pages) } else { Vec::new() },
         reader,
-        live: None,
+        live,
         commands: None,
-        done: "",
+        done: notice::sentence(query.get("done")),
         stamp: assets::stamp(),
-        now: 0,
+        now: call.frame.now.millis(),
     };
     Reply::html(layout.render().unwrap_or_default())
 }

@@ -12,6 +12,8 @@ const SENTENCES: &[(&str, &str)] = &[
     ("acknowledged", "Acknowledged. It no longer needs an investigation."),
     ("held", "The hold is in force."),
     ("released", "The hold is released."),
+    ("paused", "The service is paused. What its worker has is not taken back."),
+    ("resumed", "The pause is over. The next batch goes at once."),
     ("replayed", "The message is sent again."),
     ("stopped", "The operation stops behind the submission it is at. What was done stays done."),
     ("revoked", "The token is revoked."),

@@ -10,7 +10,7 @@ use crate::fields::{address, part};
 /// A time: how far from now, and exactly for whoever points at it.
 #[derive(Debug, Clone, Template)]
 #[template(path = "part/when.html")]
-pub(crate) struct When {
+pub struct When {
     pub(crate) stamp: String,
     pub(crate) exact: String,
     pub(crate) relative: String,
@@ -19,7 +19,7 @@ pub(crate) struct When {
 /// An id, short, with the whole one to copy.
 #[derive(Debug, Clone, Template)]
 #[template(path = "part/id.html")]
-pub(crate) struct Id {
+pub struct Id {
     pub(crate) whole: String,
     pub(crate) short: String,
     /// The page of what has the id; empty: there is none.
@@ -27,13 +27,16 @@ pub(crate) struct Id {
 }
 
 impl Id {
-    pub(crate) fn of(id: SubmissionId) -> Id {
+    /// Makes one that leads to a submission's page.
+    #[must_use]
+    pub fn of(id: SubmissionId) -> Id {
         let whole = id.to_string();
         Id { short: shortened(&whole), link: format!("/console/submissions/{whole}"), whole }
     }
 
     /// Makes one of an id that is no submission's.
-    pub(crate) fn named(whole: &str, link: String) -> Id {
+    #[must_use]
+    pub fn named(whole: &str, link: String) -> Id {
         Id { short: shortened(whole), link, whole: whole.to_owned() }
     }
 }
@@ -51,7 +54,7 @@ fn shortened(whole: &str) -> String {
 /// A state, as something that can be clicked: its submissions.
 #[derive(Debug, Clone, Template)]
 #[template(path = "part/state.html")]
-pub(crate) struct State {
+pub struct State {
     pub(crate) name: String,
     /// The colour: that of how what is there fares.
     pub(crate) tone: &'static str,
@@ -64,7 +67,9 @@ impl State {
         State { tone, ..State::at(&view.pipeline, &view.state, view.status) }
     }
 
-    pub(crate) fn at(pipeline: &str, state: &str, status: Status) -> State {
+    /// Makes one that leads to the submissions of a pipeline that are there.
+    #[must_use]
+    pub fn at(pipeline: &str, state: &str, status: Status) -> State {
         State { name: state.to_owned(), tone: of_status(status), link: list(pipeline, &[("state", state)]) }
     }
 }
@@ -92,7 +97,8 @@ pub(crate) fn of_status(status: Status) -> &'static str {
 }
 
 /// Returns the address of a list of submissions.
-pub(crate) fn list(pipeline: &str, terms: &[(&str, &str)]) -> String {
+#[must_use]
+pub fn list(pipeline: &str, terms: &[(&str, &str)]) -> String {
     let mut filter: Vec<String> = Vec::new();
     if !pipeline.is_empty() {
         filter.push(crate::filter::term("pipeline", pipeline));
@@ -136,6 +142,20 @@ pub(crate) fn number(number: u64) -> String {
     out
 }
 
+/// Writes a number of bytes in the largest unit of which there is one, and exactly below that.
+pub(crate) fn bytes(count: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB"];
+    let mut size = count as f64;
+    let mut shown = format!("{count} bytes");
+    for unit in units {
+        size /= 1_000.0;
+        if size >= 1.0 {
+            shown = format!("{size:.1} {unit}");
+        }
+    }
+    shown
+}
+
 /// Shortens a text for a cell of a table; pointing at it shows the rest.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
@@ -157,6 +177,13 @@ mod tests {
         assert_eq!(number(0), "0");
         assert_eq!(number(1_000), "1\u{202f}000");
         assert_eq!(number(u64::MAX).chars().filter(char::is_ascii_digit).count(), 20);
+    }
+
+    #[test]
+    fn bytes_are_told_in_the_unit_that_fits() {
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(5_899_096), "5.9 MB");
+        assert_eq!(bytes(12_000_000_000_000), "12.0 TB");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod text;
 mod theme;
 
 pub use mermaid::mermaid;
-pub use overlay::Overlay;
+pub use overlay::{Flow, Heat, Overlay, Stay};
 pub use path::{Path, Step};
 pub use svg::{picture, svg};
 pub use theme::{page_style, style};

@@ -1,6 +1,7 @@
 //! A pipeline as an SVG drawing: no scripts, no fonts, nothing fetched.
 
 mod arrows;
+mod bands;
 mod boxes;
 mod legend;
 
@@ -54,7 +55,12 @@ impl Drawing<'_> {
         let sub = self.sub();
         let head_height = if self.overlay.is_some() { PAGE_HEAD_HEIGHT } else { HEAD_HEIGHT };
         let head_width = HEADING_FONT.width(&heading).max(SUB_FONT.width(&sub)) + 2.0 * MARGIN;
-        let width = self.layout.size.width.max(head_width).max(WIDTH_MIN).ceil();
+        let bands = match self.overlay {
+            Some(_) => bands::Bands::new(self.pipeline, self.layout),
+            None => bands::Bands::default(),
+        };
+        let machine_width = self.layout.size.width + bands.gutter();
+        let width = machine_width.max(head_width).max(WIDTH_MIN).ceil();
         let legend = legend::Legend::new(self.chart, width);
         let legend_top = head_height + self.layout.size.height + MARGIN;
         let height = (legend_top + legend.height + MARGIN).ceil();
@@ -79,9 +85,10 @@ impl Drawing<'_> {
                 writeln!(out, "<text class=\"heading\" x=\"{MARGIN}\" y=\"34\">{}</text>", escape(&heading));
             let _ = writeln!(out, "<text class=\"sub\" x=\"{MARGIN}\" y=\"53\">{}</text>", escape(&sub));
         }
-        let aside = ((width - self.layout.size.width) / 2.0).max(0.0).floor();
+        let aside = ((width - machine_width) / 2.0).max(0.0).floor() + bands.gutter();
         let _ = writeln!(out, "<g transform=\"translate({} {})\">", number(aside), number(head_height));
-        arrows::write(&mut out, self.chart, self.layout);
+        bands.write(&mut out, self.layout);
+        arrows::write(&mut out, self.chart, self.layout, self.overlay);
         boxes::write(&mut out, self.chart, self.layout, self.overlay);
         out.push_str("</g>\n");
         legend.write(&mut out, legend_top);

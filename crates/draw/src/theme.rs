@@ -15,7 +15,7 @@ const fn colour(name: &'static str, day: &'static str, night: &'static str) -> C
     Colour { name, day, night }
 }
 
-const COLOURS: [Colour; 26] = [
+const COLOURS: [Colour; 31] = [
     colour("ground", "#ffffff", "#0d1420"),
     colour("ink", "#111827", "#eef2f7"),
     colour("soft", "#536073", "#a4b0c2"),
@@ -42,12 +42,17 @@ const COLOURS: [Colour; 26] = [
     colour("astray", "#0f918a", "#3cc4ba"),
     colour("trail", "#d6246e", "#ff6fa8"),
     colour("on-trail", "#ffffff", "#2a0616"),
+    colour("band", "#f4f5f7", "#141c29"),
+    colour("cool", "#e7eef3", "#22303f"),
+    colour("warm", "#f7dca0", "#6b4e10"),
+    colour("hot", "#f5b3a4", "#8a2f22"),
+    colour("rate", "#1f5fbf", "#8db8ff"),
 ];
 
 /// Selector, then property and colour, then what has no colour.
 type Rule = (&'static str, &'static [(&'static str, &'static str)], &'static str);
 
-const RULES: [Rule; 32] = [
+const RULES: [Rule; 40] = [
     (".ground", &[("fill", "ground")], ""),
     (
         "text",
@@ -84,6 +89,14 @@ const RULES: [Rule; 32] = [
     (".badge", &[("fill", "trail")], ""),
     (".number", &[("fill", "on-trail")], "font-size:9.5px;font-weight:700;text-anchor:middle"),
     (".ring", &[("stroke", "trail")], "fill:none;stroke-width:3"),
+    (".busy .line", &[], "stroke-width:2.6"),
+    (".rate", &[("fill", "rate")], "font-size:10px;font-weight:700;text-anchor:middle"),
+    (".band", &[("fill", "band")], ""),
+    (".phase", &[("fill", "soft")], "font-size:11px;font-weight:600"),
+    (".stay .number", &[("fill", "ink")], ""),
+    (".stay.cool .badge", &[("fill", "cool")], ""),
+    (".stay.warm .badge", &[("fill", "warm")], ""),
+    (".stay.hot .badge", &[("fill", "hot")], ""),
 ];
 
 /// Colours of labels and arrow heads by tone, which are all alike.

@@ -247,3 +247,32 @@ fn a_long_history_is_told_in_short() {
     assert!(drawing.len() < 40_000, "{}", drawing.len());
     assert!(drawing.contains("4980 times before") && drawing.contains("5001×"));
 }
+
+#[test]
+fn a_page_lays_stays_rates_and_phases_over_the_machine() {
+    use draw::{Flow, Heat, Overlay, Stay, picture};
+    let pipeline = all().into_iter().find(|pipeline| &*pipeline.name == "site-list").unwrap();
+    let stay = Stay { text: "7 d".to_owned(), about: "half <stayed> 7 d".to_owned(), heat: Heat::Hot };
+    let flow = |text: &str| Flow { text: text.to_owned(), is_busy: true };
+    let overlay = Overlay {
+        stays: [("WAITING_DELAY".into(), stay)].into(),
+        rates: [
+            ((None, "SUBMITTED".into()), flow("1.2/min")),
+            ((Some("SUBMITTED".into()), "PRELIMINARY_VALIDATION_IN_PROGRESS".into()), flow("1.1/min")),
+            ((Some("COMPLETED".into()), "SUBMITTED".into()), flow("no such edge")),
+        ]
+        .into(),
+        ..Overlay::default()
+    };
+    let drawing = picture(&pipeline, None, &overlay);
+    let (elements, texts) = walk(&drawing);
+    let count =
+        |class: &str| elements.iter().filter(|tag| tag.contains(&format!("class=\"{class}\""))).count();
+    assert_eq!((count("stay hot"), count("rate"), count("arrow flow busy")), (1, 2, 2));
+    assert!(texts.contains(&"1.2/min") && texts.contains(&"7 d") && !drawing.contains("no such edge"));
+    let phases: Vec<_> = pipeline.states.iter().filter_map(|state| state.phase.as_deref()).collect();
+    let mut bands: Vec<&str> = phases.clone();
+    bands.dedup();
+    assert_eq!(count("band"), bands.len(), "each phase is a band: {bands:?}");
+    assert!(!svg(&pipeline, None).contains("class=\"band\""), "a drawing that stands alone is as it was");
+}

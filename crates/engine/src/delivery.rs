@@ -10,8 +10,8 @@ use crate::shell::{ApplyError, Engine};
 #[must_use]
 pub fn source() -> Source {
     const SCHEMA: &str = "schemas/delivery.json";
-    let mut source = Source::new("delivery.toml", include_str!("../../../pipelines/delivery.toml"));
-    let schema = include_str!("../../../pipelines/schemas/delivery.json");
+    let mut source = Source::new("delivery.toml", include_str!("../../sending/delivery.toml"));
+    let schema = include_str!("../../sending/schemas/delivery.json");
     source.files.insert(SCHEMA.to_owned(), schema.to_owned());
     source
 }

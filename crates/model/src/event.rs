@@ -356,6 +356,8 @@ pub struct NewDocuments {
     /// The output of the state the event leaves.
     pub output: Option<Json>,
     pub result: Option<Json>,
+    /// Of an amendment: the members of the payload that it replaced, as they were before.
+    pub replaced: Option<Json>,
 }
 
 impl Event {
@@ -415,12 +417,14 @@ impl Event {
     /// The documents the event sets, by the names they are stored under.
     #[must_use]
     pub fn named_documents(&self) -> Vec<(String, Json)> {
-        let NewDocuments { payload, output, result } = &self.documents;
+        let NewDocuments { payload, output, result, replaced } = &self.documents;
         let output_name = || format!("output/{}", self.leaf.from.as_ref().unwrap_or(&self.leaf.to));
         let payload = payload.as_ref().map(|body| ("payload".to_owned(), body.clone()));
         let output = output.as_ref().map(|body| (output_name(), body.clone()));
         let result = result.as_ref().map(|body| ("result".to_owned(), body.clone()));
-        [payload, output, result].into_iter().flatten().collect()
+        let replaced =
+            replaced.as_ref().map(|body| (format!("replaced/{}", self.leaf.revision), body.clone()));
+        [payload, output, result, replaced].into_iter().flatten().collect()
     }
 }
 

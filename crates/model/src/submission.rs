@@ -354,14 +354,16 @@ pub struct Documents {
     /// The last output of each state's task.
     pub outputs: BTreeMap<Name, Json>,
     pub result: Option<Json>,
+    /// By the revision of the amendment: the members of the payload that it replaced, as they were before.
+    pub replaced: BTreeMap<u64, Json>,
 }
 
 impl Documents {
     /// Counts the bytes of text in all documents.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let outputs = self.outputs.values();
-        outputs.chain([&self.payload]).chain(&self.result).map(|document| document.as_str().len()).sum()
+        let others = self.outputs.values().chain(self.replaced.values());
+        others.chain([&self.payload]).chain(&self.result).map(|document| document.as_str().len()).sum()
     }
 
     /// Sets a document by its stored name: the inverse of `DocumentName`'s text.
@@ -369,6 +371,10 @@ impl Documents {
         match name {
             "payload" => self.payload = body,
             "result" => self.result = Some(body),
+            _ if name.starts_with("replaced/") => {
+                let revision = name.strip_prefix("replaced/").and_then(|revision| revision.parse().ok());
+                self.replaced.extend(revision.map(|revision| (revision, body)));
+            }
             _ => {
                 let state = name.strip_prefix("output/").unwrap_or(name);
                 self.outputs.insert(state.into(), body);

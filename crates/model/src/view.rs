@@ -1,11 +1,15 @@
 //! Rows and events as [`wire::api`] shows them.
 
-use wire::api::{DeliveryView, EventView, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer};
+use std::collections::BTreeMap;
+
+use wire::api::{
+    DeliveryView, EventView, FileProblem, LaneView, LeaseView, SlaView, SubmissionView, SubmitAnswer,
+};
 
 use crate::actor::Actor;
 use crate::event::Event;
 use crate::owed::Delivery;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, Problems, Source};
 use crate::submission::{Cause, Documents, SlaClock, Submission, Wait};
 
 /// Shows a submission without its documents. Without its pipeline, the view has neither phase nor actions.
@@ -72,14 +76,15 @@ pub fn submission(row: &Submission, pipeline: Option<&Pipeline>) -> SubmissionVi
         result: None,
         attempts: Vec::new(),
         attempts_left_out: 0,
+        replaced: BTreeMap::new(),
     }
 }
 
 /// Adds the documents, for whoever asked for one submission by its id.
 #[must_use]
 pub fn with_documents(view: SubmissionView, documents: Documents) -> SubmissionView {
-    let Documents { payload, outputs, result } = documents;
-    SubmissionView { payload: Some(payload), outputs: Some(outputs), result, ..view }
+    let Documents { payload, outputs, result, replaced } = documents;
+    SubmissionView { payload: Some(payload), outputs: Some(outputs), result, replaced, ..view }
 }
 
 /// Adds the tries of workers, for whoever asked for one submission by its id.
@@ -116,6 +121,7 @@ pub fn event(seq: u64, event: &Event) -> EventView {
         id: event.id(),
         seq,
         submission: leaf.submission,
+        pipeline: None,
         revision: leaf.revision,
         kind: leaf.kind,
         from: leaf.from.clone(),
@@ -157,4 +163,18 @@ pub fn delivery(row: &Submission, documents: &Documents) -> DeliveryView {
             _ => None,
         },
     }
+}
+
+/// Shows every problem of a pipeline file with its place.
+#[must_use]
+pub fn file_problems(problems: &Problems, source: &Source) -> Vec<FileProblem> {
+    let shown = problems.located(source).map(|(at, problem)| FileProblem {
+        code: problem.code.to_owned(),
+        message: problem.message.clone(),
+        file: problem.file.clone(),
+        line: at.line,
+        column: at.column,
+        help: problem.help.clone(),
+    });
+    shown.collect()
 }

@@ -1,4 +1,4 @@
-//! What a caller is told that they may do is what they may do.
+//! Callers are told that they may do exactly what they may do.
 
 use crate::support::{Story, pipeline};
 use model::command::Act;

@@ -103,7 +103,7 @@ pub(crate) async fn receive(
     Ok(Some(share))
 }
 
-fn announced(headers: &HeaderMap) -> Option<usize> {
+pub(crate) fn announced(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

@@ -5,12 +5,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use app::Visitor;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use engine::clock;
 use model::{Code, Refusal};
+use system::Listener;
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug_span, info_span};
 
@@ -24,6 +26,7 @@ use crate::shares::{Share, Shares, Who};
 use crate::state::Server;
 use crate::table::{Need, Room};
 use crate::trace;
+use crate::uploads::Uploads;
 
 /// One span a request. Neither query, headers nor bodies: they can hold what is nobody else's business.
 pub(crate) async fn observe(State(server): State<Server>, request: Request, next: Next) -> Response {
@@ -78,6 +81,19 @@ pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Refused(Refusal::new(Code::Internal, "the server made a mistake with this request")).into_response()
 }
 
+/// Words a refusal as the API of this listener does. What a browser is told about every answer stays.
+pub(crate) async fn reword(State(listener): State<Listener>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let Some(refusal) = response.extensions_mut().remove::<Refusal>() else { return response };
+    let Some(reply) = listener.refuse(response.status(), &refusal) else { return response };
+    let headers = response.headers_mut();
+    headers.remove(header::CONTENT_LENGTH);
+    headers.extend(reply.headers);
+    *response.status_mut() = reply.status;
+    *response.body_mut() = Body::from(reply.body);
+    response
+}
+
 /// The address a request came from; the listener has put it there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
@@ -90,6 +106,8 @@ pub(crate) struct Door {
     pub(crate) room: Room,
     /// The rate of each address at this door, besides that of the whole server.
     pub(crate) rate: Option<Arc<Rates<IpAddr>>>,
+    /// Set where bodies are streamed into files.
+    pub(crate) uploads: Option<Uploads>,
 }
 
 /// The bytes set aside for an answer that is a page of something, until its length is known: a page, and what the item that
@@ -123,6 +141,8 @@ impl Door {
             who.owner = visitor.is_owner();
             request.extensions_mut().insert(visitor.clone());
         }
+        // Few at a time, for a body may take hours; each has a place before it begins.
+        let _upload = self.upload(&who, &mut request).await?;
         let received = body::receive(&self.server, &who, &mut request).await;
         let _body = self.counted(received)?;
         let _place = self.place(&who)?;
@@ -172,6 +192,14 @@ impl Door {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Streams the body into a file, where the route takes uploads.
+    async fn upload(&self, who: &Who, request: &mut Request) -> Result<Option<Share>, Refusal> {
+        let Some(uploads) = &self.uploads else { return Ok(None) };
+        let place = self.counted(self.server.uploads.take(who, 1))?;
+        uploads.receive(request).await?;
+        Ok(Some(place))
     }
 
     fn token_rate(&self, visitor: &Visitor) -> Result<(), Refusal> {

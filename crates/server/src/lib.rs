@@ -4,7 +4,7 @@
 //! the table, so a route that checks nobody cannot come about by forgetting.
 
 mod access;
-
+mod addresses;
 mod body;
 mod charged;
 mod connection;
@@ -24,19 +24,23 @@ mod rates;
 mod routes;
 mod tally;
 
+mod running;
 mod serve;
 mod shares;
 mod state;
 mod table;
 mod tls;
 mod trace;
+mod uploads;
 
 pub use access::{Doors, doors};
+pub use addresses::{BadAddress, check_addresses};
 pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
-pub use mounts::Mounts;
+pub use mounts::{Bound, Mounts};
 pub use openapi::openapi;
 pub use options::Options;
+pub use running::Running;
 pub use serve::{Site, serve};
 pub use table::{Need, Room, Route, TABLE, router};
 pub use tls::Tls;

@@ -37,7 +37,7 @@ pub(crate) fn mount(mut router: Router<Server>, server: &Server) -> Router<Serve
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
         let (need, rate) = mounts::need(route.need);
         let rate = rate.map(|rate| Arc::new(Rates::every(rate.every, rate.burst)));
-        let door = Door { server: server.clone(), need, room: mounts::room(route.room), rate };
+        let door = Door { server: server.clone(), need, room: mounts::room(route.room), rate, uploads: None };
         let (mounted, handler) = (server.clone(), route.handler);
         let answer = move |parts: RawPathParams, request: Request| async move {
             answered(mounted, handler, &parts, request).await
@@ -102,7 +102,7 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
         (Handler::Open(handler), ..) => handler(ask).await,
         (Handler::Inside(handler), Some(visitor), _) => {
             let app = App::new(server.engine.clone(), visitor);
-            handler(Visit { app, ask, pages: server.system_pages() }).await
+            handler(Visit { app, ask, pages: server.system_pages(), systems: server.systems() }).await
         }
         (Handler::Inside(_), None, _) => {
             Err(Refusal::new(Code::Internal, "this page is open to everybody and asks in nobody's name"))

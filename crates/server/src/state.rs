@@ -13,10 +13,14 @@ use crate::metrics::{Http, Metrics};
 use crate::mounts::Mounts;
 use crate::options::Options;
 use crate::rates::Rates;
+use crate::running::Running;
 use crate::shares::{Bounds, Shares};
 
 /// Answers that show one thing and are made at a time: each may be some megabytes.
 const TURNS_MAX: usize = 64;
+
+/// Uploads at a time.
+const UPLOADS_MAX: usize = 64;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Server(Arc<Inner>);
@@ -30,9 +34,12 @@ pub(crate) struct Inner {
     pub(crate) address_rates: Rates<IpAddr>,
     pub(crate) metrics: Metrics,
     pub(crate) mounts: Vec<Mounts>,
+    pub(crate) running: Running,
     pub(crate) requests: Shares,
     pub(crate) waits: Shares,
     pub(crate) streams: Shares,
+    /// Bodies that are streamed into files.
+    pub(crate) uploads: Shares,
     /// Turns of those who look at one thing.
     pub(crate) turns: Shares,
     /// Bytes of bodies that arrive or are worked on, and of answers that are made or sent.
@@ -47,8 +54,7 @@ impl Server {
         mounts: Vec<Mounts>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let of_systems = mounts.iter().flat_map(|mounts| &mounts.routes);
-        let of_systems = of_systems.map(|route| (route.method.clone(), route.path));
+        let of_systems = mounts.iter().flat_map(Mounts::names);
         let pages = console::TABLE.iter().map(|route| (route.method.clone(), route.path));
         let routes = pages.chain(of_systems);
         let of_address =
@@ -62,9 +68,11 @@ impl Server {
             address_rates: Rates::new(options.rate_per_address),
             metrics,
             mounts,
+            running: Running::default(),
             requests: shares("requests", options.requests_max),
             waits: shares("long polls", options.waits_max),
             streams: shares("streams", options.streams_max),
+            uploads: shares("uploads", UPLOADS_MAX),
             turns: shares("large answers", TURNS_MAX),
             bytes: shares("bytes", options.bytes_max),
             options,
@@ -75,6 +83,11 @@ impl Server {
     /// Returns the pages of systems, by title and address.
     pub(crate) fn system_pages(&self) -> Vec<(String, String)> {
         self.mounts.iter().flat_map(|mounts| mounts.entries.iter().cloned()).collect()
+    }
+
+    /// Returns the systems that have routes or pages here, each with its pipelines.
+    pub(crate) fn systems(&self) -> Vec<(String, Vec<String>)> {
+        self.mounts.iter().map(Mounts::with_pipelines).collect()
     }
 
     /// Tells whether the server has begun to stop: nobody should be kept waiting any more.

@@ -11,6 +11,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use wire::api::{FailBody, FinishBody, GiveBackBody, RenewBody, SnoozeBody, SpawnBody};
 
 use crate::layers::{self, Door};
+use crate::mounts::Bound;
 use crate::options::Options;
 use crate::pages;
 use crate::problem::{Refused, quote};
@@ -196,11 +197,20 @@ pub(crate) fn with_systems(server: &Server, api: &Router) -> Router {
     framed(all, server.clone()).with_state(server.clone())
 }
 
+/// Makes the router of a listener of a system: its routes alone, and refusals in its words.
+pub(crate) fn of_listener(server: &Server, api: &Router, bound: &Bound) -> Router {
+    let routes = bound.mounts.add(&bound.listener.routes, Router::new(), (server, api));
+    framed(routes, server.clone())
+        .layer(middleware::from_fn_with_state(bound.listener.clone(), layers::reword))
+        .with_state(server.clone())
+}
+
 fn own_routes(server: &Server) -> Router<Server> {
     let mut router = Router::new();
     for route in TABLE {
         let method = MethodFilter::try_from(route.method.clone()).expect("the table has plain methods only");
-        let door = Door { server: server.clone(), need: route.need, room: route.room, rate: None };
+        let door =
+            Door { server: server.clone(), need: route.need, room: route.room, rate: None, uploads: None };
         let handler =
             (route.handler)(method).route_layer(middleware::from_fn_with_state(door, layers::enter));
         router = router.route(route.path, handler);

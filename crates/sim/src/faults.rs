@@ -98,7 +98,7 @@ pub(crate) struct Trouble {
     pub(crate) process_over: bool,
     /// Set if the store tells who comes next in a lane. One that others write to does not.
     pub(crate) tells_successors: bool,
-    /// So many bytes of documents have room, where a take can do with less than all.
+    /// The bytes of documents that have room, where a take can do with less than all.
     pub(crate) room: usize,
     /// The number of times there was no room.
     pub(crate) crowds: u64,

@@ -29,7 +29,7 @@ impl Chance {
         from[usize::try_from(index).expect("an index below a length fits")].clone()
     }
 
-    /// So many of these, each with a chance of one in two.
+    /// Picks some of these, each with a chance of one in two.
     pub(super) fn some<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
         from.iter().filter(|_| self.one_in(2)).cloned().collect()
     }

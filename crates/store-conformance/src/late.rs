@@ -40,7 +40,7 @@ fn reviews(fixture: &dyn Fixture) {
     assert_eq!(listed(&ReviewList::Of("ada".into())), [id(3)], "however the name is written");
     update(&*store, id(3), |row| row.wait = Wait::Guard);
     assert_eq!((listed(&all), listed(&ReviewList::Of("ada".into()))), ([2, 1].map(id).into(), Vec::new()));
-    let again = fixture.reopen(store.clone());
+    let again = fixture.reopen(store);
     assert_eq!(late_at(&*again, &all.name(), Time::MAX), [2, 1].map(id));
 }
 

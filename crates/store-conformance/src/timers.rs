@@ -22,7 +22,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("idle rows come with their documents where the take wants them", idle_documents),
 ];
 
-/// So many milliseconds after the fixture's now.
+/// Returns the time this many milliseconds after the fixture's now.
 fn later(fixture: &dyn Fixture, millis: i64) -> Time {
     Time::from_millis(fixture.clock().now().millis() + millis)
 }

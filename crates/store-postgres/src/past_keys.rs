@@ -1,4 +1,4 @@
-//! What a release kept nothing of that wrote the store before: the keys of submissions that have ended, and the counts of dead
+//! Data that releases of before did not keep: the keys of submissions that have ended, and the counts of dead
 //! letters by their errors.
 
 use std::collections::BTreeMap;

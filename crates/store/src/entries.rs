@@ -38,9 +38,9 @@ pub struct Entries {
 pub enum ReviewList {
     /// Whatever waits in a state.
     All { pipeline: Name, state: Name },
-    /// What of that nobody has taken on.
+    /// Those of one state that nobody has taken on.
     Unassigned { pipeline: Name, state: Name },
-    /// What one person has taken on, wherever it is.
+    /// Those that one person has taken on, wherever they are.
     Of(Name),
 }
 

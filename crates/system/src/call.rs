@@ -8,7 +8,9 @@ use client::Client;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wire::{Code, Json, Refusal, Role};
+use wire::{Code, Json, Refusal, Role, Time};
+
+use crate::upload::Uploaded;
 
 /// A request that was let in.
 #[derive(Debug)]
@@ -24,8 +26,27 @@ pub struct Call {
     pub parts: BTreeMap<String, String>,
     pub uri: Uri,
     pub headers: HeaderMap,
-    /// The body, of 1 MB at most.
+    /// The body, of 1 MB at most; empty where it was streamed into a file.
     pub body: Bytes,
+    /// The body as a file, on routes that take uploads.
+    pub uploaded: Option<Uploaded>,
+    /// What the console's frame around a page needs to know.
+    pub frame: Frame,
+}
+
+/// The surroundings of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The time by which the server answers.
+    pub now: Time,
+    /// The pages of all systems: title and address.
+    pub pages: Vec<(String, String)>,
+}
+
+impl Default for Frame {
+    fn default() -> Frame {
+        Frame { now: Time::EPOCH, pages: Vec::new() }
+    }
 }
 
 /// Whoever asks with a token.

@@ -32,11 +32,13 @@ mod command;
 mod demo;
 mod exit;
 mod follower;
+mod listener;
 mod pipeline;
 mod route;
 mod run;
 mod settings;
 mod table;
+mod upload;
 
 use std::path::PathBuf;
 
@@ -45,16 +47,18 @@ use fetch::Fetch;
 use wire::{Json, Refusal};
 use worker::Worker;
 
-pub use call::{Call, Caller, Reply};
+pub use call::{Call, Caller, Frame, Reply};
 pub use command::{Command, Failed, Shown};
 pub use demo::{Demo, Staged, Story};
 pub use exit::{Exit, Stop};
 pub use follower::Follower;
+pub use listener::Listener;
 pub use pipeline::PipelineFile;
 pub use route::{Handler, Misplaced, Need, Rate, Room, Route};
 pub use run::run;
 pub use settings::{Fault, Settings, secret};
 pub use table::{Table, plain};
+pub use upload::{Upload, Uploaded};
 
 /// A system: a name and pipelines, and the code that works on them.
 pub trait System: Send + Sync {
@@ -90,6 +94,11 @@ pub trait System: Send + Sync {
 
     /// Returns the routes under `/NAME/` and `/compat/`.
     fn routes(&self) -> Vec<Route> {
+        Vec::new()
+    }
+
+    /// Returns the listeners that the system has beside the server's own address, for foreign APIs that own `/`.
+    fn listeners(&self) -> Vec<Listener> {
         Vec::new()
     }
 

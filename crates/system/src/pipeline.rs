@@ -23,3 +23,13 @@ impl PipelineFile {
         PipelineFile { named, ..self }
     }
 }
+
+/// Makes the [`PipelineFile`] of a file in the folder of the system, with the schemas and templates that it names. For use in a
+/// file right beneath `src`.
+#[macro_export]
+macro_rules! pipeline_file {
+    ($file:literal $(, $named:literal)* $(,)?) => {
+        $crate::PipelineFile::new($file, include_str!(concat!("../", $file)))
+            .naming(&[$(($named, include_str!(concat!("../", $named)))),*])
+    };
+}

@@ -9,6 +9,7 @@ use http::Method;
 use wire::{Refusal, Role};
 
 use crate::call::{Call, Reply};
+use crate::upload::Upload;
 
 /// One way in, under an address of the system's own.
 #[derive(Clone)]
@@ -82,15 +83,20 @@ pub enum Room {
     Page,
     /// A long poll: it mostly waits.
     Wait,
+    /// A request whose body is streamed into a file, whatever its size, before the handler is called: [`Call::uploaded`].
+    Upload(Upload),
 }
 
-/// A route at an address that is not the system's.
+/// A route that is not where it may be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the system `{system}` may not have the address `{path}`: its own begin with {own}")]
-pub struct Misplaced {
-    pub system: String,
-    pub path: String,
-    pub own: String,
+pub enum Misplaced {
+    #[error("the system `{system}` may not have the address `{path}`: its own begin with {own}")]
+    Elsewhere { system: String, path: String, own: String },
+    #[error(
+        "the system `{system}` may not ask for a token at `{path}` of a listener of its own: make the route public, or \
+         move it to the server's"
+    )]
+    NotPublic { system: String, path: String },
 }
 
 impl Route {
@@ -123,7 +129,7 @@ impl Route {
         };
         match own.iter().any(|own| self.path.starts_with(own)) {
             true => Ok(()),
-            false => Err(Misplaced {
+            false => Err(Misplaced::Elsewhere {
                 system: system.to_owned(),
                 path: self.path.to_owned(),
                 own: own.join(" or "),

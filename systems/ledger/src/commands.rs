@@ -13,6 +13,7 @@ use wire::api::{SubmitBody, SubmitMany};
 
 use crate::lookup::{self, PIPELINE};
 use crate::queue_file::{Answer, FILE_BYTES_MAX, answer};
+use crate::services;
 
 /// The most batches of one call.
 const BATCHES_MAX: usize = 1_000;
@@ -61,7 +62,7 @@ struct Status {
     name: String,
 }
 
-/// Show services with a batch under way, those in trouble first
+/// Show services with something to do, those in trouble first
 #[derive(Debug, Args)]
 struct Services {
     /// One service alone
@@ -131,21 +132,29 @@ async fn status_of(status: &Status, client: &Client) -> Result<Shown, Failed> {
 }
 
 async fn under_way(service: Option<&str>, client: &Client) -> Result<Shown, Failed> {
-    let found = lookup::services(client, service).await?;
-    let mut table = Table::new(["SERVICE", "UNDER WAY", "STATE", "SINCE", "WAITING", "ERROR"]);
+    let found = services::services(client, service).await?;
+    let mut table = Table::new(["SERVICE", "UNDER WAY", "STATE", "SINCE", "WAITING", "WHAT IS WRONG"]);
     for service in &found.services {
-        let holder = &service.holder;
-        let more = if service.more_waiting { "+" } else { "" };
+        let waiting = format!("{}{}", service.waiting, if service.more_waiting { "+" } else { "" });
+        let held: Vec<String> = service.holds.iter().map(|hold| format!("held: {}", hold.reason)).collect();
+        let Some(holder) = &service.holder else {
+            let none = String::new;
+            table.row([service.service_id.clone(), none(), none(), none(), waiting, held.join("; ")]);
+            continue;
+        };
+        let state = match holder.status {
+            wire::Status::Dead => format!("{}, dead", holder.state),
+            _ if holder.overdue => format!("{}, late", holder.state),
+            _ => holder.state.clone(),
+        };
+        let wrong: Vec<String> = held.into_iter().chain(holder.error.clone()).collect();
         table.row([
             service.service_id.clone(),
             holder.id.to_string(),
-            match holder.status {
-                wire::Status::Dead => format!("{}, dead", holder.state),
-                _ => holder.state.clone(),
-            },
+            state,
             holder.entered_at.to_string(),
-            format!("{}{more}", service.waiting),
-            holder.error.clone().unwrap_or_default(),
+            waiting,
+            wrong.join("; "),
         ]);
     }
     Ok(Shown::new(table.render(), &found))

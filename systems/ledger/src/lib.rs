@@ -3,6 +3,7 @@
 mod adapter;
 mod batch;
 mod commands;
+mod demo;
 mod ledgers;
 mod lookup;
 mod pages;
@@ -11,6 +12,7 @@ pub mod queue_file;
 pub mod queuer;
 mod routes;
 mod seconds;
+mod services;
 mod settings;
 mod settle;
 mod submit;
@@ -19,7 +21,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use seconds::{InvalidSeconds, Seconds};
-use system::{Command, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
+use system::{Command, Demo, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
 use wire::{Json, Refusal};
 use worker::Worker;
 
@@ -46,6 +48,7 @@ impl System for Ledger {
         const NAMED: &[(&str, &str)] = &[
             ("schemas/ledger-batch.json", include_str!("../schemas/ledger-batch.json")),
             ("schemas/ledger-batch-delayed.json", include_str!("../schemas/ledger-batch-delayed.json")),
+            ("templates/ledger-batch/operator.txt", include_str!("../templates/ledger-batch/operator.txt")),
         ];
         const FINALITY: &[(&str, &str)] =
             &[("schemas/ledger-finality.json", include_str!("../schemas/ledger-finality.json"))];
@@ -101,5 +104,9 @@ impl System for Ledger {
 
     fn commands(&self) -> Vec<Command> {
         commands::all()
+    }
+
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        Some(Box::new(demo::Show::default()))
     }
 }

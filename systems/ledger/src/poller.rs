@@ -46,7 +46,8 @@ struct Polling {
     unknown_after: u32,
     /// The questions of each group, in no order.
     waiting: BTreeMap<String, Vec<Ask>>,
-    seen: HashMap<String, Seen>,
+    /// By service and header: names of batches are unique within their service.
+    seen: HashMap<(String, String), Seen>,
     /// Groups with a request on its way.
     asked: BTreeSet<String>,
     requests: JoinSet<(String, Vec<Ask>, Result<Statuses, Trouble>)>,
@@ -116,7 +117,7 @@ impl Polling {
             let mut asks = self.waiting.remove(&group).unwrap_or_default();
             // Nobody waits for the answer where a lease was lost.
             asks.retain(|ask| !ask.answer.is_closed());
-            asks.sort_by_key(|ask| self.last(ask));
+            asks.sort_by_cached_key(|ask| self.last(ask));
             let rest = asks.split_off(asks.len().min(self.adapter.statuses_max()));
             if !rest.is_empty() {
                 self.waiting.insert(group.clone(), rest);
@@ -126,7 +127,7 @@ impl Polling {
             }
             self.request += 1;
             for ask in &asks {
-                self.seen.entry(name(&ask.batch).to_owned()).or_default().request = self.request;
+                self.seen.entry(key(&ask.batch)).or_default().request = self.request;
             }
             self.asked.insert(group.clone());
             let (adapter, batches) =
@@ -136,7 +137,7 @@ impl Polling {
     }
 
     fn last(&self, ask: &Ask) -> u64 {
-        self.seen.get(name(&ask.batch)).map_or(0, |seen| seen.request)
+        self.seen.get(&key(&ask.batch)).map_or(0, |seen| seen.request)
     }
 
     fn answer(&mut self, asks: Vec<Ask>, answer: Result<Statuses, Trouble>) {
@@ -156,7 +157,7 @@ impl Polling {
         };
         self.report(&asks, &statuses);
         for (ask, standing) in asks.into_iter().zip(statuses.of) {
-            let standing = self.judged(name(&ask.batch), standing);
+            let standing = self.judged(key(&ask.batch), standing);
             drop(ask.answer.send(Ok(standing)));
         }
         if self.seen.len() > REMEMBERED_MAX {
@@ -169,8 +170,8 @@ impl Polling {
 
     /// Takes a ledger's word that it does not know a batch only after it has said so several times in a row: some say so
     /// when a decision merely took too long.
-    fn judged(&mut self, header: &str, standing: Option<Standing>) -> Option<Standing> {
-        let seen = self.seen.entry(header.to_owned()).or_default();
+    fn judged(&mut self, key: (String, String), standing: Option<Standing>) -> Option<Standing> {
+        let seen = self.seen.entry(key.clone()).or_default();
         match standing {
             None => return None,
             Some(Standing::Pending) => seen.unknown = 0,
@@ -179,9 +180,9 @@ impl Polling {
                 if seen.unknown < self.unknown_after {
                     return Some(Standing::Pending);
                 }
-                self.seen.remove(header);
+                self.seen.remove(&key);
             }
-            Some(_) => drop(self.seen.remove(header)),
+            Some(_) => drop(self.seen.remove(&key)),
         }
         standing
     }
@@ -212,7 +213,12 @@ async fn request(
     (group, asks, answer)
 }
 
-/// Returns the name by which a batch is remembered.
+/// Returns the key by which a batch is remembered.
+fn key(batch: &Watched) -> (String, String) {
+    (batch.service.clone(), name(batch).to_owned())
+}
+
+/// Returns the name by which a batch is told of.
 fn name(batch: &Watched) -> &str {
     batch.headers.first().map_or("", String::as_str)
 }

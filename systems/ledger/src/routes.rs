@@ -6,7 +6,7 @@ use system::{Call, Need, Reply, Room, Route};
 use wire::{Code, Refusal, SubmissionId};
 use worker::Error;
 
-use crate::lookup;
+use crate::{lookup, services};
 
 pub(crate) fn all() -> Vec<Route> {
     let page = (Need::AnyRole, Room::Page);
@@ -23,14 +23,14 @@ pub(crate) fn all() -> Vec<Route> {
         Route::new(
             (Method::GET, "/ledger/services"),
             page,
-            "Services of ledgers that have a batch under way, those in trouble first",
-            |call| async move { answer(lookup::services(&call.client, None).await) },
+            "Services of ledgers that have something to do, those in trouble first",
+            |call| async move { answer(services::services(&call.client, None).await) },
         ),
         Route::new(
             (Method::GET, "/ledger/services/{service}"),
             page,
-            "The batch of a service that is under way, and how many wait",
-            |call| async move { answer(lookup::services(&call.client, Some(call.part("service"))).await) },
+            "The batch of a service that is under way, how many wait, and the holds that stop it",
+            |call| async move { answer(services::services(&call.client, Some(call.part("service"))).await) },
         ),
     ]
 }

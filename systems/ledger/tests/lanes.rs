@@ -83,23 +83,23 @@ impl Lanes {
         self.ask(Vec::new());
     }
 
-    /// Submits these in one call.
-    fn come(&mut self, batches: Vec<(String, String)>) {
-        let admission = |(service, header): &(String, String)| {
+    /// Submits these in one call, by an admin, who may set priorities; they change nothing.
+    fn come(&mut self, batches: Vec<(String, String)>, priorities: &[Option<i64>]) {
+        let admission = |(at, (service, header)): (usize, &(String, String))| {
             let payload =
                 json!({ "service_id": service, "batch_header": header, "serialized_batch": "AAAA" });
             let application = Application {
-                caller: Caller::new("grid", Role::Submitter),
+                caller: Caller::new("grid", Role::Admin),
                 payload: Json::parse(&payload.to_string()).unwrap(),
                 key: None,
-                priority: None,
+                priority: priorities.get(at).copied().flatten(),
                 not_before: None,
                 reason: None,
                 door: Door::Api,
             };
             admit(&self.pipeline, application, &mut model::schema::Fuel::whole()).unwrap()
         };
-        let asks = batches.iter().map(|batch| Ask::Submit(admission(batch).into())).collect();
+        let asks = batches.iter().enumerate().map(|batch| Ask::Submit(admission(batch).into())).collect();
         for (output, (service, header)) in self.ask(asks).into_iter().zip(batches) {
             let Output::Submission(made) = output else { panic!("{output:?}") };
             self.book.insert(made.row.id, Entry { header, service, again: None });
@@ -234,8 +234,10 @@ fn the_lanes_let_go_what_the_queuer_queues_in_the_same_rounds() {
                         let name = format!("{:x}{no:05x}", chance.below(16));
                         (format!("aaaaa-11111::svc{}", chance.below(4)), header(&name))
                     });
-                    let batches = batches.collect();
-                    lanes.come(batches);
+                    let batches: Vec<(String, String)> = batches.collect();
+                    let priority = |_| [None, Some(-1_000_000), Some(0), Some(7)][chance.below(4)];
+                    let priorities: Vec<Option<i64>> = batches.iter().map(priority).collect();
+                    lanes.come(batches, &priorities);
                 }
                 1 => {
                     let max = 1 + chance.below(6);
@@ -253,7 +255,8 @@ fn the_lanes_let_go_what_the_queuer_queues_in_the_same_rounds() {
                 3 => {
                     // Before their leases expire.
                     lanes.submitted(&mut chance, &mut seen, 0);
-                    lanes.pass([1, 14_999, 15_000, 3_000].map(Millis::new)[chance.below(4)]);
+                    // Ages change nothing either: some rounds are a day apart.
+                    lanes.pass([1, 14_999, 15_000, 3_000, 86_400_000].map(Millis::new)[chance.below(5)]);
                 }
                 _ => lanes.submitted(&mut chance, &mut seen, 2),
             }
@@ -269,11 +272,41 @@ fn one_service_with_ten_thousand_batches_keeps_another_ones_single_batch_from_no
     let mut lanes = Lanes::new();
     let many = |no: usize| ("aaaaa-11111::many".to_owned(), header(&no.to_string()));
     for call in 0..10 {
-        lanes.come((call * 1_000..(call + 1) * 1_000).map(many).collect());
+        lanes.come((call * 1_000..(call + 1) * 1_000).map(many).collect(), &[]);
         lanes.pass(Millis::new(1));
     }
-    lanes.come(vec![("aaaaa-11111::lone".to_owned(), header("a"))]);
+    lanes.come(vec![("aaaaa-11111::lone".to_owned(), header("a"))], &[]);
     let tasks = lanes.claim("ledger.submit", 10);
     let found: Vec<&str> = tasks.iter().map(|task| &*lanes.book[&task.row.id].header).collect();
     assert_eq!(found, [header("0"), header("a")]);
+}
+
+#[test]
+fn the_unknown_go_before_the_delayed_and_those_before_the_new_whatever_their_age_and_priority() {
+    let mut lanes = Lanes::new();
+    let of = |service: &str, name: &str| (format!("aaaaa-11111::{service}"), header(name));
+    for (service, name, priority) in
+        [("new1", "1", 1_000_000), ("new2", "2", -1_000_000), ("dela", "3", -1_000_000), ("unkn", "4", 7)]
+    {
+        lanes.come(vec![of(service, name)], &[Some(priority)]);
+        lanes.pass(Millis::from_secs(86_400));
+    }
+    let order = |lanes: &Lanes, tasks: &[Granted]| -> Vec<String> {
+        let header = |task: &Granted| lanes.book[&task.row.id].header.trim_start_matches('0').to_owned();
+        tasks.iter().map(header).collect()
+    };
+    let tasks = lanes.claim("ledger.submit", 4);
+    assert_eq!(order(&lanes, &tasks), ["1", "2", "3", "4"], "of the new the older goes first");
+    // The two that are new stay so: what their workers had is given back.
+    for granted in &tasks[..2] {
+        let back = model::command::GiveBack { token: granted.token };
+        lanes.ask(vec![Ask::Tell(granted.row.id, Command::GiveBack(back))]);
+    }
+    lanes.answer(&tasks[2], "delayed");
+    lanes.answer(&tasks[3], "accepted");
+    lanes.pass(Millis::from_secs(15));
+    let watched = lanes.claim("ledger.watch", 1);
+    lanes.answer(&watched[0], "unknown");
+    let tasks = lanes.claim("ledger.submit", 4);
+    assert_eq!(order(&lanes, &tasks), ["4", "3", "1", "2"]);
 }

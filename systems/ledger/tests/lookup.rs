@@ -13,9 +13,19 @@ const SERVICE: &str = "aaaaa-11111::svc1";
 
 /// Asks one of the system's routes or pages.
 async fn asked(world: &World, route: Route, parts: &[(&str, &str)], query: &str) -> Result<Reply, Refusal> {
+    sent(world, route, parts, (query, "")).await
+}
+
+/// Sends a form to one of the system's pages.
+async fn sent(
+    world: &World,
+    route: Route,
+    parts: &[(&str, &str)],
+    (query, body): (&str, &str),
+) -> Result<Reply, Refusal> {
     let call = Call {
         client: world.client.clone(),
-        caller: Some(Caller { name: "ada".to_owned(), role: Role::Viewer }),
+        caller: Some(Caller { name: "ada".to_owned(), role: Role::Admin }),
         address: None,
         parts: parts
             .iter()
@@ -23,7 +33,9 @@ async fn asked(world: &World, route: Route, parts: &[(&str, &str)], query: &str)
             .collect::<BTreeMap<_, _>>(),
         uri: format!("http://inside{}{query}", route.path.split('{').next().unwrap()).parse().unwrap(),
         headers: http::HeaderMap::new(),
-        body: bytes::Bytes::new(),
+        body: bytes::Bytes::copy_from_slice(body.as_bytes()),
+        uploaded: None,
+        frame: system::Frame::default(),
     };
     (route.handler)(call).await
 }
@@ -149,4 +161,87 @@ fn bytes_that_are_no_base64_are_refused_at_the_door() {
     let refused = admitted(&one).unwrap_err();
     assert_eq!(refused.code, Code::SchemaViolation);
     assert!(refused.message.contains("`serialized_batch` is not base64"), "{}", refused.message);
+}
+
+fn page(path: &str) -> Route {
+    ledger::system().pages().into_iter().find(|page| page.path == path).expect("there is one")
+}
+
+async fn looked_at(world: &World, service: &str) -> String {
+    let parts = [("service", service)];
+    let page = asked(world, page("/console/ledger/services/{service}"), &parts, "").await.unwrap();
+    String::from_utf8(page.body.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn the_page_of_a_service_has_its_batches_in_the_order_of_the_line_and_what_they_wait_for() {
+    let fake = FakeLedger::start().await;
+    fake.says(&header("1"), &["PENDING"]);
+    let world = World::start(&fake.settings("sawtooth", "")).await;
+    let mut batches = vec![batch(SERVICE, &header("1"))];
+    for no in [4, 2, 3] {
+        let mut batch = batch(SERVICE, &header(&no.to_string()));
+        batch["data_change_id"] = json!(format!("dcid:<b>{no}"));
+        batches.push(batch);
+    }
+    let ids = world.submit_many(&batches).await;
+    world.state(ids[0], "PENDING").await;
+    let shown = looked_at(&world, SERVICE).await;
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text} is not in {shown}"));
+    let places =
+        [at(&header("1")), at("dcid:&#60;b&#62;2"), at("dcid:&#60;b&#62;3"), at("dcid:&#60;b&#62;4")];
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(!shown.contains("<b>"), "what others chose is escaped");
+    let nobody = looked_at(&world, "nobody-there/&<i>").await;
+    assert!(nobody.contains("Nothing waits") && !nobody.contains("<i>"), "{nobody}");
+}
+
+#[tokio::test]
+async fn a_service_is_paused_with_a_reason_shown_as_such_and_released() {
+    let fake = FakeLedger::start().await;
+    let world = World::start(&fake.settings("sawtooth", "")).await;
+    let parts = [("service", SERVICE)];
+    let (pausing, releasing) =
+        ("/console/ledger/services/{service}/pause", "/console/ledger/services/{service}/release");
+    for (form, expected) in [
+        ("reason=+&for=2h", ["say why", "value=\"2h\""]),
+        ("reason=long+ago&for=soon", ["`2h`", ">long ago<"]),
+    ] {
+        let refused = sent(&world, page(pausing), &parts, ("", form)).await.unwrap();
+        assert_eq!(refused.status, http::StatusCode::UNPROCESSABLE_ENTITY);
+        let text = String::from_utf8(refused.body.to_vec()).unwrap();
+        assert!(expected.iter().all(|expected| text.contains(expected)), "{text}");
+    }
+    let paused = sent(&world, page(pausing), &parts, ("", "reason=keys+%3Crotate%3E")).await.unwrap();
+    assert_eq!(paused.status, http::StatusCode::SEE_OTHER);
+    assert_eq!(paused.headers["location"], format!("/console/ledger/services/{SERVICE}?done=paused"));
+    let ids = world.submit_many(&[batch(SERVICE, &header("a")), batch(SERVICE, &header("b"))]).await;
+    let other = world.submit(&batch("bbbbb-11111::svc1", &header("c"))).await;
+    world.state(other, "COMMITTED").await;
+    for id in &ids {
+        assert_eq!(&*world.view(*id).await.state, "QUEUED");
+    }
+    let found = got(&world, "/ledger/services", &[]).await;
+    let service = &found["services"][0];
+    assert_eq!((&service["service_id"], &service["holder"]), (&json!(SERVICE), &Value::Null));
+    assert_eq!((&service["waiting"], &service["holds"][0]["reason"]), (&json!(2), &json!("keys <rotate>")));
+    let (_, text, _) = ran(&world, &["services"]).await;
+    assert!(text.contains("held: keys <rotate>"), "{text}");
+    let shown = looked_at(&world, SERVICE).await;
+    assert!(shown.contains("keys &#60;rotate&#62;") && shown.contains("by <bdi>admin</bdi>"), "{shown}");
+    let wide = wire::api::HoldBody {
+        pipeline: Some("ledger-batch".to_owned()),
+        reason: "all of them".to_owned(),
+        ..Default::default()
+    };
+    let wide = world.client.hold(&wide).await.unwrap().id;
+    let refused = sent(&world, page(releasing), &parts, ("", &format!("hold={wide}"))).await.unwrap_err();
+    assert_eq!(refused.code, Code::UnknownHold);
+    world.client.release(&wide).await.unwrap();
+    let hold = service["holds"][0]["id"].as_str().unwrap();
+    sent(&world, page(releasing), &parts, ("", &format!("hold={hold}"))).await.unwrap();
+    for id in ids {
+        world.state(id, "COMMITTED").await;
+    }
+    assert_eq!(got(&world, "/ledger/services", &[]).await["services"], json!([]));
 }

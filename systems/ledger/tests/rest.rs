@@ -9,9 +9,9 @@ use wire::Status;
 use crate::fake_ledger::{FakeLedger, Instead, batch, header, settings};
 use crate::world::{World, output};
 
-const SERVICE: &str = "aaaaa-11111::svc1";
-const OTHER: &str = "aaaaa-11111::svc2";
-const KINDS: [&str; 2] = ["sawtooth", "scabbard"];
+pub(crate) const SERVICE: &str = "aaaaa-11111::svc1";
+pub(crate) const OTHER: &str = "aaaaa-11111::svc2";
+pub(crate) const KINDS: [&str; 2] = ["sawtooth", "scabbard"];
 
 #[tokio::test]
 async fn a_batch_that_is_accepted_is_watched_until_it_is_committed() {
@@ -51,20 +51,6 @@ async fn a_busy_ledger_is_tried_again_quickly_and_only_then_is_the_batch_delayed
         ["QUEUED", "SUBMITTING", "DELAYED", "SUBMITTING", "PENDING", "COMMITTED"]
     );
     assert_eq!(ledger.times_submitted(&header("b")), 4);
-}
-
-#[tokio::test]
-async fn any_other_answer_delays_the_batch_at_once_with_the_ledgers_words() {
-    let ledger = FakeLedger::start().await;
-    let world = World::start(&ledger.settings("sawtooth", "")).await;
-    for (no, status) in [429, 404, 500, 400, 302, 204].into_iter().enumerate() {
-        ledger.book().submits.push_back(Instead::Status(status));
-        let header = header(&format!("{no}a"));
-        let id = world.submit(&batch(SERVICE, &header)).await;
-        world.state(id, "COMMITTED").await;
-        assert_eq!(ledger.times_submitted(&header), 2, "{status}");
-        assert_eq!(world.errors(id, "DELAYED").await, [format!("http-{status}")]);
-    }
 }
 
 #[tokio::test]
@@ -114,71 +100,6 @@ async fn a_batch_that_the_ledger_forgot_is_sent_again_once_it_has_said_so_often_
         let order: Vec<String> = ledger.book().submitted.iter().map(|(header, _)| header.clone()).collect();
         assert_eq!(order, [header("a"), header("a"), header("b")], "nothing overtakes it");
     }
-}
-
-#[tokio::test]
-async fn ids_that_an_answer_leaves_out_or_adds_change_nothing() {
-    let ledger = FakeLedger::start().await;
-    let foreign = json!({ "data": [
-        { "id": header("b"), "status": "INVALID", "invalid_transactions": [] },
-        { "id": "never asked for", "status": "COMMITTED" },
-    ] });
-    let world = World::start(&ledger.settings("sawtooth", "")).await;
-    ledger.says(&header("b"), &["PENDING"]);
-    let other = world.submit(&batch(OTHER, &header("b"))).await;
-    world.state(other, "PENDING").await;
-    ledger.holds.send_replace(true);
-    ledger.says(&header("a"), &["PENDING"]);
-    let id = world.submit(&batch(SERVICE, &header("a"))).await;
-    world.state(id, "PENDING").await;
-    // Of two that are asked about, these answers leave out at least one; of one, they may name the other.
-    for _ in 0..5 {
-        ledger.book().questions.push_back(Instead::Says(json!({ "data": [] })));
-    }
-    ledger.says(&header("b"), &["COMMITTED"]);
-    ledger.holds.send_replace(false);
-    world.state(other, "COMMITTED").await;
-    ledger.book().questions.push_back(Instead::Says(foreign));
-    ledger.says(&header("a"), &["PENDING", "COMMITTED"]);
-    world.state(id, "COMMITTED").await;
-    assert_eq!(&*world.view(other).await.state, "COMMITTED", "whoever has ended stays so");
-    assert_eq!(world.path(id).await, ["QUEUED", "SUBMITTING", "PENDING", "COMMITTED"]);
-    assert_eq!(ledger.book().questions.len(), 0);
-}
-
-#[tokio::test]
-async fn an_answer_that_contradicts_itself_or_is_none_leaves_the_batch_pending_with_an_error() {
-    let ledger = FakeLedger::start().await;
-    let twice = json!({ "data": [
-        { "id": header("a"), "status": "INVALID", "invalid_transactions": [] },
-        { "id": header("a"), "status": "COMMITTED" },
-    ] });
-    let strange = json!({ "data": [{ "id": header("a"), "status": "MAYBE" }] });
-    let answers = [
-        (Instead::Says(twice), None),
-        (Instead::Garbage, Some("garbled")),
-        (Instead::Says(strange), Some("garbled")),
-        (Instead::Says(json!({ "data": 7 })), Some("garbled")),
-        (Instead::Status(500), Some("http-500")),
-        (Instead::Status(404), Some("http-404")),
-        (Instead::Silence, Some("timeout")),
-    ];
-    let world = World::start(&ledger.settings("sawtooth", "timeout = '80ms'")).await;
-    ledger.says(&header("a"), &["PENDING"]);
-    let id = world.submit(&batch(SERVICE, &header("a"))).await;
-    world.state(id, "PENDING").await;
-    for (answer, code) in answers {
-        ledger.book().questions.push_back(answer);
-        if let Some(code) = code {
-            let is = |view: &wire::api::SubmissionView| {
-                view.error.as_ref().is_some_and(|error| &*error.code == code) && &*view.state == "PENDING"
-            };
-            world.until(id, is).await;
-        }
-    }
-    ledger.says(&header("a"), &["COMMITTED"]);
-    world.state(id, "COMMITTED").await;
-    assert_eq!(ledger.times_submitted(&header("a")), 1);
 }
 
 #[tokio::test]

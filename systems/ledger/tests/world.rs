@@ -63,6 +63,7 @@ impl World {
         let system = configured(settings).unwrap();
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
         let engine = Engine::start(store, &engine::Options::default()).unwrap();
+        engine.apply(&engine::delivery::source()).await.unwrap();
         let mut names = Vec::new();
         for file in system.pipelines() {
             let toml =

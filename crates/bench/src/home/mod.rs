@@ -55,7 +55,7 @@ pub(crate) trait Caller: Submitter {
 pub(crate) trait Home: Sync {
     type Caller: Caller;
 
-    /// Its servers; none in this process.
+    /// Returns the addresses of the servers; none in this process.
     fn servers(&self) -> &[SocketAddr];
 
     /// A caller of its own: over HTTP, with a connection of its own.

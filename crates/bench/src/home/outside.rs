@@ -14,6 +14,9 @@ use tokio::process::{Child, Command};
 use super::{Caller, Connection, Home, Reach, Submitter, Task};
 use crate::pipelines::{ALL, Machine};
 
+/// The unit of processor times on every Linux there is.
+const TICKS_PER_SECOND: u64 = 100;
+
 /// The way a server is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
@@ -68,6 +71,17 @@ impl Outside {
         let kilobytes =
             line.and_then(|line| line.split_whitespace().next()).and_then(|text| text.parse::<u64>().ok());
         Ok(kilobytes.context("the machine does not say what a process occupies")? * 1024)
+    }
+
+    /// Processor time that the first server has used since it started.
+    pub(crate) fn used(&self) -> Result<Duration> {
+        let pid = self.servers[0].id().context("the server has ended")?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        // Behind the name, which may have blanks in it: the 12th and 13th are ticks in user and system mode.
+        let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        let ticks: Option<Vec<u64>> = fields.skip(11).take(2).map(|text| text.parse().ok()).collect();
+        let ticks = ticks.filter(|ticks| ticks.len() == 2).context("the machine does not tell times")?;
+        Ok(Duration::from_millis(ticks.iter().sum::<u64>() * 1_000 / TICKS_PER_SECOND))
     }
 
     /// Ends the servers without a warning, as a crash does.

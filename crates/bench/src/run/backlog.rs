@@ -1,14 +1,27 @@
 //! With much waiting: work, restart, look. First over HTTP, then in process over what the server left.
 
+use std::time::Duration;
+
 use anyhow::Result;
 
-use super::home::{DRAIN, SINGLE};
+use super::home::{DRAIN, MANY, SINGLE, filled};
 use super::measured_store::{Ground, Room, Site};
-use super::{Run, Workload};
-use crate::home::Home;
-use crate::pipelines::ONE;
+use super::{Run, TURNS, Workload};
+use crate::home::{Home, Outside};
+use crate::pipelines::{DESK, FIVE, ONE};
+use crate::report::{Figure, Unit};
 use crate::stopwatch::now;
 use crate::workload;
+
+/// Pages that are left open, and the submissions that are worked off beside them.
+const OPEN_PAGES: usize = 200;
+const WATCHED: usize = 60_000;
+
+/// Processor time of the server, and the time that passed.
+struct Worked {
+    used: Duration,
+    took: Duration,
+}
 
 impl Run<'_> {
     pub(super) async fn with_backlog(&mut self, ground: &Ground, site: Site) -> Result<()> {
@@ -24,6 +37,11 @@ impl Run<'_> {
         if self.wants(Pages) {
             let looks = workload::pages(&site.servers).await?;
             self.looks(looks, site.label(), backlog);
+            // A part of those that people look at and nobody works on: for them, and to be looked into.
+            workload::fill(&site.servers, DESK, backlog / 10).await?;
+            let pages = workload::console(&site.servers).await?;
+            self.looks(pages, "console", backlog);
+            self.watched(&site.servers).await?;
         }
         self.memory("after all that", &site.servers)?;
         let keep = site.end().await?;
@@ -66,6 +84,33 @@ impl Run<'_> {
             self.add(self.time(Workload::Restart, &format!("{what} {after}"), &program.label, time));
         }
         Ok(Site { program, servers, keep })
+    }
+
+    /// Measures what pages that are left open cost while W3 runs: the processor time of the server for each step, with
+    /// them and without, in turns.
+    async fn watched(&mut self, servers: &Outside) -> Result<()> {
+        let submissions = self.sized(WATCHED);
+        let (mut alone, mut watched, mut took, mut read) =
+            (Duration::ZERO, Duration::ZERO, Duration::ZERO, 0);
+        for _ in 0..TURNS {
+            alone += self.worked(servers, submissions).await?.used;
+            let watching = workload::watch(servers, OPEN_PAGES).await?;
+            let worked = self.worked(servers, submissions).await?;
+            read += watching.close().await?;
+            watched += worked.used;
+            took += worked.took;
+        }
+        let cost = (watched.as_secs_f64() - alone.as_secs_f64()) / took.as_secs_f64() * 100.0;
+        let what = format!("{OPEN_PAGES} open pages, read {read} times");
+        let figure = Figure::new(Workload::Pages.code(), &what, servers.label(), (cost, Unit::Percent));
+        self.add(figure);
+        Ok(())
+    }
+
+    async fn worked(&self, servers: &Outside, submissions: usize) -> Result<Worked> {
+        let (before, began) = (servers.used()?, now());
+        filled(servers, FIVE, submissions, MANY).await?;
+        Ok(Worked { used: servers.used()?.saturating_sub(before), took: began.elapsed() })
     }
 
     fn looks(&mut self, looks: Vec<workload::Look>, home: &str, backlog: usize) {

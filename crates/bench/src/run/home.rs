@@ -53,6 +53,9 @@ impl Run<'_> {
         if self.wants(Workload::Submit) {
             self.single(home, references.single).await?;
         }
+        if self.wants(Workload::Services) {
+            self.services(home).await?;
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ mod backlog;
 mod home;
 mod measured_store;
 mod references;
+mod services;
 mod turns;
 
 use std::collections::BTreeSet;
@@ -32,10 +33,11 @@ pub enum Workload {
     Backlog,
     Restart,
     Pages,
+    Services,
 }
 
 impl Workload {
-    pub const ALL: [Workload; 8] = [
+    pub const ALL: [Workload; 9] = [
         Workload::Submit,
         Workload::Drain,
         Workload::Walk,
@@ -44,11 +46,12 @@ impl Workload {
         Workload::Backlog,
         Workload::Restart,
         Workload::Pages,
+        Workload::Services,
     ];
 
     #[must_use]
     pub fn code(self) -> &'static str {
-        ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8"][self as usize]
+        ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9"][self as usize]
     }
 
     #[must_use]

@@ -1,11 +1,13 @@
 //! The workloads, over whichever home.
 
+mod console;
 mod latency;
 mod pages;
 mod restart;
 mod submit;
 mod work;
 
+pub(crate) use console::{console, watch};
 pub(crate) use latency::{PACE, latency};
 pub(crate) use pages::{Look, pages, pages_inside};
 pub(crate) use restart::restart;
@@ -14,7 +16,7 @@ pub(crate) use work::{Crew, work};
 
 use std::time::Duration;
 
-/// So many things in so much time.
+/// A number of things, and the time they took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Rate {
     pub(crate) count: usize,

@@ -1,4 +1,4 @@
-//! Whom to believe, as it is said on the command line.
+//! The keys to believe, as they are given on the command line.
 
 use std::path::{Path, PathBuf};
 

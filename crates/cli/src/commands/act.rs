@@ -34,7 +34,7 @@ pub(crate) struct Act {
     #[arg(value_name = "ACTION")]
     second: Option<String>,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

@@ -69,7 +69,7 @@ Example:
 
 The fork and its reason become part of the log. Monitors and witnesses will object until somebody has looked.")]
 struct Fork {
-    /// Why; everybody who reads the log will read it
+    /// The reason; everybody who reads the log will read it
     #[arg(long, value_name = "TEXT")]
     reason: String,
 

@@ -17,7 +17,8 @@ Examples:
   milepost bench --quick                a tenth of everything, to see that it works
 
 W1 submit · W2 one task, each finish a call · W3 five tasks, many a call · W4 from submit to start · W5 W3 in lanes ·
-W6 W2 with much waiting · W7 restart after kill -9 · W8 what people look at.
+W6 W2 with much waiting · W7 restart after kill -9 · W8 what people look at ·
+W9 100,000 services with a batch each, and one with 10,000.
 Everything acknowledged is on disk. Only an optimised build says anything: build with --release.")]
 pub(crate) struct Bench {
     /// The workloads to run, such as W1,W3
@@ -46,7 +47,7 @@ pub(crate) struct Bench {
 }
 
 fn workload(code: &str) -> Result<Workload, String> {
-    Workload::named(code).ok_or_else(|| "no such workload; there are W1 to W8".to_owned())
+    Workload::named(code).ok_or_else(|| "no such workload; there are W1 to W9".to_owned())
 }
 
 impl Bench {

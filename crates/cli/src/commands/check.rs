@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::Args;
 use model::Pipeline;
 use model::pipeline::{Problems, Source, load};
+use model::view::file_problems;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -92,18 +93,5 @@ fn good_json(source: &Source, pipeline: &Pipeline) -> Value {
 }
 
 fn bad_json(source: &Source, problems: &Problems) -> Value {
-    let problems: Vec<Value> = problems
-        .located(source)
-        .map(|(at, problem)| {
-            json!({
-                "code": problem.code,
-                "message": problem.message,
-                "file": problem.file,
-                "line": at.line,
-                "column": at.column,
-                "help": problem.help,
-            })
-        })
-        .collect();
-    json!({ "file": source.file, "problems": problems })
+    json!({ "file": source.file, "problems": file_problems(problems, source) })
 }

@@ -55,7 +55,7 @@ struct Redrive {
     #[arg(value_name = "ID", required_unless_present = "pipeline", conflicts_with = "pipeline")]
     id: Option<Which>,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

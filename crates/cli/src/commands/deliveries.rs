@@ -69,7 +69,7 @@ struct Replay {
     #[arg(value_name = "ID")]
     id: Which,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

@@ -35,11 +35,11 @@ pub(crate) struct Hold {
     #[arg(long, value_name = "ID")]
     submission: Option<Which>,
 
-    /// Why, for whoever finds them held
+    /// The reason, for whoever finds them held
     #[arg(long)]
     reason: String,
 
-    /// When it ends by itself, such as 2026-02-15T18:00:00Z
+    /// The time at which it ends by itself, such as 2026-02-15T18:00:00Z
     #[arg(long, value_name = "TIME")]
     expires_at: Option<Time>,
 

@@ -46,7 +46,7 @@ pub(crate) struct Migrate {
     #[arg(long)]
     yes: bool,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

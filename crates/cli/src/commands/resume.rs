@@ -31,7 +31,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "STATE")]
     to: Option<String>,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

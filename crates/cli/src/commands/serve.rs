@@ -1,4 +1,3 @@
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use crate::audit_log::Audit;
 use crate::exit::{Exit, Stop};
 use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
+use crate::listen;
 use crate::local_server::Node;
 use crate::logging::{self, LogFormat};
 use crate::open_files;
@@ -126,7 +126,8 @@ impl Serve {
         // Before anything is made: a server that cannot listen leaves nothing behind.
         let listener = self.bind().await?;
         let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
-        let systems = Systems::new(systems, &place, self.sending.policy())?;
+        let mut systems = Systems::new(systems, &place, self.sending.policy())?;
+        systems.listen().await?;
         let options =
             engine::Options { payload_checks: systems.payload_checks(), ..self.engine_options(&place)? };
         let node = Node::open(&place, &options)?;
@@ -166,17 +167,8 @@ impl Serve {
     }
 
     async fn bind(&self) -> Result<TcpListener, Stop> {
-        TcpListener::bind(self.listen).await.map_err(|error| {
-            let stop = Stop::new(Exit::Negative, format!("cannot listen on {}: {error}", self.listen));
-            match error.kind() {
-                ErrorKind::AddrInUse => {
-                    stop.next("stop the server that has this port, or choose another with --listen")
-                }
-                _ => {
-                    stop.next("choose an address of this machine, and a port that you may use, with --listen")
-                }
-            }
-        })
+        let bound = TcpListener::bind(self.listen).await;
+        bound.map_err(|error| listen::failed(self.listen, &error, "with --listen"))
     }
 
     fn place(&self) -> Result<Place, Stop> {

@@ -207,7 +207,7 @@ fn attempts(submission: &SubmissionView) -> String {
     format!("\n{}{left_out}", table.render())
 }
 
-/// Whom its moves told and whom they could not tell; nothing where they tell nobody.
+/// Renders whom the moves told and whom they could not tell; nothing where they tell nobody.
 fn told(events: &[EventView]) -> String {
     let mut table = Table::new(["TOLD", "BY", "OF", "DELIVERIES", "PROBLEM"]);
     let mut any = false;

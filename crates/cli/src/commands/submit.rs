@@ -35,7 +35,7 @@ pub(crate) struct Submit {
     #[arg(long, value_name = "TIME")]
     not_before: Option<Time>,
 
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long)]
     reason: Option<String>,
 

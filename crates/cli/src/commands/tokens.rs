@@ -54,7 +54,7 @@ struct Create {
     #[arg(long = "label", value_name = "NAME=VALUE", value_parser = read_label)]
     labels: Vec<(String, String)>,
 
-    /// When it ends, such as 2027-01-01T00:00:00Z; without it, never
+    /// The time at which it ends, such as 2027-01-01T00:00:00Z; without it, never
     #[arg(long, value_name = "TIME")]
     expires_at: Option<Time>,
 

@@ -225,7 +225,7 @@ impl Torture {
     }
 }
 
-/// So many seeds are named for each kind; `--output json` has all.
+/// The seeds that are named for each kind; `--output json` has all.
 const SEEDS_SHOWN: usize = 5;
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ The program gets the task as JSON and answers with one of
   {\"outcome\": \"sent\", \"output\": {..}, \"result\": .., \"children\": [..]}
   {\"error\": {\"code\": \"smtp\", \"message\": \"no route\", \"retryable\": true}}
   {\"snooze\": \"30s\"}
+Before its answer it may say how far it is, on lines of their own: {\"progress\": {\"done\": 3, \"total\": 10, \"line\": \"c.nc\"}}
 A program that ends with an exit code and without an answer has failed; its last words on stderr are the message.
 With --mode lines each answer also has the \"token\" of its task. MILEPOST_TOKEN is not passed on.
 SIGTERM and Ctrl-C end it in good order: nothing more is taken, and what was begun is finished.")]

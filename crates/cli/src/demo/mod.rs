@@ -6,6 +6,7 @@ mod pipelines;
 mod samples;
 mod shows;
 mod story;
+mod trickle;
 mod workers;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ use crate::signals::Signals;
 use crate::store_place::Place;
 use crate::systems;
 use samples::{Sample, Walked};
-use shows::Shows;
+use shows::{Shows, Stories};
 
 /// The time the samples may take to come to rest. They take a second.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,6 +52,7 @@ impl Demo {
         let log = Some(engine::LogOptions::in_folder(folder.path()));
         let place = Place::Folder(folder.path().to_owned());
         let mut shows = Shows::start(all, &place).await?;
+        shows.absent().iter().for_each(|word| say!("{word}"));
         let payload_checks = shows.payload_checks();
         let node =
             Node::open(&place, &engine::Options { log, payload_checks, ..engine::Options::default() })?;
@@ -58,7 +60,8 @@ impl Demo {
             node.apply(&source).await?;
         }
         let real = shows.tasks();
-        let systems = shows.apply(&node).await?;
+        let mut systems = shows.apply(&node).await?;
+        systems.listen().await?;
         node.doors(&listener).await?;
         let options = server::Options::new(listener.local_addr()?);
         let client = Client::new(&format!("http://{}", listener.local_addr()?), None)?;
@@ -85,17 +88,21 @@ impl Demo {
 
     /// Submits the samples, shows what became of them, and stays unless told not to.
     async fn tell(&self, client: &Client, shows: &mut Shows) -> anyhow::Result<Exit> {
-        let (rested, stories) = {
-            let shown = shows.pipelines();
-            tokio::try_join!(walk(client, &shown), shows.tell(client))?
-        };
-        self.show(client, (&rested, &stories)).await?;
-        let astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
-        if !astray.is_empty() {
-            return Err(Stop::new(Exit::Negative, astray.join("; ")).into());
+        let shown = shows.pipelines();
+        let (rested, stories) = tokio::try_join!(walk(client, &shown), shows.tell(client))?;
+        let Stories { told, failed } = stories;
+        self.show(client, (&rested, &told)).await?;
+        let mut astray: Vec<String> = rested.iter().filter_map(story::astray).collect();
+        astray.extend(failed);
+        match astray.is_empty() {
+            true => {}
+            false if self.once => return Err(Stop::new(Exit::Negative, astray.join("; ")).into()),
+            // Everything else can be looked at.
+            false => astray.iter().for_each(|word| say!("{word}")),
         }
         if !self.once {
             shows.go_on(client);
+            trickle::run(client.clone(), |pipeline| !shown.contains(pipeline)).await;
             std::future::pending::<()>().await;
         }
         Ok(Exit::Fine)

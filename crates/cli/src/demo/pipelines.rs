@@ -1,61 +1,23 @@
-//! The demo's pipelines: those of the systems, and files of the repository that no system has yet, carried in the binary
-//! so that the demo runs in any folder.
+//! The demo's pipelines: those of the systems, and the one by which notifications leave. The binary carries them, so that
+//! the demo runs in any folder.
 
 use model::pipeline::Source;
 
 use crate::systems;
 
-/// A pipeline's file, and those it names by their paths.
-struct Carried {
-    file: &'static str,
-    toml: &'static str,
-    named: &'static [(&'static str, &'static str)],
-}
-
-macro_rules! carried {
-    ($name:literal, $($schema:literal),+ $(; $($mail:literal),+)?) => {
-        Carried {
-            file: concat!($name, ".toml"),
-            toml: include_str!(concat!("../../../../pipelines/", $name, ".toml")),
-            named: &[
-                $((
-                    concat!("schemas/", $schema, ".json"),
-                    include_str!(concat!("../../../../pipelines/schemas/", $schema, ".json")),
-                ),)+
-                $($((
-                    concat!("templates/", $name, "/", $mail, ".txt"),
-                    include_str!(concat!("../../../../pipelines/templates/", $name, "/", $mail, ".txt")),
-                ),)+)?
-            ],
-        }
-    };
-}
-
-const CARRIED: &[Carried] = &[
-    // Before the batches, which make such jobs.
-    carried!("ingest-job", "ingest-job"),
-    carried!("ingest-batch", "ingest-batch", "ingest-batch-corrupt"; "depositor"),
-    carried!("sign-request", "sign-request", "sign-request-publication", "sign-request-signature"),
-];
-
 pub(super) const SKILLS: &str = "skill-review";
 pub(super) const SITES: &str = "site-list";
 pub(super) const BATCHES: &str = "ingest-batch";
-pub(super) const LEDGER: &str = "ledger-batch";
 pub(super) const SIGNING: &str = "sign-request";
 pub(super) const DELIVERY: &str = "delivery";
 
 /// Returns the files to apply: of systems, those that are wanted.
 pub(super) fn sources(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = Source> {
-    let others = CARRIED.iter().map(|carried| {
-        let files = carried.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
-        Source { files: files.collect(), ..Source::new(carried.file, carried.toml) }
-    });
     let systems = systems::all();
     let wanted = systems.iter().filter(|system| wanted(system.name()));
     let of_systems: Vec<Source> = wanted.flat_map(|system| systems::sources(&**system)).collect();
     // Before all that notify somebody.
-    std::iter::once(engine::delivery::source()).chain(others).chain(of_systems)
+    std::iter::once(engine::delivery::source()).chain(of_systems)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use model::{Status, SubmissionId};
 use serde_json::{Value, json};
 use wire::api::{EventView, SubmissionView, SubmitBody};
 
-use super::pipelines::{BATCHES, DELIVERY, LEDGER, SIGNING, SITES, SKILLS};
+use super::pipelines::{BATCHES, DELIVERY, SIGNING, SITES, SKILLS};
 
 /// The pause between two looks for something that is about to be made.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -35,10 +35,6 @@ pub(super) fn all() -> Vec<Sample> {
         site("unready.example", "PRELIMINARY_VALIDATION_ERROR"),
         batch("atlas.checkm", "COMPLETED"),
         batch("torn-atlas.checkm", "FAILED"),
-        // All for one service: each waits until the one before it is decided.
-        ledger("transfer-1", 'a', "COMMITTED"),
-        ledger("overdraw-2", 'b', "INVALID"),
-        ledger("transfer-3", 'c', "COMMITTED"),
         request("near", '1', true, "PUBLISHED"),
         request("solana", '2', true, "PUBLISHED"),
         request("ethereum", '3', false, "AWAITING_FINALITY"),
@@ -61,16 +57,6 @@ fn batch(name: &'static str, rests_in: &'static str) -> Sample {
     let payload =
         json!({ "profile": "maps", "submitter": "ada", "type": "batch-manifest", "filename": name });
     Sample { pipeline: BATCHES, name, rests_in, payload }
-}
-
-fn ledger(name: &'static str, digit: char, rests_in: &'static str) -> Sample {
-    let payload = json!({
-        "service_id": "aaaaa-11111::svc1",
-        "batch_header": format!("0x{}", hex(digit)),
-        "data_change_id": format!("dcid:{name}"),
-        "serialized_batch": "CgMKAQ==",
-    });
-    Sample { pipeline: LEDGER, name, rests_in, payload }
 }
 
 fn request(chain: &'static str, digit: char, finalized: bool, rests_in: &'static str) -> Sample {

@@ -30,6 +30,15 @@ pub(super) struct Shows {
     settings: ConfigFile,
     telling: JoinSet<Told>,
     going_on: JoinSet<()>,
+    /// The systems whose counterparts could not start, as sentences: a machine may lack a program that one of them needs.
+    absent: Vec<String>,
+}
+
+/// The stories that were told, and what went wrong with others.
+#[derive(Debug, Default)]
+pub(super) struct Stories {
+    pub(super) told: Vec<Story>,
+    pub(super) failed: Vec<String>,
 }
 
 /// A demonstration that has told its story, or has not.
@@ -41,7 +50,8 @@ struct Told {
 }
 
 impl Shows {
-    /// Starts the counterparts of all systems that have some, and gives those systems the settings that lead there.
+    /// Starts the counterparts of all systems that have some, and gives those systems the settings that lead there. One that
+    /// cannot start is left out with a word, and the others are shown.
     pub(super) async fn start(all: Vec<Box<dyn System>>, place: &Place) -> anyhow::Result<Shows> {
         let mut shows = Shows::default();
         let mut text = String::new();
@@ -53,8 +63,16 @@ impl Shows {
         for system in all {
             let Some(mut demo) = system.demo() else { continue };
             let folder = systems::folder(&place.beneath().join("demo"), system.name())?;
-            let staged = demo.start(&folder).await;
-            let staged = staged.map_err(|error| failed(system.name(), &error))?;
+            let staged = match demo.start(&folder).await {
+                Ok(staged) => staged,
+                Err(error) => {
+                    let name = system.name();
+                    shows
+                        .absent
+                        .push(format!("the system `{name}` is not shown with its real tasks: {error}"));
+                    continue;
+                }
+            };
             text = format!("{text}{}\n", staged.settings);
             policy.ports.extend(staged.ports);
             shows.demos.push(Some((system.name(), demo)));
@@ -79,6 +97,11 @@ impl Shows {
         self.systems.each().any(|own| own.name() == system)
     }
 
+    /// Returns a sentence for each system that could not be shown.
+    pub(super) fn absent(&self) -> &[String] {
+        &self.absent
+    }
+
     /// Returns the names of the pipelines that are shown.
     pub(super) fn pipelines(&self) -> BTreeSet<String> {
         self.folder.pipelines().map(|pipeline| pipeline.name.to_string()).collect()
@@ -96,8 +119,9 @@ impl Shows {
         Ok(std::mem::take(&mut self.systems))
     }
 
-    /// Has all of them submit their samples at once, and returns their stories in the systems' order.
-    pub(super) async fn tell(&mut self, client: &Client) -> anyhow::Result<Vec<Story>> {
+    /// Has all of them submit their samples at once, and returns their stories in the systems' order. What one of them cannot
+    /// tell does not keep the others from it.
+    pub(super) async fn tell(&mut self, client: &Client) -> anyhow::Result<Stories> {
         for (place, demo) in self.demos.iter_mut().enumerate() {
             let (name, mut demo) = demo.take().expect("it is told once");
             let client = client.clone();
@@ -107,13 +131,19 @@ impl Shows {
                 Told { place, name, story: story.unwrap_or_else(|_| late()), demo }
             });
         }
-        let mut stories: Vec<Story> = self.demos.iter().map(|_| Story::default()).collect();
+        let mut stories: Vec<Option<Story>> = self.demos.iter().map(|_| None).collect();
+        let mut failed = Vec::new();
         while let Some(told) = self.telling.join_next().await {
             let Told { place, name, demo, story } = told.context("a part of the demo panicked")?;
-            self.demos[place] = Some((name, demo));
-            stories[place] = story.map_err(|error| failed(name, &error))?;
+            match story {
+                Ok(story) => {
+                    self.demos[place] = Some((name, demo));
+                    stories[place] = Some(story);
+                }
+                Err(error) => failed.push(format!("the samples of the system `{name}` failed: {error}")),
+            }
         }
-        Ok(stories)
+        Ok(Stories { told: stories.into_iter().flatten().collect(), failed })
     }
 
     /// Keeps work moving for as long as this lives.
@@ -127,8 +157,4 @@ impl Shows {
             });
         }
     }
-}
-
-fn failed(system: &str, error: &Failed) -> anyhow::Error {
-    anyhow!("the demo of the system `{system}` failed: {error}")
 }

@@ -6,8 +6,9 @@ use client::{Failure, Outcome};
 use model::{Json, Millis};
 use serde::Deserialize;
 use wire::api::{ChildBody, ErrorBody};
+use wire::submission::Progress;
 
-/// One of `outcome`, `error` and `snooze`.
+/// One of `outcome`, `error` and `snooze`; or `progress`, after which an answer is still to come.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Said {
@@ -19,13 +20,14 @@ pub(super) struct Said {
     children: Option<Vec<ChildBody>>,
     error: Option<ErrorBody>,
     snooze: Option<Millis>,
+    pub(super) progress: Option<Progress>,
 }
 
 impl Said {
     pub(super) fn read(bytes: &[u8]) -> Result<Said, String> {
         let said: Said = serde_json::from_slice(bytes).map_err(|error| Json::fault_of(bytes, &error))?;
-        let Said { outcome, error, snooze, output, result, children, .. } = &said;
-        let answers = [outcome.is_some(), error.is_some(), snooze.is_some()];
+        let Said { outcome, error, snooze, output, result, children, progress, .. } = &said;
+        let answers = [outcome.is_some(), error.is_some(), snooze.is_some(), progress.is_some()];
         if answers.iter().filter(|answers| **answers).count() != 1 {
             return Err("an answer has one of outcome, error and snooze".to_owned());
         }
@@ -33,6 +35,13 @@ impl Said {
             return Err("output, result and children go with an outcome".to_owned());
         }
         Ok(said)
+    }
+
+    /// Reads a line that says how far the task has come, and nothing else.
+    pub(super) fn progress_of(line: &[u8]) -> Option<Progress> {
+        // Anything else than an object with this member is quickly passed over.
+        let said = line.trim_ascii_start().starts_with(b"{").then(|| Said::read(line).ok())??;
+        said.progress
     }
 
     pub(super) fn answer(self) -> Result<Outcome, Failure> {
@@ -97,6 +106,7 @@ mod tests {
             r#"{"outcome": "sent", "output": {"n": 1.10}, "result": null, "children": [{"payload": 1}]}"#,
             r#"{"error": {"code": "smtp", "message": "no route"}}"#,
             r#"{"snooze": "30s"}"#,
+            r#"{"progress": {"done": 3, "total": 10, "line": "a.nc"}}"#,
         ] {
             assert!(Said::read(good.as_bytes()).is_ok(), "{good}");
         }
@@ -107,6 +117,8 @@ mod tests {
             r#"{"outcome": "sent", "snooze": "30s"}"#,
             r#"{"snooze": "30"}"#,
             r#"{"snooze": "30s", "output": 1}"#,
+            r#"{"progress": {"done": 3}, "outcome": "sent"}"#,
+            r#"{"progress": {"done": -1}}"#,
             r#"{"outcome": "sent", "outptu": 1}"#,
             r#"{"outcome": "sent"} {"outcome": "sent"}"#,
         ] {

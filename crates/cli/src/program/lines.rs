@@ -9,8 +9,9 @@ use client::{Failure, Outcome, Task};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use wire::submission::Progress;
 
 use super::answer::{self, Said};
 use super::group::{Pipes, Started};
@@ -26,7 +27,15 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 type Answer = Result<Outcome, Failure>;
 
 /// The tasks that one process has, by their tokens; none once it has ended.
-type Asked = Arc<Mutex<Option<BTreeMap<String, oneshot::Sender<Answer>>>>>;
+type Asked = Arc<Mutex<Option<BTreeMap<String, Told>>>>;
+
+/// The ways in which a task hears of what the program says about it.
+#[derive(Debug)]
+struct Told {
+    answer: oneshot::Sender<Answer>,
+    /// The newest that it said of how far the task has come.
+    progress: watch::Sender<Option<Progress>>,
+}
 
 /// A program that is started when there is a task for it, and again when it has died.
 #[derive(Debug)]
@@ -65,6 +74,10 @@ impl Lines {
                         return std::future::pending().await;
                     }
                     return answer.unwrap_or_else(|_| Err(Failure::new("stopped", "the program was stopped")));
+                }
+                Ok(()) = asked.progress.changed() => {
+                    let newest = asked.progress.borrow_and_update().clone();
+                    newest.into_iter().for_each(|progress| task.report(progress));
                 }
                 newest = task.amended_after(revision) => {
                     revision = newest;
@@ -127,10 +140,11 @@ impl Lines {
 impl Process {
     /// None where it has ended.
     fn ask(&self, token: &str) -> Option<Asking> {
-        let (answers, answer) = oneshot::channel();
-        lock(&self.asked).as_mut()?.insert(token.to_owned(), answers);
+        let ((answers, answer), (tells, progress)) = (oneshot::channel(), watch::channel(None));
+        let told = Told { answer: answers, progress: tells };
+        lock(&self.asked).as_mut()?.insert(token.to_owned(), told);
         let (asked, says) = (self.asked.clone(), self.says.clone());
-        Some(Asking { token: token.to_owned(), asked, says, answer, is_open: true })
+        Some(Asking { token: token.to_owned(), asked, says, answer, progress, is_open: true })
     }
 }
 
@@ -140,6 +154,7 @@ struct Asking {
     asked: Asked,
     says: mpsc::UnboundedSender<Vec<u8>>,
     answer: oneshot::Receiver<Answer>,
+    progress: watch::Receiver<Option<Progress>>,
     is_open: bool,
 }
 
@@ -196,16 +211,17 @@ impl Running {
             Err(error) => error.into(),
         };
         tracing::warn!(%failure, tasks = left.len(), "the program has ended");
-        for (_, answers) in left {
-            let _ = answers.send(Err(failure.clone()));
+        for (_, told) in left {
+            let _ = told.answer.send(Err(failure.clone()));
         }
     }
 
     fn hear(&self, said: &[u8]) {
         let (token, answer) = match Said::read(said) {
-            Ok(mut said) => match said.token.take() {
-                Some(token) => (token, said.answer()),
-                None => return tracing::error!("the program gave an answer without a token"),
+            Ok(mut said) => match (said.token.take(), said.progress.take()) {
+                (Some(token), Some(progress)) => return self.pass_on(&token, progress),
+                (Some(token), None) => (token, said.answer()),
+                (None, _) => return tracing::error!("the program gave an answer without a token"),
             },
             Err(why) => match token_of(said) {
                 Some(token) => (token, Err(answer::invalid(&why))),
@@ -214,11 +230,20 @@ impl Running {
         };
         let answers = lock(&self.asked).as_mut().and_then(|asked| asked.remove(&token));
         match answers {
-            Some(answers) => {
+            Some(told) => {
                 *lock(&self.deaths) = 0;
-                let _ = answers.send(answer);
+                let _ = told.answer.send(answer);
             }
             None => tracing::warn!("the program gave an answer to a task it does not have (any more)"),
+        }
+    }
+}
+
+impl Running {
+    /// Passes on how far a task has come. A task that the program does not have any more has no use for it.
+    fn pass_on(&self, token: &str, progress: Progress) {
+        if let Some(told) = lock(&self.asked).as_ref().and_then(|asked| asked.get(token)) {
+            told.progress.send_replace(Some(progress));
         }
     }
 }

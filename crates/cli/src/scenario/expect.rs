@@ -102,7 +102,7 @@ impl Stage<'_> {
         entered.map(|recorded| &*recorded.event.leaf.to).collect()
     }
 
-    /// Whom the step told, in the order of the events and their files. Whoever has no address was not told.
+    /// Lists whom the step told, in the order of the events and their files. Whoever has no address was not told.
     fn notified(&self, row: &Submission) -> Value {
         let history = self.history(row);
         let of_the_step = history.iter().filter(|recorded| recorded.seq > self.since);

@@ -43,7 +43,7 @@ impl Run {
 
     /// Tells whether nothing is missing that the file asks for.
     fn is_covered(&self) -> bool {
-        !self.complete || self.coverage.missing().next().is_none()
+        !self.complete || self.coverage.is_full()
     }
 
     fn failed(&self) -> usize {

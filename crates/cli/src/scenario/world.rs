@@ -10,7 +10,7 @@ use model::{Code, Digest, Millis, Pipeline, Refusal, Time};
 use store::ManualClock;
 use store::{Clock as _, MemoryStore};
 
-/// So many steps at one instant are a circle, not work.
+/// The number of steps at one instant that are a circle, not work.
 const STEPS_MAX: usize = 10_000;
 
 pub(super) struct World {

@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("run.mjs", include_str!("files/run.mjs")),
     ("acts.mjs", include_str!("files/acts.mjs")),
     ("looks.mjs", include_str!("files/looks.mjs")),
+    ("ledger.mjs", include_str!("files/ledger.mjs")),
 ];
 
 /// Returns a folder with the scenarios and what they are made with, made once for all runs.
@@ -56,9 +57,15 @@ struct Guarded {
 
 impl Guarded {
     fn start() -> Guarded {
+        Guarded::with_settings("")
+    }
+
+    fn with_settings(settings: &str) -> Guarded {
         let folder = TempDir::new().unwrap();
-        let file = folder.path().join("first.token");
-        let args = ["--first-token".to_owned(), file.display().to_string()];
+        let (file, config) = (folder.path().join("first.token"), folder.path().join("milepost.toml"));
+        std::fs::write(&config, settings).unwrap();
+        let args = ["--first-token", &file.display().to_string(), "--config", &config.display().to_string()];
+        let args = args.map(str::to_owned);
         let server = Server::start_with(&[("orders.toml", include_str!("orders.toml"))], &args, &[]);
         let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
         Guarded { server, token, _folder: folder }
@@ -119,8 +126,28 @@ fn an_investigation_is_acknowledged_with_a_note() {
 }
 
 #[test]
+fn evidence_is_checked_in_the_page_and_what_was_changed_is_noticed() {
+    Guarded::start().plays("evidence");
+}
+
+#[test]
+fn an_amendment_shows_what_it_changed() {
+    Guarded::start().plays("amend");
+}
+
+#[test]
+fn work_in_hand_flow_and_dead_letters_are_shown_as_they_are() {
+    Guarded::start().plays("workers_and_overview");
+}
+
+#[test]
 fn the_live_tail_goes_on_after_the_server_was_restarted() {
     Guarded::start().plays("tail_through_restart");
+}
+
+#[test]
+fn a_page_that_was_left_open_over_a_deploy_is_loaded_anew() {
+    Guarded::start().plays("open_over_a_deploy");
 }
 
 #[test]
@@ -141,6 +168,14 @@ fn a_token_with_a_scope_sees_its_part_on_every_page() {
 #[test]
 fn every_page_is_accessible_light_and_fits_by_day_by_night_and_on_a_phone() {
     Guarded::start().plays("every_page");
+}
+
+#[test]
+fn a_service_of_a_ledger_is_looked_at_paused_and_released() {
+    // Nobody listens there: what is under way is delayed with the reason, and the others wait.
+    let ledger = "[system.ledger]\n[[system.ledger.ledgers]]\nname = \"gone\"\nkind = \"sawtooth\"\n\
+                  services = [\"*\"]\nurl = \"http://127.0.0.1:1\"\nallow-address = [\"127.0.0.1\"]\nattempts = 1\n";
+    Guarded::with_settings(ledger).plays("ledger");
 }
 
 #[test]

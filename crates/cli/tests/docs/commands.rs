@@ -111,8 +111,9 @@ fn options_that_pages_name_are_there() {
                 continue;
             }
             let code = line.split('`').skip(1).step_by(2).filter(|code| !code.starts_with("cargo "));
-            for option in
-                code.flat_map(str::split_whitespace).filter(|word| word.starts_with("--") && word.len() > 2)
+            for option in code
+                .flat_map(str::split_whitespace)
+                .filter(|word| word.starts_with("--") && word.len() > 2 && !word.starts_with("---"))
             {
                 assert!(
                     known.contains(option),

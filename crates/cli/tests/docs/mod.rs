@@ -12,7 +12,8 @@ use model::pipeline::{CODES, Source, attachments, load};
 use run::repository;
 
 /// The problems that a part of a pipeline may be blamed for: that the rest of it is missing.
-const PARTIAL: [&str; 4] = ["missing-key", "no-way-out", "unknown-state", "unreachable-state"];
+const PARTIAL: [&str; 5] =
+    ["missing-key", "no-way-out", "unknown-notification", "unknown-state", "unreachable-state"];
 
 fn read(page: &str) -> String {
     let path = repository().join(page);

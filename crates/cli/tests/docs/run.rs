@@ -27,9 +27,7 @@ pub(crate) fn run(page: &Page, files: &[(String, String)]) -> Result<(), String>
     for (name, text) in files.iter().chain(&page.files) {
         place.write(&place.reader.join(name), &place.localized(text));
     }
-    for folder in ["pipelines", "systems"] {
-        shipped::copy(&repository().join(folder), &place.reader.join(folder));
-    }
+    shipped::copy(&repository().join("systems"), &place.reader.join("systems"));
     let script = place.state.join("page.sh");
     place.write(&script, &place.localized(&page.script));
     let said = place.state.join("output");

@@ -10,7 +10,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use crate::common::Server;
 
-/// Its events are as large as the payload's text: the start shows it to everybody who follows.
+/// A machine whose events are as large as the payload's text: the start shows it to everybody who follows.
 const NOTES: &str = r#"
 name = "notes"
 version = 1

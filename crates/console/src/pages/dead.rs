@@ -1,11 +1,9 @@
 //! Dead letters, by what they died of, and setting them going again.
 
-use std::collections::BTreeMap;
-
 use app::Query;
 use askama::Template;
 use wire::Refusal;
-use wire::api::SubmissionView;
+use wire::api::{DeadView, SubmissionView};
 
 use super::PAGE;
 use super::rows::Rows;
@@ -13,26 +11,35 @@ use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::fields::address;
 use crate::layout::Sheet;
-use crate::parts::cut;
+use crate::parts::{cut, list, number};
 
 #[derive(Template)]
 #[template(path = "dead.html")]
 struct Page {
     pipeline: String,
     groups: Vec<Group>,
+    /// Set if there are more kinds than are shown.
+    more: bool,
     rows: Rows,
     next: String,
     may: bool,
 }
 
-/// Dead letters of one pipeline and one error code.
+/// Dead letters of one state and one error code: all there are, counted by the store.
 struct Group {
     pipeline: String,
     state: String,
     code: String,
+    /// What the newest of them says.
     message: String,
-    count: usize,
+    count: String,
+    list: String,
+    /// The filter that an operation finds them by.
+    filter: String,
 }
+
+/// The kinds of dead letters that are shown.
+const GROUPS_MAX: usize = 24;
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (query, eye) = (visit.ask.query(), visit.eye());
@@ -40,45 +47,55 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let wanted = Query {
         pipeline: pipeline.as_deref().map(Into::into),
         after: visit.after()?,
-        limit: PAGE * 2,
+        limit: PAGE,
         ..Query::default()
     };
     let found = visit.app.dead(wanted).await?;
     let name = pipeline.unwrap_or_default();
     let at = |after: &str| address("/console/dead", [("pipeline", name.as_str()), ("after", after)]);
+    let mut figures = visit.app.figures().await?.dead;
+    figures.retain(|known| name.is_empty() || *known.pipeline == *name);
+    figures.sort_by_key(|known| std::cmp::Reverse(known.count));
+    let more = figures.len() > GROUPS_MAX;
+    let groups = figures.iter().take(GROUPS_MAX).map(|known| group(known, &found.submissions));
     let page = Page {
-        groups: groups(&found.submissions),
+        groups: groups.collect(),
+        more,
         rows: Rows::of(&eye, &found.submissions),
         next: found.next.map_or_else(String::new, |next| at(&next.to_string())),
         may: visit.app.visitor().caller.role == wire::Role::Admin,
         pipeline: name.clone(),
     };
     let route = address("/v1/dead", [("pipeline", name.as_str())]);
-    visit.show(Sheet::new("Dead letters").live().typed(&visit.ask, "dead", &route), &page)
+    visit.show(Sheet::new("Dead letters").live().typed(&visit.ask, "dead list", &route), &page)
+}
+
+fn group(known: &DeadView, newest: &[SubmissionView]) -> Group {
+    let is_one = |view: &&SubmissionView| {
+        let code = view.error.as_ref().map_or("", |error| &*error.code);
+        *view.pipeline == *known.pipeline && *view.state == *known.state && *code == *known.code
+    };
+    let message = newest.iter().find(is_one).and_then(|view| view.error.as_ref());
+    let terms = [("state", &*known.state), ("status", "dead"), ("error", &*known.code)];
+    let filter: Vec<String> = [("pipeline", &*known.pipeline)]
+        .into_iter()
+        .chain(terms)
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(key, value)| crate::filter::term(key, value))
+        .collect();
+    Group {
+        pipeline: known.pipeline.to_string(),
+        state: known.state.to_string(),
+        code: if known.code.is_empty() { "no error".to_owned() } else { known.code.to_string() },
+        message: message.map(|error| cut(&error.message, 160)).unwrap_or_default(),
+        count: number(known.count),
+        list: list(&known.pipeline, &terms),
+        filter: filter.join(" "),
+    }
 }
 
 /// Returns the pipeline to look at: the one that was chosen, or the first of those a token is for.
 pub(super) fn chosen(visit: &Visit, given: Option<&str>) -> Option<String> {
     let scope = visit.app.visitor().pipelines.as_ref().and_then(|scope| scope.first());
     given.map(str::to_owned).or_else(|| scope.map(|name| name.to_string()))
-}
-
-/// Puts those that died of the same beside each other, most first.
-fn groups(views: &[SubmissionView]) -> Vec<Group> {
-    let mut groups: BTreeMap<(String, String, String), Group> = BTreeMap::new();
-    for view in views {
-        let code = view.error.as_ref().map_or_else(|| "no error".to_owned(), |error| error.code.to_string());
-        let key = (view.pipeline.to_string(), view.state.to_string(), code.clone());
-        let group = groups.entry(key).or_insert_with(|| Group {
-            pipeline: view.pipeline.to_string(),
-            state: view.state.to_string(),
-            code,
-            message: view.error.as_ref().map(|error| cut(&error.message, 160)).unwrap_or_default(),
-            count: 0,
-        });
-        group.count += 1;
-    }
-    let mut groups: Vec<Group> = groups.into_values().collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.count));
-    groups
 }

@@ -12,6 +12,7 @@ use crate::fields::address;
 use crate::layout::{Sheet, Tab};
 use crate::look::Eye;
 use crate::parts::{Id, When, of_status};
+use crate::raw::Raw;
 
 #[derive(Template)]
 #[template(path = "deliveries.html")]
@@ -38,6 +39,15 @@ struct Delivery {
     error: String,
     created: When,
     next_try: Option<When>,
+    /// The address of the same list with what this message says.
+    look: String,
+    said: Option<Said>,
+}
+
+/// What a message says, and what was answered.
+struct Said {
+    payload: Option<Raw>,
+    answers: Vec<(String, Raw)>,
 }
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
@@ -60,9 +70,21 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     };
     let here = status.map_or("", Status::as_str);
     let tabs = [("All", ""), ("On their way", "open"), ("Dead", "dead"), ("Sent", "succeeded")];
+    let mut shown: Vec<Delivery> = deliveries.iter().map(|view| delivery(&eye, view)).collect();
+    let open = query.get("open").unwrap_or_default();
+    for delivery in &mut shown {
+        let is_open = delivery.whole == open;
+        let after = query.get("after").unwrap_or_default();
+        let wanted = if is_open { "" } else { delivery.whole.as_str() };
+        let fields = [("submission", about), ("status", here), ("after", after), ("open", wanted)];
+        delivery.look = format!("{}#m-{}", address("/console/deliveries", fields), delivery.whole);
+        if is_open {
+            delivery.said = said(&visit, &delivery.whole).await;
+        }
+    }
     let page = Page {
         tabs: tabs.into_iter().map(|(text, key)| Tab::new(text, at(key, ""), key == here)).collect(),
-        deliveries: deliveries.iter().map(|view| delivery(&eye, view)).collect(),
+        deliveries: shown,
         next: next.map_or_else(String::new, |next| at(here, &next.to_string())),
         may: visit.app.visitor().caller.role == Role::Admin,
         closed,
@@ -92,7 +114,16 @@ fn delivery(eye: &Eye, view: &DeliveryView) -> Delivery {
             .unwrap_or_default(),
         created: eye.when(view.created_at),
         next_try: eye.when_if(view.next_try_at),
+        look: String::new(),
+        said: None,
     }
+}
+
+/// Returns what a message says, as far as it is for this reader and still there.
+async fn said(visit: &Visit, id: &str) -> Option<Said> {
+    let view = visit.app.show(id.parse().ok()?).await.ok()?;
+    let answers = view.outputs.iter().flatten().map(|(state, answer)| (state.to_string(), Raw::of(answer)));
+    Some(Said { payload: view.payload.as_ref().map(Raw::of), answers: answers.collect() })
 }
 
 pub(crate) async fn replay(visit: Visit) -> Result<Answer, Refusal> {

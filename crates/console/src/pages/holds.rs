@@ -22,17 +22,18 @@ struct Page {
     chosen: String,
 }
 
-struct Hold {
-    id: String,
-    short: Id,
-    pipeline: Option<Link>,
-    submission: Option<Id>,
-    conditions: Vec<String>,
-    covers: String,
-    reason: String,
-    owner: String,
-    since: When,
-    until: Option<When>,
+/// A hold, as its card shows it.
+pub(super) struct Hold {
+    pub(super) id: String,
+    pub(super) short: Id,
+    pub(super) pipeline: Option<Link>,
+    pub(super) submission: Option<Id>,
+    pub(super) conditions: Vec<String>,
+    pub(super) covers: String,
+    pub(super) reason: String,
+    pub(super) owner: String,
+    pub(super) since: When,
+    pub(super) until: Option<When>,
 }
 
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
@@ -48,7 +49,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     visit.show(Sheet::new("Holds").live().typed(&visit.ask, "holds", "/v1/holds"), &page)
 }
 
-fn hold(eye: &Eye, view: &HoldView) -> Hold {
+pub(super) fn hold(eye: &Eye, view: &HoldView) -> Hold {
     let mut terms: Vec<(String, String)> =
         view.labels.iter().map(|(label, value)| (format!("label.{label}"), value.to_string())).collect();
     terms.extend(view.lane.as_ref().map(|lane| ("lane".to_owned(), lane.to_string())));

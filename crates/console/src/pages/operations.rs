@@ -220,6 +220,7 @@ fn body(visit: &Visit, form: &Fields, dry_run: bool) -> Result<OperationBody, Re
         read.map_err(|_| app::invalid(format!("`{name}` is the number of a version")))
     };
     let query = filter.query;
+    let named = states(form.get("states").unwrap_or_default())?;
     let map = form.iter().filter_map(|(name, to)| Some((name.strip_prefix("map.")?, to)));
     Ok(OperationBody {
         filter: Asked {
@@ -242,9 +243,28 @@ fn body(visit: &Visit, form: &Fields, dry_run: bool) -> Result<OperationBody, Re
         data: None,
         to: form.get("to").map(Into::into),
         version: version("version", form.get("version"))?,
-        map: map.filter(|(_, to)| !to.is_empty()).map(|(from, to)| (from.into(), to.into())).collect(),
+        map: map
+            .filter(|(_, to)| !to.is_empty())
+            .map(|(from, to)| (from.into(), to.into()))
+            .chain(named)
+            .collect(),
         dry_run,
     })
+}
+
+/// Reads which states have another name in another version: `OLD = NEW`, one a line.
+fn states(text: &str) -> Result<Vec<(Name, Name)>, Refusal> {
+    let pair = |line: &str| {
+        let (old, new) = line.split_once('=').map(|(old, new)| (old.trim(), new.trim()))?;
+        (!old.is_empty() && !new.is_empty()).then(|| (old.into(), new.into()))
+    };
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let read = |line| {
+        pair(line).ok_or_else(|| {
+            app::invalid(format!("{} is no pair of states; write OLD = NEW, one a line", app::quote(line)))
+        })
+    };
+    lines.map(read).collect()
 }
 
 pub(crate) async fn stop(visit: Visit) -> Result<Answer, Refusal> {

@@ -41,6 +41,8 @@ struct Card {
     findings: Vec<(String, Raw)>,
     actions: Actions,
     assigned: Option<Assigned>,
+    /// The sentences about those who have agreed so far.
+    approvals: Vec<String>,
     /// What people decided and wrote before, the newest first.
     decided: Vec<Moment>,
     due: Option<When>,
@@ -65,6 +67,8 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         if let Ok(view) = visit.app.show(listed.id).await {
             let events = visit.app.events_by_people(view.id, 0, EVENTS_MAX).await?;
             let mut decided = timeline(&eye, &events.events);
+            // That somebody submitted it is no decision.
+            decided.retain(|moment| moment.revision > 1);
             decided.truncate(DECIDED_MAX);
             cards.push(Card { actions: actions::actions(&visit, &view).await, decided, ..card(&eye, &view) });
         }
@@ -85,7 +89,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         here: at(here, ""),
     };
     let route = address("/v1/reviews", [("pipeline", pipeline), ("whose", here)]);
-    visit.show(Sheet::new("Reviews").live().typed(&visit.ask, "list --status open", &route), &page)
+    visit.show(Sheet::new("Reviews").live().typed(&visit.ask, "reviews", &route), &page)
 }
 
 fn card(eye: &crate::look::Eye, view: &SubmissionView) -> Card {
@@ -100,6 +104,7 @@ fn card(eye: &crate::look::Eye, view: &SubmissionView) -> Card {
         findings: outputs.map(|(state, output)| (state.to_string(), Raw::of(output))).collect(),
         actions: Actions::default(),
         assigned: view.assigned.as_ref().map(|held| assigned(eye, held)),
+        approvals: actions::approvals(view),
         decided: Vec::new(),
         due: due.map(|level| eye.when(level.due_at)),
         late: view.sla.iter().any(|level| level.late),

@@ -25,6 +25,7 @@ struct Page {
     pipelines: Vec<Choice>,
     states: Vec<Choice>,
     statuses: Vec<Choice>,
+    views: Vec<Choice>,
     words: Vec<String>,
     rows: Rows,
     next: String,
@@ -82,6 +83,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
         pipelines: pipelines(&visit, &filter).await?,
         states: states(&visit, &filter),
         statuses: statuses(&filter),
+        views: offered(&filter),
         words: words(&visit),
         problems: filter.problems.clone(),
         first: if fields.get("after").is_some() { at(&text, "") } else { String::new() },
@@ -173,6 +175,26 @@ fn statuses(filter: &Filter) -> Vec<Choice> {
         here: here == status,
     };
     each.map(choice).collect()
+}
+
+/// Views that most ask for. Any other is kept as a bookmark: the filter is the address.
+const VIEWS: [(&str, &str); 6] = [
+    ("stuck for an hour", "status:open stuck>1h"),
+    ("older than a day", "status:open age>1d"),
+    ("made in the last hour", "age<1h"),
+    ("failed within a day", "status:failed age<1d"),
+    ("dead letters", "status:dead"),
+    ("to investigate", "investigation:open"),
+];
+
+/// Returns the views, within the pipeline that is looked at.
+fn offered(filter: &Filter) -> Vec<Choice> {
+    let within = filter.get("pipeline").map(|name| crate::filter::term("pipeline", name));
+    let view = |(text, terms): (&str, &str)| {
+        let all = within.iter().map(String::as_str).chain([terms]).collect::<Vec<_>>().join(" ");
+        Choice { text: text.to_owned(), here: filter.text() == all, to: at(&all, "") }
+    };
+    VIEWS.into_iter().map(view).collect()
 }
 
 /// Returns the words that the filter bar offers.

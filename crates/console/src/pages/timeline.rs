@@ -3,6 +3,7 @@
 use wire::api::EventView;
 use wire::event::Kind;
 
+use crate::diff::Changed;
 use crate::look::{Eye, span};
 use crate::parts::{Id, When};
 use crate::raw::Raw;
@@ -26,6 +27,8 @@ pub(crate) struct Moment {
     /// What a person wrote.
     pub(crate) note: String,
     pub(crate) metadata: Option<Raw>,
+    /// What an amendment changed.
+    pub(crate) changed: Vec<Changed>,
     pub(crate) notified: Vec<Notice>,
 }
 
@@ -72,6 +75,7 @@ fn moment(eye: &Eye, event: &EventView, before: Option<wire::Time>) -> Moment {
             .map(|error| format!("{}: {}", error.code, error.message))
             .unwrap_or_default(),
         note: note(event),
+        changed: Vec::new(),
         metadata: event.metadata.as_ref().filter(|metadata| !metadata.is_null()).map(Raw::of),
         notified: notified.collect(),
     }

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use super::arrows::badge;
 use crate::chart::{Chart, Look, NAME_LINE, NOTE_LINE, PADDING, Shown, TITLE_LINE, recent};
 use crate::layout::{Layout, Rect, number};
-use crate::overlay::Overlay;
-use crate::text::escape;
+use crate::overlay::{Overlay, Stay};
+use crate::text::{Font, escape};
+
+const STAY_FONT: Font = Font { size: 9.5, bold: true };
 
 pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout, overlay: Option<&Overlay>) {
     for (shown, at) in chart.boxes.iter().zip(&layout.boxes) {
@@ -30,6 +32,9 @@ pub(super) fn write(out: &mut String, chart: &Chart, layout: &Layout, overlay: O
         texts(out, shown, at);
         marks(out, shown, at);
         if let (Some(name), Some(overlay)) = (&shown.state, overlay) {
+            if let Some(stay) = overlay.stays.get(name) {
+                stayed(out, stay, at);
+            }
             counts(out, (overlay.counts.get(name), overlay.dead.get(name)), at);
         }
         if link.is_some() {
@@ -110,4 +115,27 @@ fn counts(out: &mut String, (open, dead): (Option<&u64>, Option<&u64>), at: &Rec
             out.push_str("</g>\n");
         }
     }
+}
+
+/// Writes how long submissions stay in a state, at the lower left.
+fn stayed(out: &mut String, stay: &Stay, at: &Rect) {
+    let width = STAY_FONT.width(&stay.text).ceil() + 10.0;
+    let (left, middle) = (at.left() + 8.0, at.bottom());
+    let _ = writeln!(out, "<g class=\"stay {}\">", stay.heat.as_str());
+    let _ = writeln!(out, "<title>{}</title>", escape(&stay.about));
+    let _ = writeln!(
+        out,
+        "<rect class=\"badge\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"15\" rx=\"7.5\"/>",
+        number(left),
+        number(middle - 7.5),
+        number(width)
+    );
+    let _ = writeln!(
+        out,
+        "<text class=\"number\" x=\"{}\" y=\"{}\">{}</text>",
+        number(left + width / 2.0),
+        number(middle + 3.4),
+        escape(&stay.text)
+    );
+    out.push_str("</g>\n");
 }

@@ -29,6 +29,7 @@ pub(super) fn decide(
     let patch = amend.patch.value();
     check_fields(rule, &patch)?;
     let mut value = current.documents.payload.value();
+    let replaced = Json::from_value(&before(&value, &patch));
     merge(&mut value, &patch);
     let mut payload = Json::from_value(&value);
     check_payload(pipeline, &payload, context)?;
@@ -49,7 +50,8 @@ pub(super) fn decide(
     let wait = requeued(pipeline, rule, row, seen.priority, context);
     let change = Change::Amended(Amended { labels, priority: seen.priority, wait });
     let mut step = Step::by(amend.caller.actor(), Right::Role(amend.caller.role));
-    step.documents = NewDocuments { payload: Some(payload), ..NewDocuments::default() };
+    step.documents =
+        NewDocuments { payload: Some(payload), replaced: Some(replaced), ..NewDocuments::default() };
     walk.note(change, &"amend".into(), step);
     walk.pass_on().map_err(|error| guard_refusal(&error))?;
     let mut decision = walk.done(Answer::Done);
@@ -146,6 +148,15 @@ fn requeued(
 }
 
 /// RFC 7386: objects are merged member by member, null removes, everything else replaces.
+/// Returns the members of a payload that a patch changes, as they are before; null stands for one that is missing there.
+fn before(payload: &Value, patch: &Value) -> Value {
+    let (Value::Object(members), Value::Object(changes)) = (payload, patch) else {
+        return Value::Object(BTreeMap::new());
+    };
+    let was = |name: &String| members.get(name).cloned().unwrap_or(Value::Null);
+    Value::Object(changes.keys().map(|name| (name.clone(), was(name))).collect())
+}
+
 fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(changes) = patch else {
         *target = patch.clone();

@@ -152,7 +152,7 @@ fn perform(mut walk: Walk<'_>, settlement: &Settlement, request: &Request, finis
 }
 
 fn documents(finish: &Finish) -> NewDocuments {
-    NewDocuments { payload: None, output: finish.output.clone(), result: finish.result.clone() }
+    NewDocuments { output: finish.output.clone(), result: finish.result.clone(), ..NewDocuments::default() }
 }
 
 /// Computes the digest that makes two finishes the same.

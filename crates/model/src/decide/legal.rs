@@ -1,4 +1,4 @@
-//! What a caller may do with a submission as it stands: a decision tried with every form left empty.
+//! The actions open to a caller, for a submission as it stands: a decision tried with every form left empty.
 //!
 //! Nothing here says what is legal. Each action is put to the checks that decide it, and what they refuse is told.
 

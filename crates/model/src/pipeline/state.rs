@@ -327,7 +327,7 @@ pub struct Sla {
     pub target: Option<Stretch>,
     pub p95: Option<Stretch>,
     pub calendar: Option<Name>,
-    /// What missing it leads to, beside the event that tells of it.
+    /// The consequences of missing it, beside the event that tells of it.
     pub missed: Option<Missed>,
 }
 
@@ -350,7 +350,7 @@ pub struct Missed {
 /// The most business days of a stretch: they are counted one by one.
 const BUSINESS_DAYS_MAX: u32 = 1_000;
 
-/// So long, or so many business days of a calendar: `15s`, `5bd`.
+/// A span, or a number of business days of a calendar: `15s`, `5bd`.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stretch {

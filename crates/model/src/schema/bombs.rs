@@ -9,7 +9,7 @@ fn check(schema: &str, document: &str, mut fuel: Fuel) -> Result<(), Misfit> {
     Schema::compile(schema).expect(schema).check(&document, &mut fuel)
 }
 
-/// So many levels, each of which is two times the next.
+/// Makes this many levels, each of which is two times the next.
 fn levels(count: usize, keyword: &str, leaf: &str, draft: &str) -> String {
     let mut defs: Vec<String> = (0..count)
         .map(|level| {

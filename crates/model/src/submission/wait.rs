@@ -74,7 +74,7 @@ pub enum Stand {
     Holds,
     /// The submission waits for its turn.
     InLine,
-    /// Its state has no use for the lane.
+    /// Beside the line: the state has no use for the lane.
     Away,
 }
 

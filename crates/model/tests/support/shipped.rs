@@ -1,4 +1,4 @@
-//! The pipeline files that ship, wherever they are: in `pipelines/` and in the rooms of the systems. The tests of other
+//! The pipeline files that ship, wherever they are: beside what sends, and in the rooms of the systems. The tests of other
 //! crates find them by this file as well.
 #![allow(dead_code, reason = "the tests of other crates use a part of it")]
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 fn folders() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let systems = entries(&root.join("systems"));
-    std::iter::once(root.join("pipelines")).chain(systems).filter(|folder| folder.is_dir()).collect()
+    std::iter::once(root.join("crates/sending")).chain(systems).filter(|folder| folder.is_dir()).collect()
 }
 
 /// Returns every pipeline file that ships, by name.

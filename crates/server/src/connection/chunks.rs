@@ -22,7 +22,7 @@ enum At {
     Size,
     Extension,
     SizeLf,
-    /// So many bytes of a chunk are to come.
+    /// The bytes of a chunk that are still to come.
     Data(u64),
     DataCr,
     DataLf,

@@ -33,7 +33,7 @@ pub(super) struct Gate<S> {
 #[derive(Debug)]
 enum Next {
     Head,
-    /// So many bytes of a body, at least one.
+    /// The bytes of a body that are still to come, at least one.
     Length(u64),
     Chunks(Chunks),
     /// Nothing: the caller has gone, or is no longer listened to.

@@ -27,7 +27,7 @@ pub(super) struct Wrong {
 /// The form in which a request's body comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// So many bytes; 0 where there is no body.
+    /// The body's length in bytes; 0 where there is none.
     Length(u64),
     Chunked,
 }

@@ -83,6 +83,11 @@ impl Connections {
         }
     }
 
+    /// Returns the same for connections that another router answers.
+    pub(crate) fn answered_by(&self, router: Router) -> Self {
+        Connections { router, ..self.clone() }
+    }
+
     /// Serves a connection until its end.
     pub(crate) async fn serve(self, stream: TcpStream, peer: IpAddr, mut seat: Seat) {
         // Answers are small and waited for; a failure to say so costs only speed.

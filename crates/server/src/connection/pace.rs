@@ -26,7 +26,7 @@ impl Pace {
         self.blocked_since.get_or_insert(now);
     }
 
-    /// So many bytes were taken.
+    /// Notes bytes that were taken.
     pub(super) fn wrote(&mut self, bytes: usize, now: Instant) {
         self.written = self.written.saturating_add(bytes as u64);
         if let Some(since) = self.blocked_since.take() {

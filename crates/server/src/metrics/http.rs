@@ -33,8 +33,13 @@ struct Route {
 impl Http {
     /// Counts the requests of the table and of these routes besides.
     pub(crate) fn new(mounted: impl IntoIterator<Item = (Method, &'static str)>) -> Http {
-        let own = TABLE.iter().map(|route| (route.method.clone(), route.path));
-        let names: Vec<_> = own.chain(mounted).collect();
+        let mut names: Vec<_> = TABLE.iter().map(|route| (route.method.clone(), route.path)).collect();
+        // Listeners of systems may have paths that others have; they are one line.
+        for name in mounted {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let route = |_| Route { classes: Default::default(), seconds: Histogram::new(SECONDS) };
         Http {
             routes: (0..=names.len()).map(route).collect(),

@@ -64,7 +64,8 @@ pub(crate) async fn ready(State(server): State<Server>) -> Answer<Response> {
                 _ => String::new(),
             };
             let doubt = server.engine.clock().doubt.map(|doubt| format!("the clock is in doubt: {doubt}\n"));
-            Ok(format!("ok\n{log}{}", doubt.unwrap_or_default()).into_response())
+            let ended = server.running.lines();
+            Ok(format!("ok\n{log}{}{ended}", doubt.unwrap_or_default()).into_response())
         }
         Some(refusal) => Err(refusal.into()),
     }

@@ -37,7 +37,7 @@ async fn server(schema: &str) -> Server {
     server
 }
 
-/// So many levels of `anyOf`, each of them two times the next.
+/// Makes this many levels of `anyOf`, each of them two times the next.
 pub(crate) fn levels(count: usize) -> String {
     let level = |n: usize| {
         let part = json!({ "$ref": format!("#/$defs/l{}", n + 1) });

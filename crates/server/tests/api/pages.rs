@@ -10,6 +10,10 @@ use crate::server::{Answer, Grant, Server};
 
 const NIL: &str = "00000000-0000-7000-8000-000000000000";
 
+/// A form that every page finds its fields in.
+const FORM: &str = "reason=r&action=approve&q=pipeline:parcels&deed=approve&pipeline=parcels&subject=x&token_role=viewer&\
+    patch={}&step=claim&next=/console/sign-in";
+
 /// Tells whether a page is a stream, which does not end.
 fn is_stream(route: &Route) -> bool {
     ["/console/live", "/console/tail/stream"].contains(&route.path)
@@ -26,7 +30,7 @@ fn address(path: &str, id: &str) -> String {
 async fn ask(server: &Server, route: &Route, id: &str, token: Option<&str>) -> Answer {
     let request = server.request(route.method.as_str(), &address(route.path, id));
     let request = match route.method {
-        Method::POST => request.header("content-type", "application/x-www-form-urlencoded").body("reason=r&action=approve&q=pipeline:parcels&deed=redrive&pipeline=parcels&subject=x&token_role=viewer&patch={}"),
+        Method::POST => request.header("content-type", "application/x-www-form-urlencoded").body(FORM),
         _ => request,
     };
     Answer::of(match token {

@@ -53,7 +53,7 @@ async fn a_server_over_a_store_of_its_own_lists_itself() {
     assert_eq!(servers.len(), 1, "{list}");
     let only = &servers[0];
     assert_eq!((&only["asked"], &only["seen_ago"], &only["name"]), (&json!(true), &json!("0s"), &only["id"]));
-    let duties = json!(["housekeeping", "levels", "operations", "schedules", "sweep"]);
+    let duties = json!(["flow", "housekeeping", "levels", "operations", "schedules", "sweep"]);
     assert_eq!(only["duties"], duties, "it does them all");
     server.get("/v1/servers?all=1").await.problem(400, "invalid-request");
 }

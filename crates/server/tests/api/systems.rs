@@ -1,18 +1,24 @@
 //! A small system with one of everything, inside of a server and over HTTP: the same code, the same results, the same doors.
 
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use app::Visitor;
 use client::{Client, FeedFilter};
 use fetch::{Fetch, Policy};
+use hyper::body::Frame;
 use model::pipeline::{PayloadCheck, Source};
 use model::{Caller, Code, Json, Role};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use server::{Mounts, Site};
-use system::{Call, Desk, Fault, Follower, Need, PipelineFile, Rate, Reply, Room, Route, Settings, System};
+use server::{Mounts, Running, Site};
+use system::{
+    Call, Desk, Fault, Follower, Listener, Need, PipelineFile, Rate, Reply, Room, Route, Settings, System,
+    Upload,
+};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -100,7 +106,28 @@ impl System for Greetings {
             Route::new((Method::GET, "/greetings/all"), (Need::AnyRole, Room::Page), "All greetings", all),
             Route::new((Method::GET, "/compat/greetings"), (Need::Role(Role::Admin), Room::Request), "", all)
                 .not_described(),
+            Route::new(
+                (Method::POST, "/greetings/cards"),
+                (Need::Role(Role::Submitter), Room::Upload(Upload::of(CARD_BYTES_MAX))),
+                "Hand in a card",
+                card,
+            ),
         ]
+    }
+
+    fn listeners(&self) -> Vec<Listener> {
+        let public = Need::Public(Rate::per_second(1));
+        let door = (public, Room::Request);
+        let routes = vec![
+            Route::new((Method::GET, "/"), door, "", |_| async { Ok(Reply::text("at the root")) }),
+            Route::new((Method::GET, "/panic/{name}"), door, "", |call: Call| async move {
+                panic!("{}", call.part("name"))
+            }),
+        ];
+        let listener = Listener::new(([127, 0, 0, 1], 0).into(), routes);
+        vec![listener.refusing(|status, refusal| {
+            Reply::json(&json!({ "KO": refusal.code.as_str() })).with_status(status)
+        })]
     }
 
     fn pages(&self) -> Vec<Route> {
@@ -118,6 +145,18 @@ async fn hello(call: Call) -> Result<Reply, wire::Refusal> {
         Ok(made) => Reply::json(&json!({ "id": made.id })),
         Err(error) => Reply::text(error.to_string()).with_status(reqwest::StatusCode::CONFLICT),
     })
+}
+
+/// More than any other call takes.
+const CARD_BYTES_MAX: u64 = 20 << 20;
+
+async fn card(call: Call) -> Result<Reply, wire::Refusal> {
+    let uploaded = call.uploaded.expect("this route takes uploads");
+    let (from, bytes) = (uploaded.path().to_owned(), uploaded.bytes());
+    let kept = from.with_file_name("kept");
+    uploaded.keep(&kept).expect("it can be moved");
+    let sum: u64 = std::fs::read(&kept).expect("it is kept").iter().map(|byte| u64::from(*byte)).sum();
+    Ok(Reply::json(&json!({ "bytes": bytes, "sum": sum, "is_moved": !from.exists() })))
 }
 
 async fn all(call: Call) -> Result<Reply, wire::Refusal> {
@@ -140,7 +179,11 @@ fn configured(text: &str) -> Result<(Greetings, mpsc::UnboundedReceiver<String>)
 /// A server with the system's routes.
 struct Mounted {
     url: String,
+    /// The system's own listener.
+    own: String,
     inside: Client,
+    running: Running,
+    uploads: tempfile::TempDir,
     _stop: oneshot::Sender<()>,
     _served: JoinHandle<std::io::Result<()>>,
 }
@@ -164,14 +207,21 @@ async fn mounted(system: &Greetings) -> Mounted {
     engine.apply(&Source::new("notes.toml", NOTES)).await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
+    let uploads = tempfile::tempdir().unwrap();
     let mounts = Mounts::of(system, vec!["greetings".into()]).unwrap();
-    let site = Site::new(engine, server::Options::new(address), vec![mounts]);
+    let mounts = mounts.uploading_to(uploads.path().join("uploads"));
+    let bound = mounts.bind().await.unwrap();
+    let own_url = format!("http://{}", bound[0].address().unwrap());
+    let site = Site::new(engine, server::Options::new(address), vec![mounts]).listening(bound);
     let own = Caller::new("system:greetings", Role::Admin);
     let inside = site.client(Visitor::inside(own, Some(vec!["greetings".into()])));
     let (stop, stopped) = oneshot::channel();
     Mounted {
         url: format!("http://{address}"),
+        own: own_url,
         inside,
+        running: site.running(),
+        uploads,
         _stop: stop,
         _served: tokio::spawn(site.serve(listener, stopped)),
     }
@@ -179,9 +229,13 @@ async fn mounted(system: &Greetings) -> Mounted {
 
 impl Mounted {
     async fn ask(&self, method: Method, path: &str, token: Option<&str>) -> Answer {
+        Mounted::ask_at(&self.url, method, path, token).await
+    }
+
+    async fn ask_at(url: &str, method: Method, path: &str, token: Option<&str>) -> Answer {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let request = reqwest::Client::builder().no_proxy().build().unwrap();
-        let request = request.request(method, format!("{}{path}", self.url));
+        let request = request.request(method, format!("{url}{path}"));
         let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
         Answer::of(request).await
     }
@@ -332,4 +386,147 @@ async fn a_systems_check_of_payloads_stands_at_every_door() {
     let many = SubmitMany { submissions: vec![body("nobody"), body("CYD")] };
     let answers = http.submit_many("greetings", &many, None).await.unwrap().results;
     assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [422, 201]);
+}
+
+/// A body of so many pieces of a megabyte, which does not say how long it is.
+struct Pieces(usize);
+
+impl hyper::body::Body for Pieces {
+    type Data = bytes::Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let left = self.0.checked_sub(1);
+        self.0 = left.unwrap_or_default();
+        Poll::Ready(left.map(|_| Ok(Frame::data(vec![1; 1 << 20].into()))))
+    }
+}
+
+#[tokio::test]
+async fn an_upload_of_any_size_is_streamed_into_a_file() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    let send = |body: reqwest::Body| {
+        let request = reqwest::Client::builder().no_proxy().build().unwrap();
+        let request = request.post(format!("{}/greetings/cards", mounted.url)).bearer_auth("submitter");
+        Answer::of(request.body(body))
+    };
+    // Larger than a body that is taken into memory, and sent without its length.
+    let pieces = |count: usize| reqwest::Body::wrap(Pieces(count));
+    let answer = send(pieces(18)).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let bytes = 18 << 20;
+    assert_eq!(answer.json(), json!({ "bytes": bytes, "sum": bytes, "is_moved": true }));
+
+    send(pieces(21)).await.problem(413, "too-large");
+    send(vec![1_u8; 21 << 20].into()).await.problem(413, "too-large");
+    let folder = mounted.uploads.path().join("uploads");
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["kept"], "nothing else stays");
+
+    let nobody = mounted.ask(Method::POST, "/greetings/cards", None).await;
+    nobody.problem(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn a_system_that_has_ended_by_itself_is_told_of() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    assert_eq!(mounted.ask(Method::GET, "/readyz", None).await.text, "ok\n");
+    mounted.running.ended("greetings", "its\nworker was refused");
+    let ready = mounted.ask(Method::GET, "/readyz", None).await;
+    assert_eq!(ready.status, 200, "others are served");
+    assert_eq!(
+        ready.text,
+        "ok\nthe system `greetings` has ended: its worker was refused; start the server again\n"
+    );
+}
+
+/// A system with routes at these addresses, and nothing else.
+struct Addressed(&'static str, Vec<(Method, &'static str)>);
+
+impl System for Addressed {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn pipelines(&self) -> Vec<PipelineFile> {
+        Vec::new()
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        let route = |(method, path): &(Method, &'static str)| {
+            Route::new((method.clone(), *path), (Need::AnyRole, Room::Request), "", all)
+        };
+        self.1.iter().map(route).collect()
+    }
+}
+
+#[test]
+fn systems_that_would_answer_the_same_requests_are_refused() {
+    let check = |routes: [Vec<(Method, &'static str)>; 2]| {
+        let [one, other] = routes;
+        let systems = [Addressed("one", one), Addressed("other", other)];
+        let mounts: Vec<Mounts> =
+            systems.iter().map(|system| Mounts::of(system, Vec::new()).unwrap()).collect();
+        server::check_addresses(&mounts).map_err(|bad| bad.to_string())
+    };
+    let (get, put) = (Method::GET, Method::PUT);
+    let fine = [
+        vec![(get.clone(), "/compat/a/{x}"), (put.clone(), "/compat/a/{x}"), (get.clone(), "/one/x")],
+        vec![(get.clone(), "/compat/a/b"), (get.clone(), "/compat/b/{*rest}"), (get.clone(), "/other/x")],
+    ];
+    assert_eq!(check(fine), Ok(()));
+    for (one, other) in
+        [("/compat/a", "/compat/a"), ("/compat/{x}", "/compat/{y}"), ("/compat/{x}", "/compat/{*y}")]
+    {
+        let said = check([vec![(get.clone(), one)], vec![(get.clone(), other)]]).unwrap_err();
+        let expected = format!(
+            "the system `other` has the address `GET {other}`, and so has the system `one`, as `{one}`"
+        );
+        assert!(said.starts_with(&expected), "{said}");
+    }
+    let said = check([vec![(get, "/compat/{x")], Vec::new()]).unwrap_err();
+    assert!(said.starts_with("the system `one` has the address `/compat/{x`, which is none"), "{said}");
+}
+
+#[tokio::test]
+async fn a_listener_of_a_system_owns_its_root_and_words_its_refusals() {
+    let (system, _follows) = configured("greeting = 'x'").unwrap();
+    let mounted = mounted(&system).await;
+    let at = |method, path| Mounted::ask_at(&mounted.own, method, path, Some("admin"));
+    let root = at(Method::GET, "/").await;
+    assert_eq!((root.status, root.text.as_str()), (200, "at the root"));
+    for (method, path, status, code) in [
+        // Nothing else of the server answers here, whatever the token.
+        (Method::GET, "/v1/submissions", 404, "unknown-route"),
+        (Method::GET, "/greetings/all", 404, "unknown-route"),
+        (Method::GET, "/console", 404, "unknown-route"),
+        (Method::POST, "/", 405, "method-not-allowed"),
+        (Method::GET, "/panic/x", 500, "internal"),
+    ] {
+        let answer = at(method, path).await;
+        assert_eq!((answer.status, &answer.json()["KO"]), (status, &json!(code)), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    }
+    let mut last = at(Method::GET, "/").await;
+    for _ in 0..10 {
+        last = at(Method::GET, "/").await;
+    }
+    assert_eq!((last.status, &last.json()["KO"]), (429, &json!("rate-limited")));
+    assert!(!last.header("retry-after").is_empty());
+    assert_ne!(mounted.ask(Method::GET, "/", None).await.text, "at the root", "the server's own is another");
+    let metrics = mounted.ask(Method::GET, "/metrics", Some("admin")).await.text;
+    assert!(metrics.contains("route=\"/panic/{name}\""), "{metrics}");
+}
+
+#[test]
+fn a_listener_of_a_system_asks_for_no_tokens() {
+    let route =
+        Route::new((Method::GET, "/"), (Need::AnyRole, Room::Request), "", |_| async { Ok(Reply::text("")) });
+    let refused = Listener::new(([127, 0, 0, 1], 0).into(), vec![route]).check("greetings");
+    assert!(refused.unwrap_err().to_string().contains("make the route public"));
 }

@@ -11,7 +11,7 @@ use crate::actors::Heard;
 use crate::finding::finding;
 use crate::report::Report;
 
-/// So many settlements a row remembers: an exact repeat of one of them gets its answer again.
+/// The settlements that a row remembers: an exact repeat of one of them gets its answer again.
 const REMEMBERED: usize = 4;
 
 /// A settlement that was taken.

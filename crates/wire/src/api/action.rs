@@ -1,4 +1,4 @@
-//! What a caller may do with a submission as it stands: each action with its form, and why others are not open.
+//! The actions open to a caller, for a submission as it stands: each with its form, and why others are not open.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct ActionsAnswer {
     pub revision: u64,
     /// The actions of its state in the order of the file, then those that other states of the pipeline have.
     pub actions: Vec<ActionView>,
-    /// What can be asked of every submission beside its actions.
+    /// The deeds that can be asked of every submission, beside its actions.
     pub deeds: Vec<DeedView>,
 }
 
@@ -39,7 +39,7 @@ pub struct ActionView {
     pub refusal: Option<Problem>,
 }
 
-/// What an action asks for along one way, and what it does.
+/// The form of an action along one way: what to give, and what the action does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FormView {
     /// The condition that the data must meet, where one reads them.

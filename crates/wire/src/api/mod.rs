@@ -36,8 +36,8 @@ pub use find::FindAnswer;
 pub use hold::{HoldBody, HoldList, HoldView};
 pub use operation::{OperationBody, OperationList, OverduePage, ResultPage, ResultView};
 pub use pipeline::{
-    ApplyAnswer, ApplyBody, DefinitionView, KeptVersion, PipelineList, PipelineView, RetireAnswer,
-    RetireBody, ScheduleView, StateCount, StateView,
+    ApplyAnswer, ApplyBody, DefinitionView, FileProblem, KeptVersion, PipelineList, PipelineView,
+    RetireAnswer, RetireBody, ScheduleView, StateCount, StateView,
 };
 pub use problem::Problem;
 pub use review::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage};

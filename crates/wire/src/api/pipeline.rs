@@ -55,6 +55,18 @@ pub struct ApplyAnswer {
     pub lost_states: Vec<String>,
 }
 
+/// One thing that is wrong with a pipeline file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileProblem {
+    pub code: String,
+    pub message: String,
+    /// The file that the pipeline names and the problem stands in; none for the pipeline's own.
+    pub file: Option<String>,
+    pub line: usize,
+    pub column: usize,
+    pub help: Option<String>,
+}
+
 /// The versions of a pipeline to retire: one, or all that are of no use any more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -33,6 +33,6 @@ pub struct HandOverBody {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoteBody {
-    /// What others should know: up to 4,000 bytes.
+    /// The text that others should know, of up to 4,000 bytes.
     pub text: String,
 }

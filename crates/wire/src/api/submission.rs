@@ -134,6 +134,9 @@ pub struct SubmissionView {
     pub outputs: Option<BTreeMap<Name, Json>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
+    /// The members of the payload that amendments replaced, as they were before, by the revision of each. Not in lists.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replaced: BTreeMap<u64, Json>,
     /// The tries of workers that have ended, oldest first: the first two and the last eight. Not in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<AttemptView>,
@@ -243,6 +246,9 @@ pub struct EventView {
     pub id: Uuid,
     pub seq: u64,
     pub submission: SubmissionId,
+    /// The pipeline whose rules it followed. In feeds alone, where it is not known already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Name>,
     pub revision: u64,
     pub kind: Kind,
     pub from: Option<Name>,

@@ -31,7 +31,7 @@ fn is_batch(bytes: &[u8], header: &str) -> bool {
 }
 
 /// Returns numbers and values of a message's fields, where all have a length or are plain numbers.
-fn fields(mut rest: &[u8]) -> Option<Vec<(u64, &[u8])>> {
+pub(crate) fn fields(mut rest: &[u8]) -> Option<Vec<(u64, &[u8])>> {
     let mut fields = Vec::new();
     while !rest.is_empty() {
         let key = number(&mut rest)?;

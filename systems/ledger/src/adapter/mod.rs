@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::settings::{Kind, LedgerSettings};
+pub(crate) use batch_list::fields;
 pub(crate) use link::Link;
 
 /// A batch on its way to a ledger.
@@ -134,16 +135,56 @@ impl Statuses {
         let mut statuses = Statuses { of: vec![None; batches.len()], foreign: Vec::new() };
         let mut contradicted = vec![false; batches.len()];
         for (id, standing) in found {
-            let Some(at) = batches.iter().position(|batch| batch.headers.contains(&id)) else {
+            let mut is_foreign = true;
+            // Headers are unique within a service: two services may have a batch by the same name.
+            for at in (0..batches.len()).filter(|at| batches[*at].headers.contains(&id)) {
+                contradicted[at] |= statuses.of[at].as_ref().is_some_and(|earlier| *earlier != standing);
+                statuses.of[at] = Some(standing.clone());
+                is_foreign = false;
+            }
+            if is_foreign {
                 statuses.foreign.push(id);
-                continue;
-            };
-            contradicted[at] |= statuses.of[at].as_ref().is_some_and(|earlier| *earlier != standing);
-            statuses.of[at] = Some(standing);
+            }
         }
         for (of, _) in statuses.of.iter_mut().zip(contradicted).filter(|(_, contradicted)| *contradicted) {
             *of = None;
         }
         statuses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched(service: &str, headers: &[&str]) -> Watched {
+        let headers = headers.iter().map(|header| (*header).to_owned()).collect();
+        Watched { service: service.to_owned(), headers, nonce: None }
+    }
+
+    fn arranged(batches: &[Watched], found: &[(&str, Standing)]) -> Statuses {
+        let found = found.iter().map(|(id, standing)| ((*id).to_owned(), standing.clone()));
+        Statuses::arrange(batches, found)
+    }
+
+    #[test]
+    fn batches_of_two_services_by_the_same_name_get_the_same_word() {
+        let batches = [watched("r", &["a"]), watched("s", &["a"]), watched("s", &["b"])];
+        let found = arranged(&batches, &[("a", Standing::Valid), ("a", Standing::Valid)]);
+        assert_eq!(found.of, [Some(Standing::Valid), Some(Standing::Valid), None]);
+        assert!(found.foreign.is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_contradicts_itself_says_nothing_and_one_about_others_is_foreign() {
+        let batches = [watched("s", &["a", "replaced"]), watched("s", &["b"])];
+        let words = [
+            ("b", Standing::Pending),
+            ("c", Standing::Valid),
+            ("a", Standing::Valid),
+            ("a", Standing::Pending),
+        ];
+        let found = arranged(&batches, &words);
+        assert_eq!((found.of, found.foreign), (vec![None, Some(Standing::Pending)], vec!["c".to_owned()]));
     }
 }

@@ -71,9 +71,11 @@ impl Running {
         let store = Arc::new(MemoryStore::new(Arc::new(SystemClock::new())));
         let engine = Engine::start(store, &engine::Options::default()).expect("an engine starts");
         let delivery =
-            PipelineFile::new("delivery.toml", include_str!("../../../../pipelines/delivery.toml")).naming(
-                &[("schemas/delivery.json", include_str!("../../../../pipelines/schemas/delivery.json"))],
-            );
+            PipelineFile::new("delivery.toml", include_str!("../../../../crates/sending/delivery.toml"))
+                .naming(&[(
+                    "schemas/delivery.json",
+                    include_str!("../../../../crates/sending/schemas/delivery.json"),
+                )]);
         for file in [delivery].into_iter().chain(system.pipelines()) {
             let named = file.named.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
             let params =

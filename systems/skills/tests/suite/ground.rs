@@ -24,8 +24,8 @@ use worker::Worker;
 use crate::judge_server::JudgeServer;
 use crate::support::Host;
 
-const DELIVERY: &str = include_str!("../../../../pipelines/delivery.toml");
-const DELIVERY_SCHEMA: &str = include_str!("../../../../pipelines/schemas/delivery.json");
+const DELIVERY: &str = include_str!("../../../../crates/sending/delivery.toml");
+const DELIVERY_SCHEMA: &str = include_str!("../../../../crates/sending/schemas/delivery.json");
 
 pub(crate) struct Ground {
     pub(crate) client: Client,

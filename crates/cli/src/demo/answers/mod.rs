@@ -21,16 +21,16 @@ pub(super) const ANSWERS: &[(&str, Answer)] = &[
     ("ingest.provision", |_| done("ready", json!({}))),
     ("ingest.record", |_| done("done", json!({ "version": 1 }))),
     ("ingest.report", |_| done("reported", json!({}))),
-    ("ledger.submit", |_| done("accepted", json!({ "link": "/sample/statuses/1" }))),
-    ("ledger.watch", watch_ledger),
     ("signing.publish", |_| done("published", json!({ "transaction": "sample", "block_height": 8 }))),
     ("signing.sign", |_| done("signed", json!({ "big_r": "02aa", "s": "bb", "recovery_id": 0 }))),
     ("site-list.log-inclusion", |_| done("included", json!({ "proof": ["sample"], "tree_head": "sample" }))),
     ("site-list.log-submit", |_| done("accepted", json!({ "leaf": "sample" }))),
     ("site-list.validate", validate_site),
     ("skills.publish", skills::publish),
+    ("skills.rescan", |_| done("unchanged", json!({}))),
     ("skills.tier1-scan", skills::tier1_scan),
     ("skills.tier2-scan", skills::tier2_scan),
+    ("skills.withdraw", |payload| done("withdrawn", json!({ "skills": [text(payload, "skill")] }))),
 ];
 
 fn done(outcome: &str, output: Value) -> Result<Outcome, Failure> {
@@ -39,14 +39,6 @@ fn done(outcome: &str, output: Value) -> Result<Outcome, Failure> {
 
 fn text<'a>(payload: &'a Value, field: &str) -> &'a str {
     payload[field].as_str().unwrap_or_default()
-}
-
-fn watch_ledger(batch: &Value) -> Result<Outcome, Failure> {
-    if text(batch, "data_change_id").contains("overdraw") {
-        let why = json!({ "id": "sample", "message": "the account does not hold as much" });
-        return done("invalid", json!({ "invalid_transactions": [why] }));
-    }
-    done("committed", json!({ "receipts": ["sample"] }))
 }
 
 fn validate_site(change: &Value) -> Result<Outcome, Failure> {

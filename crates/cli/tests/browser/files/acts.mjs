@@ -129,6 +129,87 @@ export const acknowledge = async () => {
   fine();
 };
 
+export const evidence = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('proof-1');
+  await finish(id, 'fine');
+  await until(async () => (await fetch(`${base}/v1/submissions/${id}/evidence`, { headers: { authorization: `Bearer ${process.argv[4]}` } })).ok, 'the log has it');
+  const key = (await (await fetch(`${base}/v1/audit/key`)).text()).trim();
+  await page.goto(`${base}/console/submissions/${id}`);
+  await page.locator('summary', { hasText: 'Verify the evidence' }).click();
+  await page.getByLabel("The log's key").fill(key);
+  await page.getByRole('button', { name: 'Check in this page' }).click();
+  await page.getByText('This page finds nothing wrong').waitFor();
+  check(await page.locator('.checks .fine').count() === 6, 'every step is told');
+  // What somebody has changed on the way is noticed.
+  const claims = { payload: 'the documents are', state: 'the events follow', leaf: 'is in the log' };
+  const change = {
+    payload: (told) => { told.events[0].documents.payload.text += ' '; },
+    state: (told) => { told.state = 'SHIPPED'; },
+    leaf: (told) => { told.events[1].leaf = told.events[1].leaf.replace('REVIEW', 'SHIPPED'); },
+  };
+  for (const [what, changed] of Object.entries(change)) {
+    await page.unroute('**/evidence');
+    await page.route('**/evidence', async (route) => {
+      const told = await (await route.fetch()).json();
+      changed(told);
+      await route.fulfill({ json: told });
+    });
+    await page.getByRole('button', { name: 'Check in this page' }).click();
+    await page.locator('.checks .wrong', { hasText: claims[what] }).waitFor();
+  }
+  await page.unroute('**/evidence');
+  await page.getByLabel("The log's key").fill(key.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')));
+  await page.getByRole('button', { name: 'Check in this page' }).click();
+  await page.locator('.checks .wrong', { hasText: 'signed by this key' }).waitFor();
+  fine();
+};
+
+export const amend = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('amend-1', 'acme', { note: 'by night' });
+  await page.goto(`${base}/console/submissions/${id}`);
+  for (const note of ['by day', 'at noon <b>']) {
+    await page.locator('summary', { hasText: 'Amend' }).click();
+    await page.getByLabel('Merge patch').fill(JSON.stringify({ note }));
+    await page.getByRole('button', { name: 'Amend', exact: true }).click();
+    await page.getByText('amended', { exact: false }).first().waitFor();
+  }
+  const changes = await page.locator('.changed').evaluateAll((all) => all.map((one) => [...one.querySelectorAll('del, ins')].map((part) => part.textContent)));
+  check(JSON.stringify(changes) === JSON.stringify([['"by day"', '"at noon <b>"'], ['"by night"', '"by day"']]), JSON.stringify(changes));
+  fine();
+};
+
+export const workers_and_overview = async () => {
+  const { page, fine } = await visit();
+  await signIn(page);
+  const id = await submit('hand-1');
+  const { tasks } = await api('POST', '/v1/tasks:claim', { worker: 'anna/w1', tasks: ['orders.check'], max: 1, wait: '5s' });
+  check(tasks[0].submission === id, 'it is in hand');
+  await api('POST', '/v1/tasks:renew', { tasks: [{ token: tasks[0].token, progress: { done: 3, total: 7, line: 'weighing' } }] });
+  await page.goto(`${base}/console/workers`);
+  const row = page.locator('tr', { hasText: 'anna/w1' });
+  await row.getByText('3 of 7').waitFor();
+  await row.getByText('weighing').waitFor();
+  check(await row.locator(`[data-copy="${id}"]`).count() === 1, 'what a worker has in hand stands beside it');
+  await page.goto(`${base}/console`);
+  const card = page.locator('.pipeline', { hasText: 'orders' });
+  check(/^M/.test(await card.locator('.spark .came').getAttribute('d')), 'what came in is drawn');
+  check(Number.parseFloat(await card.locator('.rates dd').first().textContent()) > 0, 'so many a minute');
+  await page.locator('.happened').getByText('orders').first().waitFor();
+  await api('POST', '/v1/tasks:fail', { tasks: [{ token: tasks[0].token, error: { code: 'broken', message: 'the scale is stuck', retryable: false } }] });
+  await page.goto(`${base}/console/dead`);
+  check((await page.locator('.groups .big').first().textContent()).trim() === '1', 'dead letters are counted by what they died of');
+  await page.goto(`${base}/console/pipelines/orders`);
+  check(await page.locator('.machine .stay').count() >= 1, 'stays are drawn');
+  check(await page.locator('.machine .rate').count() >= 1, 'rates are drawn');
+  await page.goto(`${base}/console/tail?label=${encodeURIComponent('owner:nobody-has-it')}`);
+  check(await page.locator('#tail tr').count() === 0, 'a tail of one label shows no other');
+  fine();
+};
+
 export const tail_through_restart = async () => {
   const { page } = await visit();
   await signIn(page);
@@ -144,6 +225,18 @@ export const tail_through_restart = async () => {
   check(await page.evaluate(() => window.untouched), 'the page stayed open all the time');
   const numbers = await page.locator('#tail tr[data-seq]').evaluateAll((rows) => rows.map((row) => Number(row.dataset.seq)));
   check(numbers.every((number, index) => !index || number === numbers[index - 1] - 1), `none is missing and none is there twice: ${numbers}`);
+};
+
+export const open_over_a_deploy = async () => {
+  const { page } = await visit();
+  await signIn(page);
+  await page.goto(`${base}/console/submissions`);
+  // As it would be if the server that comes back were of another version.
+  await page.evaluate(() => { window.untouched = true; document.documentElement.dataset.stamp = 'older'; });
+  await ask('restart');
+  await until(async () => page.evaluate(() => !window.untouched).catch(() => false), 'the page is loaded anew');
+  const id = await submit('deployed-1');
+  await page.locator(`[data-copy="${id}"]`).first().waitFor();
 };
 
 export const many = async () => {

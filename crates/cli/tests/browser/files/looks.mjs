@@ -4,7 +4,7 @@ import path from 'node:path';
 import { api, base, check, fail, finish, folder, signIn, submit, visit } from './browser.mjs';
 
 const AXE = fs.readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const LOOKS = {
+export const LOOKS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
@@ -27,7 +27,8 @@ const everything = async () => {
     nonsense: '/console/submissions?q=colour:red', 'submission-held': `/console/submissions/${open}`, 'submission-review': `/console/submissions/${review}`,
     'submission-odd': `/console/submissions/${odd}`, 'submission-dead': `/console/submissions/${dead}`, missing: '/console/submissions/none',
     pipelines: '/console/pipelines', pipeline: '/console/pipelines/orders', levels: '/console/pipelines/orders?tab=levels',
-    definition: '/console/pipelines/orders?tab=definition', versions: '/console/pipelines/orders?tab=versions', reviews: '/console/reviews',
+    definition: '/console/pipelines/orders?tab=definition', versions: '/console/pipelines/orders?tab=versions', lanes: '/console/pipelines/orders?tab=lanes', limits: '/console/pipelines/orders?tab=limits',
+    'pipeline-holds': '/console/pipelines/orders?tab=holds', parameters: '/console/pipelines/orders?tab=parameters', reviews: '/console/reviews',
     dead: '/console/dead', investigations: '/console/investigations', overdue: '/console/overdue', holds: '/console/holds', workers: '/console/workers',
     deliveries: '/console/deliveries', operations: '/console/operations', operation: `/console/operations/${operation.id}`, tail: '/console/tail',
     audit: '/console/audit', tokens: '/console/tokens', servers: '/console/servers', settings: '/console/settings',
@@ -55,8 +56,8 @@ export const every_page = async () => {
   check(!wrong.length, wrong.join('\n'));
 };
 
-const wrong = [];
-const inspect = async (page, name, look) => {
+export const wrong = [];
+export const inspect = async (page, name, look) => {
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (over > 0) wrong.push(`${name} (${look}) is ${over} px wider than the window`);
   await page.screenshot({ path: path.join(folder, `${name}-${look}.png`), fullPage: true });

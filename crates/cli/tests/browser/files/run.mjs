@@ -1,9 +1,10 @@
 // Runs one scenario: node run.mjs NAME ADDRESS TOKEN FOLDER
 import { end } from './browser.mjs';
 import * as acts from './acts.mjs';
+import * as ledger from './ledger.mjs';
 import * as looks from './looks.mjs';
 
-const scenario = { ...acts, ...looks }[process.argv[2]];
+const scenario = { ...acts, ...ledger, ...looks }[process.argv[2]];
 let code = 0;
 try {
   if (!scenario) throw new Error(`no scenario ${process.argv[2]}`);

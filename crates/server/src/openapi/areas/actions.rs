@@ -1,4 +1,4 @@
-//! What a caller may do with a submission, and reviews that people take on.
+//! The actions open to a caller, and reviews that people take on.
 
 use model::submission::Assignment;
 use serde_json::{Value, json};

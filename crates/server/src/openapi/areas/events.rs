@@ -47,6 +47,7 @@ impl Shape for EventView {
             .has("id", words::id(), "")
             .has("seq", words::count(), "Its place in the sequence of all events.")
             .has("submission", words::id(), "")
+            .may("pipeline", words::text(), "In feeds: the pipeline whose rules it followed.")
             .has("revision", words::count(), "")
             .has("kind", words::one_of(&KINDS), "")
             .has("from", or_null(words::text()), "Null for the first.")

@@ -186,6 +186,11 @@ impl Shape for SubmissionView {
                 "The tries of workers that have ended, oldest first: the first two and the last eight. Not in lists.",
             )
             .may("attempts_left_out", words::count(), "How many between those are not kept.")
+            .may(
+                "replaced",
+                map(any()),
+                "The members of the payload that amendments replaced, as they were, by the revision of each. Not in lists.",
+            )
             .like(submission())
     }
 }
