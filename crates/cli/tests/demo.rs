@@ -126,10 +126,7 @@ fn commands_that_the_demo_prints_work_when_pasted() {
         codes.push(said.status.code());
         last = String::from_utf8(said.stdout).expect("the program writes UTF-8");
     }
-    // Those of the systems' own stories first. Approving before escalating is refused, as the demo says.
-    let (of_stories, tour) = codes.split_at(codes.len().saturating_sub(7));
-    assert!(of_stories.iter().all(|code| *code == Some(0)), "{codes:?} of {commands:#?}");
-    assert_eq!(tour, [0, 0, 4, 0, 0, 0, 0].map(Some), "{commands:#?}");
+    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?} of {commands:#?}");
     assert!(last.starts_with("WAITING_DELAY, open"), "{last}");
     staying.stop();
 }

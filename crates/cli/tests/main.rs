@@ -26,6 +26,7 @@ mod python;
 mod scenarios;
 mod secrets;
 mod serve;
+mod skills;
 mod stores;
 mod tls;
 mod tokens;

@@ -1,8 +1,8 @@
 //! Notifications that really leave: the binary, and receivers that behave as they like.
 
 mod crowd;
-mod deliveries;
+pub(crate) mod deliveries;
 mod mail;
-mod mail_server;
+pub(crate) mod mail_server;
 mod receiver;
 mod webhooks;

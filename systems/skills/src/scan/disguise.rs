@@ -149,11 +149,11 @@ fn decode(digits: &str) -> Option<String> {
             b'+' | b'-' => 62,
             _ => 63,
         };
-        bits = bits << 6 | u32::from(value);
+        bits = (bits << 6) | u32::from(value);
         count += 6;
         if count >= 8 {
             count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
+            bytes.push(u8::try_from((bits >> count) & 0xff).unwrap_or_default());
         }
     }
     let text = String::from_utf8(bytes).ok()?;
