@@ -20,7 +20,8 @@ fn file(path: String, text: String) -> File {
 fn ordinary() -> Folder {
     let mut files = vec![file(
         "SKILL.md".to_owned(),
-        "---\nname: speed\ndescription: A skill of five hundred files.\n---\n# Speed\nRead the references.\n".to_owned(),
+        "---\nname: speed\ndescription: A skill of five hundred files.\n---\n# Speed\nRead the references.\n"
+            .to_owned(),
     )];
     for no in 1..500 {
         let (path, text) = match no % 3 {
@@ -40,7 +41,10 @@ fn ordinary() -> Folder {
             ),
             _ => (
                 format!("assets/data{no}.json"),
-                format!("{{ \"rows\": [{}] }}\n", vec!["{ \"name\": \"one\", \"value\": 17 }"; 28].join(", ")),
+                format!(
+                    "{{ \"rows\": [{}] }}\n",
+                    vec!["{ \"name\": \"one\", \"value\": 17 }"; 28].join(", ")
+                ),
             ),
         };
         files.push(file(path, text));

@@ -58,7 +58,11 @@ mod tests {
             .expect("this is TOML");
         assert_eq!(unset(&file, &view(json!({}))).as_deref(), Some("operator"));
         assert_eq!(unset(&file, &view(json!({ "operator": "ops@example.com" }))), None);
-        let named: Table = file.to_string().replace("operator = \"\"", "operator = \"ops@example.com\"").parse().expect("TOML");
+        let named: Table = file
+            .to_string()
+            .replace("operator = \"\"", "operator = \"ops@example.com\"")
+            .parse()
+            .expect("TOML");
         assert_eq!(unset(&named, &view(json!({}))), None);
         assert_eq!(unset(&Table::new(), &view(json!({}))), None);
     }

@@ -117,7 +117,9 @@ async fn rested(client: &Client, sample: &Sample, id: SubmissionId) -> Result<Su
     while &*view.state != sample.rests_in {
         if view.status != Status::Open {
             let why = view.error.as_ref().map(|error| format!(": {}", error.message)).unwrap_or_default();
-            return Err(format!("{} is in {}, not in {}{why}", sample.name, view.state, sample.rests_in).into());
+            return Err(
+                format!("{} is in {}, not in {}{why}", sample.name, view.state, sample.rests_in).into()
+            );
         }
         view = client.wait_for_change(id, view.revision, None).await?;
     }

@@ -28,7 +28,12 @@ impl Repositories {
     }
 
     /// Writes a file of a skill and commits it: the repository is made where there is none.
-    pub(super) async fn commit(&self, (owner, skill): (&str, &str), path: &str, text: &str) -> io::Result<()> {
+    pub(super) async fn commit(
+        &self,
+        (owner, skill): (&str, &str),
+        path: &str,
+        text: &str,
+    ) -> io::Result<()> {
         let repository = self.repository(owner);
         if !repository.exists() {
             std::fs::create_dir_all(&repository)?;

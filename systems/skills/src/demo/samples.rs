@@ -80,15 +80,22 @@ impl Sample {
 }
 
 /// Skills that go on changing: each change is a version more.
-pub(super) const GO_ON: [(&str, &str); 4] =
-    [("lena", "commit-notes"), ("lena", "field-notes"), ("supabase", "postgres-basics"), ("northwind", "tide-tables")];
+pub(super) const GO_ON: [(&str, &str); 4] = [
+    ("lena", "commit-notes"),
+    ("lena", "field-notes"),
+    ("supabase", "postgres-basics"),
+    ("northwind", "tide-tables"),
+];
 
 /// Returns the text of such a skill after so many changes.
 pub(super) fn changed(name: &str, number: u64) -> String {
     let topics = ["Names", "Dates", "Tables", "Places", "Units", "Sources", "Errors"];
     let chosen = (0..=number % 5).filter_map(|at| topics.get(usize::try_from((number + at) % 7).ok()?));
-    let sections: String = chosen.map(|topic| format!("\n## {topic}\nKeep to what the project has.\n")).collect();
-    format!("---\nname: {name}\ndescription: Keep {name} in order, one small step after the other.\n---\n# Steps\nStep {number} comes last.\n{sections}")
+    let sections: String =
+        chosen.map(|topic| format!("\n## {topic}\nKeep to what the project has.\n")).collect();
+    format!(
+        "---\nname: {name}\ndescription: Keep {name} in order, one small step after the other.\n---\n# Steps\nStep {number} comes last.\n{sections}"
+    )
 }
 
 #[cfg(test)]
@@ -111,7 +118,8 @@ mod tests {
     fn samples_are_what_the_story_says_they_are() {
         for sample in &SAMPLES {
             let text = sample.text();
-            let files: Vec<(&str, &str)> = [("SKILL.md", text.as_str())].into_iter().chain(sample.file).collect();
+            let files: Vec<(&str, &str)> =
+                [("SKILL.md", text.as_str())].into_iter().chain(sample.file).collect();
             let expected = match sample.name {
                 "wallet-drainer" => (Verdict::Fail, true),
                 "server-admin" => (Verdict::Pass, true),

@@ -43,11 +43,13 @@ impl Segment {
     pub(super) fn context_of(&self, place: &Range<usize>) -> Context {
         let ends_in = |end: usize| {
             let behind = self.text.text.as_bytes().get(end..place.end).unwrap_or_default();
-            place.end <= end || behind.iter().all(|byte| byte.is_ascii_punctuation() || byte.is_ascii_whitespace())
+            place.end <= end
+                || behind.iter().all(|byte| byte.is_ascii_punctuation() || byte.is_ascii_whitespace())
         };
-        let mut around = self.otherwise.iter().filter(|(piece, _)| {
-            piece.start <= place.start && place.start < piece.end && ends_in(piece.end)
-        });
+        let mut around = self
+            .otherwise
+            .iter()
+            .filter(|(piece, _)| piece.start <= place.start && place.start < piece.end && ends_in(piece.end));
         around.next_back().map_or(self.context, |(_, context)| *context)
     }
 
@@ -179,7 +181,8 @@ impl Markdown {
     fn block(&mut self, fence: &Fence, opened_at: usize, lines: &[&str]) {
         let mut segment = Segment::new(if fence.is_dynamic { Context::Dynamic } else { Context::Fence });
         let label = std::mem::take(&mut self.label);
-        let is_warned = mention::is_warning(&self.heading) || label.lines().last().is_some_and(mention::is_warning);
+        let is_warned =
+            mention::is_warning(&self.heading) || label.lines().last().is_some_and(mention::is_warning);
         let mut is_example = is_warned;
         for (index, line) in lines.iter().enumerate() {
             let no = number(opened_at + 1 + index);
@@ -260,7 +263,8 @@ impl Markdown {
             push_prose(&mut segment, line, &is_code[skipped..]);
             segment.text.text.push('\n');
         }
-        let is_hidden = self.in_front_matter || self.in_comment || lines.iter().any(|(_, line)| line.contains("-->"));
+        let is_hidden =
+            self.in_front_matter || self.in_comment || lines.iter().any(|(_, line)| line.contains("-->"));
         for (place, context) in &mut segment.otherwise {
             if mention::tells_to_run(&segment.text.text[..place.start]) {
                 *context = Context::Fence;

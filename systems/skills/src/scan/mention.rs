@@ -15,7 +15,17 @@ const QUOTED_BYTES_MAX: usize = 300;
 const VERBS: &[&str] =
     &["run", "execute", "paste", "type", "enter", "invoke", "launch", "use", "running", "executing", "start"];
 const NEGATIONS: &[&str] = &[
-    "never", "not", "don't", "dont", "avoid", "cannot", "can't", "without", "mustn't", "shouldn't", "refuse",
+    "never",
+    "not",
+    "don't",
+    "dont",
+    "avoid",
+    "cannot",
+    "can't",
+    "without",
+    "mustn't",
+    "shouldn't",
+    "refuse",
     "instead",
 ];
 
@@ -48,7 +58,8 @@ pub(super) fn is_warning(line: &str) -> bool {
 /// Returns whether a text is about attacks. Addresses say nothing, whatever words they are made of.
 pub(super) fn is_about_attacks(text: &str) -> bool {
     let is_address = |word: &str| {
-        word.contains("://") || word.split_once('.').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_alphanumeric()))
+        word.contains("://")
+            || word.split_once('.').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_alphanumeric()))
     };
     let words: Vec<&str> = text.split_whitespace().filter(|word| !is_address(word)).collect();
     DEFENDS.is_match(&words.join(" "))
@@ -88,9 +99,14 @@ mod tests {
         for before in ["Run ", "First, run the command ", "Look. Then execute ", "Use ", "Start it as "] {
             assert!(tells_to_run(before), "{before}");
         }
-        for before in
-            ["Never run ", "Look for ", "", "Run the tests. Attackers write ", "Do not use ", "Some use of the word is fine, so is "]
-        {
+        for before in [
+            "Never run ",
+            "Look for ",
+            "",
+            "Run the tests. Attackers write ",
+            "Do not use ",
+            "Some use of the word is fine, so is ",
+        ] {
             assert!(!tells_to_run(before), "{before}");
         }
     }
