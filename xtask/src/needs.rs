@@ -14,8 +14,8 @@ pub(crate) struct Needs {
 
 /// SQLite is compiled in and its C compiler is the one Rust links with, so little is left to ask for. Go and Python are
 /// for the verifiers of others: the audit log is checked with theirs, too. By npm comes the node of Ethereum that the ledger
-/// system is tested with, and what drives the browser that looks at the console. One server of a fleet is told a wrong time. The
-/// last three are what the commands in the documentation use.
+/// system is tested with, what drives the browser that looks at the console, and the official client of Cloudflare Queues.
+/// One server of a fleet is told a wrong time. The last three are what the commands in the documentation use.
 pub(crate) const NEEDS: &[Needs] = &[
     Needs { command: "git", package: "git" },
     Needs { command: "go", package: "golang-go" },

@@ -21,6 +21,7 @@ from milepost import (
     AsyncClient,
     AsyncWorker,
     Client,
+    Failure,
     MilepostError,
     Outcome,
     Problem,
@@ -34,7 +35,7 @@ from milepost import (
 from milepost._call import when
 from milepost.views import Settled, TaskView
 from milepost.worker.leases import Leases
-from milepost.worker.settling import error_code, settlement
+from milepost.worker.settling import Settlement, error_code, settlement
 
 SUBMISSION = "01a1e148-25d3-7c36-9f16-9d3a7fedad24"
 
@@ -271,6 +272,11 @@ class Workers(unittest.TestCase):
             said = settlement("t-1", wrong)
             self.assertEqual((said.verb, said.body["error"]["code"]), ("fail", "unexpected-answer"))
             self.assertFalse(said.body["error"]["retryable"])
+
+    def test_a_failure_may_say_when_it_is_tried_again(self) -> None:
+        said = Settlement.of("t-1", Failure("busy", "later", after="5m"))
+        self.assertEqual(said.body["error"]["retry_after"], "5m")
+        self.assertNotIn("retry_after", Settlement.of("t-1", Failure("busy", "later")).body["error"])
 
     def test_a_worker_without_tasks_or_coroutines_says_so(self) -> None:
         with Client("http://127.0.0.1:1") as client:

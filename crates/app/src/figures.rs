@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use engine::Polls;
 use engine::flow::{Dwell, Edge};
 use model::pipeline::Kind;
-use model::{Millis, Name, Refusal, Status};
+use model::submission::Fingerprint;
+use model::{Millis, Name, Refusal, Status, Time};
 use store::{Count, DeadKey, Oldest, SlotEntry, Store};
 use wire::api::{
     DeadView, DwellView, EdgeView, FiguresView, FlowView, LimitView, OldestView, PercentilesView, StoreView,
@@ -16,6 +17,8 @@ use crate::App;
 
 /// Kinds of dead letters, and label values under limits, that are shown.
 const SHOWN_MAX: usize = 1_000;
+/// Kinds of dead letters that are read.
+const DEAD_READ_MAX: usize = 5_000;
 /// Slots that are read at a time, and how often.
 const SLOTS_PAGE: usize = 1_000;
 const SLOTS_PAGES_MAX: usize = 10;
@@ -27,9 +30,11 @@ struct Kept {
     counts: Vec<Count>,
     oldest: Vec<Oldest>,
     dead: Vec<(DeadKey, u64)>,
+    dead_more: bool,
     slots: Vec<SlotEntry>,
     slots_more: bool,
     bytes: Option<u64>,
+    backed_up_at: Option<Time>,
 }
 
 impl App {
@@ -39,7 +44,8 @@ impl App {
         let (flow, polls) = (self.engine.flow().await?, self.engine.polls().await?);
         let sees = |pipeline: &Name| self.visitor.labels.is_empty() && self.visitor.sees(pipeline);
         let mut dead: Vec<_> = kept.dead.into_iter().filter(|(key, _)| sees(&key.pipeline)).collect();
-        let dead_more = dead.len() > SHOWN_MAX;
+        dead.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let dead_more = kept.dead_more || dead.len() > SHOWN_MAX;
         dead.truncate(SHOWN_MAX);
         let edges = flow.edges().into_iter().filter(|edge| sees(&edge.pipeline)).map(edge);
         let oldest =
@@ -62,7 +68,7 @@ impl App {
             limits_more: kept.slots_more,
             unpolled: self.unpolled(&counts, &polls),
             unknown_tasks: if sees_all { self.unknown(polls) } else { Vec::new() },
-            store: if sees_all { Some(self.store_view(kept.bytes).await) } else { None },
+            store: if sees_all { Some(self.store_view(kept.bytes, kept.backed_up_at).await?) } else { None },
         })
     }
 
@@ -110,11 +116,10 @@ impl App {
         unknown.map(view).collect()
     }
 
-    async fn store_view(&self, bytes: Option<u64>) -> StoreView {
-        let now = self.engine.now();
-        // Refused where there is no log.
-        let published = self.engine.log_report().await.ok().and_then(|(report, _)| report.published_at);
-        StoreView { bytes, checkpoint_ago: published.map(|at| now.since(at)) }
+    async fn store_view(&self, bytes: Option<u64>, backed_up_at: Option<Time>) -> Result<StoreView, Refusal> {
+        let (checkpoint_at, now) = (self.engine.checkpoint_at().await?, self.engine.now());
+        let ago = |at: Option<Time>| at.map(|at| now.since(at));
+        Ok(StoreView { bytes, backup_ago: ago(backed_up_at), checkpoint_ago: ago(checkpoint_at) })
     }
 }
 
@@ -128,13 +133,17 @@ fn read(store: &dyn Store) -> Result<Kept, store::Error> {
             break;
         }
     }
+    // Messages are what workers make up: read further than is shown, so that those with most are among them.
+    let dead = store.dead(None, DEAD_READ_MAX)?;
     Ok(Kept {
         counts: Count::by_status(&store.counts()?),
         oldest: store.oldest()?,
-        dead: store.dead(None, SHOWN_MAX + 1)?,
+        dead_more: dead.len() == DEAD_READ_MAX,
+        dead,
         slots,
         slots_more,
         bytes: store.bytes()?,
+        backed_up_at: store.backed_up_at()?,
     })
 }
 
@@ -152,5 +161,12 @@ fn dwell(dwell: Dwell) -> DwellView {
 }
 
 fn dead_view((key, count): (DeadKey, u64)) -> DeadView {
-    DeadView { pipeline: key.pipeline, state: key.state, code: key.code, count }
+    DeadView {
+        fingerprint: Fingerprint::of(&key.code, &key.pattern),
+        pipeline: key.pipeline,
+        state: key.state,
+        code: key.code,
+        message: key.pattern,
+        count,
+    }
 }

@@ -31,6 +31,7 @@ mod operation_checks;
 mod operations;
 mod overdue;
 mod pipelines;
+pub mod public;
 mod refusals;
 mod retire;
 mod reviews;

@@ -140,6 +140,7 @@ fn state_view(state: &Declared, counts: &[&Count]) -> StateView {
         title: state.title.clone(),
         phase: state.phase.clone(),
         kind: state.kind.as_str().to_owned(),
+        task: state.task().map(|task| task.name.clone()),
         actions: state.actions.iter().map(|action| action.name.clone()).collect(),
         counts: here.iter().map(|count| StateCount { status: count.status, count: count.count }).collect(),
     }

@@ -20,6 +20,9 @@ const CLAIM_TASKS_MAX: usize = 100;
 const CLAIM_FILTERS_MAX: usize = 20;
 const CLAIM_MAX: usize = 1_000;
 const WAIT_MAX: Millis = Millis::from_secs(60);
+/// The leases that a worker may ask for in place of what the states say.
+const LEASE_MIN: Millis = Millis::from_secs(1);
+const LEASE_MAX: Millis = Millis::from_secs(12 * 3600);
 const SETTLE_MAX: usize = 1_000;
 
 impl App {
@@ -94,6 +97,9 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
     if body.tasks.iter().any(|task| is_delivery_task(task)) {
         visitor.check_delivers()?;
     }
+    if body.lease.is_some_and(|lease| !(LEASE_MIN..=LEASE_MAX).contains(&lease)) {
+        return Err(invalid(format!("`lease` is between {LEASE_MIN} and {LEASE_MAX}")));
+    }
     let (labels, pipelines) = (body.labels.unwrap_or_default(), body.pipelines.unwrap_or_default());
     if pipelines.len() > CLAIM_FILTERS_MAX || labels.len() > CLAIM_FILTERS_MAX {
         return Err(invalid(format!("`pipelines` and `labels` take at most {CLAIM_FILTERS_MAX} each")));
@@ -114,6 +120,7 @@ fn wish(body: ClaimBody, visitor: &Visitor) -> Result<ClaimMany, Refusal> {
         max,
         arriving: false,
         only: None,
+        lease: body.lease,
     })
 }
 
@@ -259,7 +266,7 @@ impl Settlement for FailBody {
             return Err(invalid(message));
         }
         let failure = Failure::new(error.code, &error.message);
-        Ok(Command::Fail(Fail { token, failure, retryable: error.retryable }))
+        Ok(Command::Fail(Fail { token, failure, retryable: error.retryable, after: error.retry_after }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is open, looked through row by row as far as a page may: who works on what, and which version is followed.
+//! Open submissions, looked through row by row as far as a page may: who works on which, and which version each follows.
 //!
 //! No list is kept by worker or by version: it would be written at every claim. So a look passes over a bounded number of
 //! rows, and says what it left out.
@@ -13,7 +13,7 @@ use wire::api::SubmissionView;
 use crate::App;
 
 /// The rows that one look passes over.
-const ROWS_MAX: usize = 2_000;
+const ROWS_MAX: usize = 1_000;
 /// The rows read at a time.
 const PAGE: usize = 500;
 /// The leased submissions that are shown.

@@ -168,6 +168,7 @@ const PAYLOADS: &[(&str, &str)] = &[
     ("sign-request", SIGN_LATER),
     ("site-list", r#"{"fqdn":"site.example","action":"ADD","policy":{}}"#),
     ("site-list", r#"{"fqdn":"site.example","action":"DELETE"}"#),
+    ("site-list-check", r#"{}"#),
     ("skill-registry", r#"{}"#),
     ("skill-registry", r#"{"skill":"sk_0123456789abcdef","reason":"it leaks keys"}"#),
     ("skill-review", r#"{"repo_url":"https://github.com/google/skills","skill_name":"a"}"#),
@@ -226,7 +227,7 @@ impl Game {
         Some(match kind % 12 {
             0..=2 => {
                 let Wait::Worker { task, .. } = &self.story.row().wait else { return Some(Command::Wake) };
-                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()] })
+                Command::Claim(Claim { worker: "w".into(), tasks: vec![task.clone()], lease: None })
             }
             // A granted action is rare enough to be given up every second time.
             3..=5 if self.story.row().request.is_some() && one.is_multiple_of(2) => {

@@ -29,6 +29,7 @@ fn sent(n: u8, definition: Option<&Pipeline>, fate: Fate<'_>) -> Event {
         seed: [n; 32],
         tank: model::schema::Tank::full(),
         pseudonyms: [9; 32],
+        links: None,
     };
     let (caller, name) = (Caller::new("sql:shop", Role::Submitter), Name::from("report"));
     let sent = Unborn { id: id(n), caller: &caller, pipeline: &name, definition, payload: PAYLOAD };

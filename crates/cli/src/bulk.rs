@@ -7,6 +7,7 @@ pub(crate) use tables::{does, results, status, table};
 pub(crate) use watch::{Bulk, exit};
 
 use clap::Args;
+use model::submission::Fingerprint;
 use model::{InvestigationStatus, Millis, Status, SubmissionId, Time};
 use wire::api::OperationBody;
 use wire::operation::Filter;
@@ -43,6 +44,10 @@ pub(crate) struct BulkArgs {
     /// Whose last error has this code
     #[arg(long, value_name = "CODE", requires = "pipeline")]
     error: Option<String>,
+
+    /// Whose last error has this fingerprint, as `figures` shows it
+    #[arg(long, value_name = "FINGERPRINT", requires = "pipeline")]
+    fingerprint: Option<Fingerprint>,
 
     /// Children of this submission
     #[arg(long, value_name = "ID", value_parser = read_id, requires = "pipeline")]
@@ -120,6 +125,7 @@ impl BulkArgs {
                 .map(|(name, value)| (name.as_str().into(), value.as_str().into()))
                 .collect(),
             error: self.error.as_deref().map(Into::into),
+            fingerprint: self.fingerprint,
             created_before: self.created_before,
             entered_before: self.in_state_for.map(|span| engine::clock::wall().minus(span)),
             worker: self.worker.as_deref().map(Into::into),

@@ -11,7 +11,7 @@ use system::System;
 
 use crate::exit::Stop;
 use crate::local_server::{self, Node};
-use crate::settings::{ConfigFile, Fault, Params};
+use crate::settings::{ConfigFile, Fault, Params, Public};
 use crate::source;
 use crate::systems;
 
@@ -65,16 +65,19 @@ impl Folder {
         Ok(())
     }
 
-    /// Lists settings for pipelines or parameters that the folder does not have.
-    pub(crate) fn faults(&self, params: &Params) -> Vec<Fault> {
-        params.faults(&self.pipelines)
+    /// Lists settings for pipelines, parameters, states or fields that the folder does not have.
+    pub(crate) fn faults(&self, params: &Params, public: &Public) -> Vec<Fault> {
+        let mut faults = params.faults(&self.pipelines);
+        faults.extend(public.faults(&self.pipelines));
+        faults.sort_by_key(|fault| fault.line);
+        faults
     }
 
     /// Applies what is new. What is older than what is in force is told, and changes nothing.
     pub(crate) async fn apply(&self, node: &Node, settings: Option<&ConfigFile>) -> anyhow::Result<()> {
         let none = ConfigFile::default();
         let settings = settings.unwrap_or(&none);
-        if let Some(fault) = self.faults(&settings.params).first() {
+        if let Some(fault) = self.faults(&settings.params, &settings.public).first() {
             return Err(Stop::usage(fault.told(&settings.path)).into());
         }
         for (source, pipeline) in self.sources.iter().zip(&self.pipelines) {

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use clap::Args;
 use client::{Client, Filter, Page};
+use model::submission::Fingerprint;
 use model::{InvestigationStatus, Millis, Status, SubmissionId, Time};
 
 use crate::commands::read_label;
@@ -84,6 +85,10 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "CODE")]
     error: Option<String>,
 
+    /// Whose last error has this fingerprint, as `figures` shows it
+    #[arg(long, value_name = "FINGERPRINT")]
+    fingerprint: Option<Fingerprint>,
+
     /// That this worker has leased
     #[arg(long, value_name = "NAME")]
     worker: Option<String>,
@@ -102,6 +107,7 @@ impl FilterArgs {
             created_after: self.created_after,
             entered_before: self.in_state_for.map(|span| engine::clock::wall().minus(span)),
             error: self.error.clone(),
+            fingerprint: self.fingerprint,
             worker: self.worker.clone(),
             ..self.select.filter()
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::sending::{Mail, Senders};
+use ::sending::{Consumer, Consumers, Mail, Senders};
 use anyhow::anyhow;
 use engine::pipelines::{Apply, Brought};
 use engine::{ApplyError, Condition, Engine};
@@ -85,12 +85,17 @@ impl Node {
         Senders::new(self.engine.clone(), policy, mail)
     }
 
+    /// Makes what pushes to consumers by these rules, once the node serves.
+    pub(crate) fn consumers(&self, policy: fetch::Policy, consumers: Vec<Consumer>) -> Consumers {
+        Consumers::new(self.engine.clone(), policy, consumers)
+    }
+
     /// Serves until it is told to stop or the engine breaks; what was begun is finished.
     pub(crate) async fn serve(
         self,
         listener: TcpListener,
         mut options: server::Options,
-        (senders, mut systems): (Option<Senders>, Systems),
+        (senders, consumers, mut systems): (Option<Senders>, Consumers, Systems),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<()> {
         options.listen = listener.local_addr()?;
@@ -102,6 +107,7 @@ impl Node {
                 senders.run(async move { drop(stopping.wait_for(|stopped| *stopped).await) }).await;
             }
         });
+        let pushing = tokio::spawn(consumers.run(stop_sending.subscribe()));
         let over = async {
             tokio::select! {
                 () = stop => {}
@@ -115,6 +121,7 @@ impl Node {
         let served = site.serve(listener, over).await;
         stop_sending.send_replace(true);
         sending.await?;
+        pushing.await?;
         running.join_all().await;
         served?;
         match self.engine.drain().await {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod audit_log;
+mod base_url;
 mod bulk;
 mod commands;
 mod copying;

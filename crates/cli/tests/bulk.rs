@@ -65,7 +65,12 @@ async fn die(client: &Client, id: SubmissionId) {
     let claim =
         ClaimBody { worker: "w".to_owned(), tasks: vec!["cards.print".to_owned()], ..ClaimBody::default() };
     let token = client.claim(&claim).await.expect("the server answers").tasks.remove(0).token;
-    let error = ErrorBody { code: "jam".to_owned(), message: "no paper".to_owned(), retryable: false };
+    let error = ErrorBody {
+        code: "jam".to_owned(),
+        message: "no paper".to_owned(),
+        retryable: false,
+        retry_after: None,
+    };
     client.fail(vec![FailBody { token, error }]).await.expect("the server answers");
 }
 

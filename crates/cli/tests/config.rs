@@ -218,3 +218,31 @@ fn a_backup_finds_the_data_where_the_settings_say() {
     assert!(said.stderr.contains("elsewhere"), "{said:?}");
     child.kill().and_then(|()| child.wait()).unwrap();
 }
+
+#[test]
+fn a_public_pipeline_and_the_server_s_address_are_checked_against_what_there_is() {
+    let folder = TempDir::new().unwrap();
+    let (machines, file) = (folder.path().join("machines"), folder.path().join("milepost.toml"));
+    std::fs::create_dir(&machines).unwrap();
+    let toml = "name = \"notes\"\nversion = 1\nstart = \"DONE\"\npayload = \"note.json\"\n[states.DONE]\nfinal = \"success\"\n";
+    std::fs::write(machines.join("notes.toml"), toml).unwrap();
+    let schema = r#"{"type":"object","required":["a"],"properties":{"a":{},"b":{}}}"#;
+    std::fs::write(machines.join("note.json"), schema).unwrap();
+    let check = |text: &str, code: i32| {
+        let text = format!("pipelines = \"{}\"\n{text}", machines.display());
+        std::fs::write(&file, text).unwrap();
+        run(&["config", "check", file.to_str().unwrap()]).ends(code)
+    };
+    check("base-url = \"https://m.example\"\n[public.notes]\ntitle = \"Notes\"\nfields = [\"a\"]\n", 0);
+    let said = check("base-url = \"https://m.example/path\"\n", 1);
+    assert!(said.stdout.contains(":2:") && said.stdout.contains("it ends behind the host"), "{said:?}");
+    let said = check("[public.notes]\nfields = [\"b\"]\nstates = { GONE = \"x\" }\n", 1);
+    assert!(said.stdout.contains("must have `a`") && said.stdout.contains("no state `GONE`"), "{said:?}");
+    let settings = {
+        std::fs::write(&file, "base-url = \"https://M.example/\"\n[public.notes]\nrate = 3\n").unwrap();
+        shown(&file, &[], &[])
+    };
+    let line = |line: u32| format!("{}:{line}", file.display());
+    assert_eq!(setting(&settings, "public.notes.rate"), ("3", &*line(3)));
+    assert_eq!(setting(&settings, "base-url").1, &*line(1));
+}

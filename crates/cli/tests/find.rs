@@ -84,6 +84,12 @@ fn figures_of_the_fleet_are_shown() {
         }
     };
     assert!(shown.contains("READING") && shown.contains("the store takes"), "{shown}");
+    assert!(shown.contains("no backup of it is known"), "{shown}");
+    let (data, copy) = (server.folder.path().join("data"), server.folder.path().join("copy"));
+    let backup = milepost(&["backup", "--data"]).arg(data).arg(copy).output().expect("the binary runs");
+    assert!(backup.status.success(), "{backup:?}");
+    let told = server.run(&["figures"]).ends(0).stdout;
+    assert!(told.contains("the last backup is from"), "{told}");
     let figures: Value = server.run(&["figures", "-o", "json"]).ends(0).json();
     assert_eq!(figures["oldest"][0]["state"], "READING");
 }

@@ -119,8 +119,12 @@ async fn dead_letters_are_listed_and_redriven() {
     let none = server.run(&["dead"]).ends(0);
     assert_eq!((none.stdout.as_str(), none.stderr.as_str()), ("", "there are no dead letters\n"));
     let id = lot(&server, "a", true);
-    let error =
-        ErrorBody { code: "jam".to_owned(), message: "the belt stopped".to_owned(), retryable: false };
+    let error = ErrorBody {
+        code: "jam".to_owned(),
+        message: "the belt stopped".to_owned(),
+        retryable: false,
+        retry_after: None,
+    };
     let failed = server.client().fail(vec![FailBody { token: claim(&server).await, error }]).await;
     assert_eq!(failed.expect("the server answers").results[0].status, 200);
     for args in [&["dead"][..], &["dead", "list", "--pipeline", "lots", "--label", "site=north"]] {
@@ -244,8 +248,12 @@ async fn messages_are_listed_and_sent_again() {
     assert!(told.stdout.contains("TOLD") && told.stdout.contains("author"), "{}", told.stdout);
     let first = server.run(&["deliveries", "-o", "json"]).ends(0).json()["deliveries"][0].clone();
     server.run(&["deliveries", "replay", text(&first["id"])]).ends(4);
-    let error =
-        ErrorBody { code: "smtp-550".to_owned(), message: "no such mailbox".to_owned(), retryable: false };
+    let error = ErrorBody {
+        code: "smtp-550".to_owned(),
+        message: "no such mailbox".to_owned(),
+        retryable: false,
+        retry_after: None,
+    };
     server.client().fail(vec![FailBody { token, error }]).await.expect("the server answers");
     assert!(server.run(&["why", &id]).ends(0).stdout.contains("smtp-550"));
     let dead = server.run(&["deliveries", "list", "--status", "dead", "-o", "json"]).ends(0).json();

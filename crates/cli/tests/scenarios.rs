@@ -38,14 +38,14 @@ fn assert_moves(name: &str, document: &[(&str, &[&str])]) {
 #[test]
 fn every_shipped_machine_walks_every_move_as_its_scenarios_say() {
     let files = shipped::files();
-    assert_eq!(files.len(), 9, "{files:?}");
+    assert_eq!(files.len(), 10, "{files:?}");
     let paths: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     let args: Vec<&str> =
         ["test", "-o", "json"].into_iter().chain(paths.iter().map(String::as_str)).collect();
     let report = run(&args).ends(0).json();
     assert_eq!(report["ok"], true);
     let files = report["files"].as_array().expect("there is one for each");
-    assert_eq!(files.len(), 9);
+    assert_eq!(files.len(), 10);
     for file in files {
         assert_eq!(file["coverage"]["required"], true, "{}", file["file"]);
         let missing = file["coverage"]["missing"].as_array().expect("a list");

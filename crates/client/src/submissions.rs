@@ -9,6 +9,7 @@ use wire::api::{
     FindAnswer, HandOverBody, ManyAnswer, NoteBody, RedriveBody, ReviewPage, SubmissionPage, SubmissionView,
     SubmitAnswer, SubmitBody, SubmitMany, WhyAnswer,
 };
+use wire::submission::Fingerprint;
 use wire::{InvestigationStatus, Json, Millis, Status, SubmissionId, Time};
 
 use crate::call::Call;
@@ -48,6 +49,8 @@ pub struct Filter {
     pub entered_before: Option<Time>,
     /// Those whose last error has this code.
     pub error: Option<String>,
+    /// Those whose last error has this fingerprint.
+    pub fingerprint: Option<Fingerprint>,
     /// Those that this worker has leased.
     pub worker: Option<String>,
 }
@@ -311,6 +314,7 @@ fn add_query(url: &mut Url, filter: &Filter, page: &Page) {
         ("created_after", filter.created_after.map(|at| at.to_string())),
         ("entered_before", filter.entered_before.map(|at| at.to_string())),
         ("error", filter.error.clone()),
+        ("fingerprint", filter.fingerprint.map(|wanted| wanted.to_string())),
         ("worker", filter.worker.clone()),
         ("limit", page.limit.map(|limit| limit.to_string())),
         ("after", page.after.map(|id| id.to_string())),

@@ -7,7 +7,7 @@ use wire::{Json, Refusal};
 use crate::ask::Visit;
 use crate::fields::Fields;
 
-/// What a reader can do with a submission, and what not.
+/// The actions that a reader can take on a submission, and those that they cannot.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Actions {
     pub(crate) open: Vec<Action>,

@@ -10,6 +10,8 @@ use crate::follow::Live;
 pub enum Answer {
     /// A page, or a part of one.
     Page { status: u16, html: String },
+    /// A document for programs.
+    Json { status: u16, body: Bytes },
     /// Another address to go to, and the cookies to keep.
     Elsewhere { to: String, cookies: Vec<String> },
     /// A file of the program's own, which is the same until another version is installed.

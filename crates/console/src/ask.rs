@@ -22,6 +22,8 @@ pub struct Ask {
     pub is_form: bool,
     /// Set if the connection is encrypted, so that cookies may be kept to such.
     pub secure: bool,
+    /// The address of the server as people reach it, where the settings say so.
+    pub base: Option<String>,
 }
 
 impl Ask {
@@ -59,8 +61,11 @@ impl Ask {
         self.header("hx-request") == Some("true")
     }
 
-    /// Returns the address of the server as its reader knows it.
+    /// Returns the address of the server: that of the settings, else the one its reader knows it by.
     pub(crate) fn server(&self) -> String {
+        if let Some(base) = &self.base {
+            return base.clone();
+        }
         let host = self.headers.get(header::HOST).and_then(|value| value.to_str().ok());
         let scheme = if self.secure { "https" } else { "http" };
         format!("{scheme}://{}", host.unwrap_or("127.0.0.1:8080"))

@@ -13,6 +13,7 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("evidence.js", "text/javascript; charset=utf-8", include_bytes!("../assets/evidence.js")),
     ("htmx.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/htmx.min.js")),
     ("hx-sse.js", "text/javascript; charset=utf-8", include_bytes!("../assets/htmx/hx-sse.min.js")),
+    ("public.css", "text/css; charset=utf-8", include_bytes!("../assets/public.css")),
     ("icon.svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
 ];
 

@@ -9,7 +9,7 @@ use wire::{Millis, SubmissionId, Time};
 pub(crate) struct Filter {
     pub(crate) terms: Vec<Term>,
     pub(crate) query: Query,
-    /// What could not be understood, as sentences.
+    /// The terms that could not be understood, as sentences.
     pub(crate) problems: Vec<String>,
     /// A word alone: an id, the beginning of one, or a key.
     pub(crate) word: Option<String>,
@@ -91,6 +91,7 @@ impl Filter {
             ("investigation", ':') => query.investigation = Some(value.parse()?),
             ("parent", ':') => query.parent = Some(value.parse().map_err(|_| wrong("submission's id"))?),
             ("error", ':') => query.narrowed.error = Some(value.as_str().into()),
+            ("fingerprint", ':') => query.narrowed.fingerprint = Some(value.parse()?),
             ("worker", ':') => query.narrowed.worker = Some(value.as_str().into()),
             ("id", ':') => {
                 let range = SubmissionId::beginning_with(value);

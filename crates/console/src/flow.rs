@@ -15,7 +15,7 @@ const MIDDLE: u64 = 22;
 const UP: u64 = 21;
 const DOWN: u64 = 15;
 
-/// What came into a pipeline and what ended in it, by minutes: the oldest first, the last is under way.
+/// The numbers that came into a pipeline and that ended in it, by minutes: the oldest first, the last is under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub(crate) came: Vec<u64>,

@@ -21,6 +21,7 @@ mod look;
 mod notice;
 mod pages;
 mod parts;
+pub mod public;
 mod raw;
 mod refused;
 mod session;
@@ -33,6 +34,6 @@ pub use refused::refused;
 pub use session::{SESSION, is_from_here, session};
 pub use table::{Handler, Route, TABLE};
 
-/// What browsers are told that a page may load and do: what this server gives, and nothing else.
+/// The policy that browsers get: a page may load and do what this server gives, and nothing else.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                           form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

@@ -1,6 +1,6 @@
-//! What was done, in a sentence on top of the page one comes back to.
+//! A notice of what was done: a sentence on top of the page one comes back to.
 
-/// What a form has done, by the word that stands in the address; no text comes from there.
+/// Returns what a form has done, by the word that stands in the address; no text comes from there.
 const SENTENCES: &[(&str, &str)] = &[
     ("acted", "Done. The timeline shows what came of it."),
     ("claimed", "The review is yours."),

@@ -13,6 +13,7 @@ use crate::pages::{
     audit, dead, deliveries, holds, investigations, operations, overdue, overview, pipeline, pipelines,
     reviews, servers, settings, sign_in, submission, submission_forms, submissions, tail, tokens, workers,
 };
+use crate::public::{self, Open};
 use crate::{assets, follow};
 
 /// One page or form.
@@ -40,6 +41,8 @@ pub enum Handler {
     Open(fn(Ask) -> Answering),
     /// Whoever the door let in.
     Inside(fn(Visit) -> Answering),
+    /// Anybody, at the pages of a pipeline that is public.
+    Public(fn(Open) -> Answering),
 }
 
 impl fmt::Debug for Handler {
@@ -47,6 +50,7 @@ impl fmt::Debug for Handler {
         f.write_str(match self {
             Handler::Open(_) => "Open(..)",
             Handler::Inside(_) => "Inside(..)",
+            Handler::Public(_) => "Public(..)",
         })
     }
 }
@@ -55,6 +59,9 @@ use Room::{Page, Request, Wait};
 
 /// A page has a handful of files; guesses of a token are slower than that by far.
 const PUBLIC: Need = Need::Public(Rate::per_second(100));
+/// Public pages: a person's reading, and a few forms looked over. What is submitted has rates of its own in the settings.
+const OPEN_PAGE: Need = Need::Public(Rate::per_second(10));
+const OPEN_FORM: Need = Need::Public(Rate::per_minute(60));
 const ANY: Need = Need::AnyRole;
 const REVIEWER: Need = Need::Role(Role::Reviewer);
 const ADMIN: Need = Need::Role(Role::Admin);
@@ -107,7 +114,21 @@ pub const TABLE: &[Route] = &[
     page("/console/tokens", OWNER, Page, |visit| Box::pin(tokens::show(visit))),
     form("/console/tokens", OWNER, |visit| Box::pin(tokens::create(visit))),
     form("/console/tokens/{token}/revoke", OWNER, |visit| Box::pin(tokens::revoke(visit))),
+    public(Method::GET, "/public/{pipeline}", (OPEN_PAGE, Page), |open| Box::pin(public::show(open))),
+    public(Method::POST, "/public/{pipeline}", (OPEN_FORM, Request), |open| Box::pin(public::send(open))),
+    public(Method::GET, "/public/{pipeline}/receipts/{receipt}", (OPEN_PAGE, Page), |open| {
+        Box::pin(public::show_receipt(open))
+    }),
 ];
+
+const fn public(
+    method: Method,
+    path: &'static str,
+    (need, room): (Need, Room),
+    handler: fn(Open) -> Answering,
+) -> Route {
+    Route { method, path, need, room, handler: Handler::Public(handler) }
+}
 
 const fn open(method: Method, path: &'static str, handler: fn(Ask) -> Answering) -> Route {
     Route { method, path, need: PUBLIC, room: Request, handler: Handler::Open(handler) }

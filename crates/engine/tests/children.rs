@@ -16,6 +16,10 @@ const PROMISES: Promises = &[
         children_are_made_in_the_commit_of_the_answer_and_joined_when_all_have_ended,
     ),
     ("the same children spawned twice are made once", the_same_children_spawned_twice_are_made_once),
+    (
+        "children stand in their queue in the order they were named",
+        children_stand_in_the_order_they_were_named,
+    ),
     ("a child that is forgotten is not made again", a_child_that_is_forgotten_is_not_made_again),
     (
         "one failed child fails its parent and going on opens it again",
@@ -134,6 +138,38 @@ fn the_same_children_spawned_twice_are_made_once(bench: Open<'_>) {
     assert_eq!(bench.machine.claim_task("t.child").len(), 3);
 }
 
+fn children_stand_in_the_order_they_were_named(bench: Open<'_>) {
+    let mut bench = bench(&[PARENT, CHILD]);
+    let (parent, other) = (bench.machine.submit_to("parent", "{}"), bench.machine.submit_to("parent", "{}"));
+    let tokens: Vec<_> = bench.machine.claim_task("t.expand").iter().map(|task| task.token).collect();
+    let names: Vec<String> = (0..40).map(|no| format!("{}", no * 7 % 40)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // Two calls at once, and one a little later: the children of each stand behind those of the one before.
+    for (from, to, pause) in [(0, 15, 0), (15, 30, 5), (30, 40, 0)] {
+        let spawn = Spawn { token: tokens[0], children: children(&bench, parent, &names[from..to]) };
+        bench.machine.one(Ask::Tell(parent, Command::Spawn(spawn))).unwrap();
+        bench.clock.advance(pause);
+    }
+    let finish = Finish {
+        token: tokens[1],
+        outcome: "sealed".into(),
+        output: None,
+        result: None,
+        children: children(&bench, other, &["x", "y", "b"]),
+        entries: Vec::new(),
+    };
+    bench.machine.one(Ask::Tell(other, Command::Finish(finish))).unwrap();
+    let (mut of_first, mut of_other) = (Vec::new(), Vec::new());
+    for task in bench.machine.claim_task("t.child") {
+        let name = task.documents.payload.value().get("n").unwrap().as_str().unwrap().to_owned();
+        if task.row.parent == Some(parent) { of_first.push(name) } else { of_other.push(name) }
+    }
+    assert_eq!(
+        (of_first, of_other),
+        (names.iter().map(|&name| name.to_owned()).collect(), vec!["x".into(), "y".into(), "b".into()])
+    );
+}
+
 fn a_child_that_is_forgotten_is_not_made_again(bench: Open<'_>) {
     let brief = CHILD.replace("final = \"success\"", "final = \"success\"\nforget = \"1s\"");
     let mut bench = bench(&[PARENT, &brief]);
@@ -205,7 +241,7 @@ fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Lease
         match name.split('-').next().unwrap() {
             "dead" => {
                 let failure = Failure { code: "no".into(), message: String::new() };
-                let fail = Fail { token: task.token, failure, retryable: false };
+                let fail = Fail { token: task.token, failure, retryable: false, after: None };
                 bench.machine.one(Ask::Tell(task.token.submission, Command::Fail(fail))).unwrap();
             }
             "leased" => late = Some(task.token),
@@ -220,7 +256,7 @@ fn brood(bench: &mut Bench) -> (SubmissionId, Vec<(String, SubmissionId)>, Lease
         }
     }
     let failure = Failure { code: "no".into(), message: String::new() };
-    let fail = Fail { token, failure, retryable: false };
+    let fail = Fail { token, failure, retryable: false, after: None };
     bench.machine.one(Ask::Tell(parent, Command::Fail(fail))).unwrap();
     assert_eq!(bench.state(parent), "FAILED");
     let made = names.into_iter().map(|name| (name.clone(), SubmissionId::of_child(parent, &name)));

@@ -4,10 +4,10 @@ use crate::support;
 
 use std::sync::Arc;
 
-use engine::core::{Ask, Asker, Doubt, Input, Step, Trust, administered_count};
+use engine::core::{Ask, Asker, Doubt, Input, Once, Step, Trust, administered_count};
 use engine::duty::{Duty as _, Housekeeping, Look, Schedules};
-use model::{Caller, Millis, Role, SubmissionId};
-use store::Clock as _;
+use model::{Caller, Digest, Millis, Role, SubmissionId};
+use store::{Clock as _, RequestKey};
 use support::bench::{Bench, over_memory, over_sqlite, serve};
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -122,6 +122,30 @@ fn an_orderly_end_keeps_the_time() {
         bench.machine.core.keep_time(&mut || [0; 32]);
         bench.clock.set(ended.minus(Millis::from_secs(3_600)));
         assert_eq!(restart(&mut bench).known, Some(ended));
+    });
+}
+
+#[test]
+fn a_request_counts_once_while_the_clock_is_in_doubt() {
+    each(|mut bench| {
+        restart(&mut bench);
+        let key = RequestKey { subject: "ada".into(), route: "papers".into(), key: "k".into() };
+        let once = Once { key, digest: Digest::of(b"dear"), most: None };
+        let submit =
+            |bench: &mut Bench| bench.machine.submit_once("papers", r#"{"text":"dear"}"#, once.clone());
+        let first = submit(&mut bench);
+        let right = bench.clock.now();
+        bench.clock.advance(60 * DAY_MS);
+        assert!(restart(&mut bench).doubt.is_some());
+        // Whatever is written meanwhile lets go of nothing that is in doubt.
+        ended(&mut bench);
+        assert_eq!(submit(&mut bench), first, "a clock far ahead makes no repeat a new request");
+        bench.clock.set(right.plus(Millis::from_secs(23 * 3_600)));
+        restart(&mut bench);
+        assert_eq!(submit(&mut bench), first);
+        bench.clock.set(right.plus(Millis::from_secs(25 * 3_600)));
+        restart(&mut bench);
+        assert_ne!(submit(&mut bench), first, "a day is over");
     });
 }
 

@@ -8,6 +8,10 @@ use model::{Caller, Command, Json, Role};
 
 const PROMISES: Promises = &[
     ("an amendment keeps what it does not name", an_amendment_keeps_what_it_does_not_name),
+    (
+        "what an amendment replaces is kept by its revision",
+        what_an_amendment_replaces_is_kept_by_its_revision,
+    ),
     ("a redrive sees the output that was kept", a_redrive_sees_the_output_that_was_kept),
 ];
 
@@ -48,6 +52,23 @@ fn an_amendment_keeps_what_it_does_not_name(open: Open<'_>) {
     bench.machine.one(Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None }))).unwrap();
     let payload = bench.store.submission(id).unwrap().unwrap().1.payload;
     assert_eq!(payload.as_str(), r#"{"colour":"blue","size":{"x":1}}"#);
+}
+
+fn what_an_amendment_replaces_is_kept_by_its_revision(open: Open<'_>) {
+    let mut bench = open(&[BLIND]);
+    let id = bench.machine.submit_to("blind", r#"{"size":1.50}"#);
+    let revision = bench.row(id).revision;
+    for patch in [r#"{"colour":"blue"}"#, r#"{"colour":{"r":12345678901234567890}}"#, r#"{"colour":null}"#] {
+        let (caller, patch) = (Caller::new("bob", Role::Submitter), Json::parse(patch).unwrap());
+        bench.machine.one(Ask::Tell(id, Command::Amend(Amend { caller, patch, if_match: None }))).unwrap();
+    }
+    let documents = bench.store.submission(id).unwrap().unwrap().1;
+    let replaced: Vec<(u64, &str)> =
+        documents.replaced.iter().map(|(revision, body)| (*revision, body.as_str())).collect();
+    let before = [r#"{"colour":null}"#, r#"{"colour":"blue"}"#, r#"{"colour":{"r":12345678901234567890}}"#];
+    let expected: Vec<(u64, &str)> = (revision + 1..).zip(before).collect();
+    assert_eq!(replaced, expected, "by the revision of the amendment, with every digit");
+    assert!(documents.outputs.is_empty() && documents.payload.as_str() == r#"{"size":1.50}"#);
 }
 
 fn a_redrive_sees_the_output_that_was_kept(open: Open<'_>) {

@@ -47,7 +47,7 @@ fn token(bench: &mut Bench) -> LeaseToken {
 
 fn fail(bench: &mut Bench, token: LeaseToken) {
     let failure = Failure { code: "broken".into(), message: "broken".to_owned() };
-    let fail = model::command::Fail { token, failure, retryable: true };
+    let fail = model::command::Fail { token, failure, retryable: true, after: None };
     bench.machine.one(Ask::Tell(token.submission, Command::Fail(fail))).unwrap();
 }
 

@@ -204,7 +204,7 @@ fn a_dead_letter_frees_its_lane_unless_it_blocks_it(bench: Open<'_>) {
         bench.machine.settle();
         let token = bench.machine.claim_task("t.work")[0].token;
         let failure = model::submission::Failure { code: "broken".into(), message: String::new() };
-        let fail = model::command::Fail { token, failure, retryable: false };
+        let fail = model::command::Fail { token, failure, retryable: false, after: None };
         bench.machine.one(Ask::Tell(first, Command::Fail(fail))).unwrap();
         bench.machine.settle();
         assert_eq!(bench.row(first).status, Status::Dead);

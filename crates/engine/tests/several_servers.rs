@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use engine::core::Granted;
-use engine::{Engine, Options};
+use engine::{Engine, LogOptions, Options};
+use model::Millis;
 use store_postgres::{PostgresStore, Settings};
 use support::{application, claim, done, source};
 
@@ -155,4 +156,38 @@ async fn server_over_a_store_of_its_own_is_the_only_one() {
     assert!(servers[0].asked && servers.len() == 1);
     assert_eq!((&*servers[0].server.name, &*servers[0].server.address), ("me", "here"));
     assert_eq!(servers[0].duties.len(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn figures_are_of_all_servers() {
+    let settings = settings();
+    let folder = tempfile::tempdir().unwrap();
+    let log = LogOptions { every: Duration::from_millis(20), ..LogOptions::in_folder(folder.path()) };
+    let options = Options { log: Some(log), ..Options::default() };
+    // Only one of them publishes the log.
+    let one = Engine::start(Arc::new(PostgresStore::open(&settings).unwrap()), &options).unwrap();
+    let two = named(&settings, "two");
+    one.apply(&source()).await.unwrap();
+    one.submit("work", application("first"), None).await.unwrap();
+    two.submit("work", application("second"), None).await.unwrap();
+    for engine in [&one, &two] {
+        let holding = async {
+            loop {
+                let flow = engine.flow().await.unwrap();
+                let moves: u64 = flow.edges().iter().flat_map(|edge| edge.minutes.clone()).sum();
+                let checkpoint = engine.checkpoint_at().await.unwrap();
+                if moves == 2 && checkpoint.is_some_and(|at| engine.now().since(at) < Millis::from_secs(30)) {
+                    break;
+                }
+                tokio::time::sleep(MOMENT).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, holding)
+            .await
+            .expect("both servers tell of all moves, and of the checkpoint");
+    }
+    let finished = two.claim(claim(2), Duration::ZERO).await.unwrap();
+    finish(&two, finished).await;
+    one.drain().await;
+    two.drain().await;
 }

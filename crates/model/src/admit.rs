@@ -100,6 +100,8 @@ pub struct Admission {
     pub(crate) edge: usize,
     /// A child that is there already: its maker repeats itself.
     pub(crate) made: bool,
+    /// The place of a child in its queue, where it begins in one.
+    pub(crate) queued_at: Option<Time>,
     /// The id it was promised, where its sender did not wait for one.
     pub(crate) promised: Option<SubmissionId>,
     /// The trace the submission is part of, as far as its sender said.
@@ -317,6 +319,7 @@ pub fn enter(
         seat,
         edge,
         made: false,
+        queued_at: None,
         promised: None,
         trace: None,
         on_behalf_of: None,

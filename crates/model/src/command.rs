@@ -48,6 +48,8 @@ pub enum Command {
 pub struct Claim {
     pub worker: Name,
     pub tasks: Vec<Name>,
+    /// The time the lease is to be good without a renewal; none: as the state says.
+    pub lease: Option<Millis>,
 }
 
 #[derive(Debug, Clone)]
@@ -87,6 +89,8 @@ pub struct Fail {
     pub token: LeaseToken,
     pub failure: Failure,
     pub retryable: bool,
+    /// The pause before another try; none: as the state's rule says. How often it is tried is the rule's in any case.
+    pub after: Option<Millis>,
 }
 
 /// "Not yet": come back later; costs no attempt.

@@ -1,9 +1,11 @@
 //! The inputs that a decision may not make up: time, chance, secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::Name;
 use crate::digest::Digest;
+use crate::links::Links;
 use crate::schema::Tank;
 use crate::submission::SubmissionId;
 use crate::time::Time;
@@ -33,6 +35,8 @@ pub struct Context {
     pub tank: Tank,
     /// The deployment's secret that keeps actors pseudonymous in the audit log.
     pub pseudonyms: [u8; 32],
+    /// The addresses that messages name; `None`: the deployment has told none.
+    pub links: Option<Arc<Links>>,
 }
 
 impl Context {
@@ -52,6 +56,7 @@ impl Context {
             seed: [0; 32],
             tank: Tank::full(),
             pseudonyms: [0; 32],
+            links: None,
         }
     }
 

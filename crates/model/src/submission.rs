@@ -9,8 +9,8 @@ pub use attempt::{Attempt, Attempts};
 pub(crate) use ttl::TimeToLive;
 pub use wait::{Cause, GivenBack, Lease, Seat, Slot, Stand, Wait};
 pub use wire::submission::{
-    Approval, Assignment, Children, Failure, Investigation, InvestigationStatus, Progress, Reported, Status,
-    SubmissionId,
+    Approval, Assignment, Children, Failure, Fingerprint, Investigation, InvestigationStatus, Progress,
+    Reported, Status, SubmissionId,
 };
 
 use std::collections::BTreeMap;
@@ -75,6 +75,9 @@ pub struct Submission {
     /// The counts of what became of the submissions that this one made.
     #[serde(default, skip_serializing_if = "Children::is_none")]
     pub children: Children,
+    /// The place in its queue of the child that was made last: the next stand behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_child_at: Option<Time>,
     /// Set if the submission has made all of them: it makes no more, however often it comes back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sealed: bool,
@@ -183,6 +186,7 @@ impl Submission {
             seat: None,
             parked: None,
             children: Children::default(),
+            last_child_at: None,
             sealed: false,
             labels: BTreeMap::new(),
             parent: None,

@@ -3,7 +3,7 @@
 use crate::support;
 
 use model::admit::{Application, Door, admit_any};
-use model::command::{Command, Renew};
+use model::command::{Command, Fail, Renew};
 use model::decide::{Answer, CRASHES_MAX};
 use model::schema::Fuel;
 use model::submission::{Progress, Status, Wait};
@@ -85,6 +85,31 @@ fn a_leased_submission_cannot_be_claimed() {
     let mut story = story();
     story.claim_any();
     assert_eq!(story.claim("work.do").unwrap_err().code, Code::NotLeasable);
+}
+
+#[test]
+fn a_claim_may_ask_for_another_lease_than_the_state_gives() {
+    let mut story = story();
+    let claim = |lease: &str| {
+        let lease = Some(lease.parse().unwrap());
+        Command::Claim(model::command::Claim { worker: "w1".into(), tasks: vec!["work.do".into()], lease })
+    };
+    let Ok(Answer::Granted { token }) = story.tell(&claim("2m")) else { panic!("it is there to be claimed") };
+    story.pass("119s");
+    story.wake();
+    story.renew(token).unwrap();
+    assert_eq!(story.row().lease().unwrap().span, "2m".parse().unwrap(), "a renewal is for as long");
+    story.pass("120s");
+    story.wake();
+    assert_eq!((story.row().crashes, story.row().attempt), (1, 1), "and it ends as any other");
+    story.tell(&claim("12h")).unwrap();
+    story.pass("5m");
+    story.wake();
+    assert_eq!(
+        story.row().attempt,
+        2,
+        "an attempt takes no longer than the state allows, whatever the lease"
+    );
 }
 
 #[test]
@@ -220,6 +245,34 @@ fn an_error_code_with_a_rule_of_its_own_has_a_budget_of_its_own() {
     let token = story.claim_any();
     story.fail(token, "flaky").unwrap();
     assert_eq!(story.row().status, Status::Dead);
+}
+
+#[test]
+fn a_worker_says_when_it_is_tried_again_and_the_rule_how_often() {
+    let mut story = story();
+    for pause in ["7s", "1h"] {
+        let token = story.claim_any();
+        let Command::Fail(failed) = fail(token, "broken", true) else { unreachable!("it is one") };
+        let later =
+            |after: &str| Command::Fail(Fail { after: Some(after.parse().unwrap()), ..failed.clone() });
+        assert_eq!(story.tell(&later("8d")).unwrap_err().code, Code::InvalidRequest, "that is another state");
+        story.tell(&later(pause)).unwrap();
+        assert_eq!(
+            story.tell(&later("9s")).unwrap_err().code,
+            Code::StaleLease,
+            "another pause is no repeat"
+        );
+        story.pass(pause);
+        story.now = Time::from_millis(story.now.millis() - 1);
+        story.wake();
+        assert!(matches!(story.row().wait, Wait::Delay { .. }), "not before {pause} have passed");
+        story.now = Time::from_millis(story.now.millis() + 1);
+        story.wake();
+    }
+    let token = story.claim_any();
+    let Command::Fail(failed) = fail(token, "broken", true) else { unreachable!("it is one") };
+    story.tell(&Command::Fail(Fail { after: Some("1s".parse().unwrap()), ..failed })).unwrap();
+    assert_eq!(story.row().status, Status::Dead, "a pause is no further try");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use crate::support;
 
+use std::sync::Arc;
+
 use model::event::Notified;
 use model::owed::{Channel, Delivery};
 use model::pipeline::{Source, load};
-use model::{Effect, Pipeline};
+use model::{Effect, Name, Pipeline};
 use support::{Story, act};
 
 const FILE: &str = r#"
@@ -209,6 +211,36 @@ fn a_place_that_cannot_be_filled_is_left_blank_and_said() {
     let mail = deliveries(&story).into_iter().find(|delivery| &*delivery.name == "reader").unwrap();
     assert_eq!(mail.subject.as_deref(), Some("Loans: HANDED"), "an empty subject is none");
     assert_eq!(mail.body.value().as_str(), Some("Hello !\n"));
+}
+
+#[test]
+fn mails_link_the_page_and_the_receipt_where_the_server_knows_its_address() {
+    let key = wire::receipt::ReceiptKey::new([3; 32]);
+    let template = "Subject: x\n\n{{ submission.link }}|{{ submission.receipt }}\n";
+    let body = |links: Option<model::Links>| {
+        let mut story = Story::of(with_template(template));
+        story.links = links.map(Arc::new);
+        story.submit(support::admin(), PAYLOAD).unwrap();
+        let token = story.claim_any();
+        story.finish(token, "there", r#"{"shelf": "A 7"}"#).unwrap();
+        let mails = deliveries(&story);
+        let of = |name: &str| {
+            let mail = mails.iter().find(|delivery| &*delivery.name == name && delivery.subject.is_some());
+            mail.unwrap().body.value().as_str().unwrap().to_owned()
+        };
+        (of("reader"), of("desk"), story.row().id)
+    };
+    let public = [Name::from("loans")].into();
+    let (reader, desk, id) = body(Some(model::Links::new("https://m.example", public, key.clone())));
+    let receipt = format!("https://m.example/public/loans/receipts/{}", key.receipt("loans", id));
+    assert_eq!(reader, format!("https://m.example/console/submissions/{id}|{receipt}\n"));
+    assert!(desk.ends_with(&format!("{receipt}\n")), "a mail without a template ends with it: {desk}");
+    let (reader, desk, id) = body(Some(model::Links::new("https://m.example", [].into(), key)));
+    assert_eq!(reader, format!("https://m.example/console/submissions/{id}|\n"), "it is not public");
+    assert!(desk.ends_with(&format!("/console/submissions/{id}\n")), "{desk}");
+    let (reader, desk, _) = body(None);
+    assert_eq!(reader, "|\n");
+    assert!(!desk.contains("http"), "{desk}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl Game {
                     Wait::Worker { task, .. } if !one.is_multiple_of(4) => vec![task.clone()],
                     _ => vec!["no.task".into()],
                 };
-                Command::Claim(model::command::Claim { worker: "w".into(), tasks })
+                Command::Claim(model::command::Claim { worker: "w".into(), tasks, lease: None })
             }
             2 | 3 => {
                 let outcomes = outcomes(&self.story.pipeline, self.story.state());

@@ -204,11 +204,12 @@ fn worker_rows(table: &mut Table, story: &Story, samples: &Samples) {
         LeaseToken { submission: story.row().id, lease_no: 99, bits: model::token::Bits([0; 16]) };
     let Wait::Worker { task, .. } = story.row().wait.clone() else {
         table.row("finish with a token of its own making", story, &finish(stale, "done", "{}"));
-        let claim = model::command::Claim { worker: "w".into(), tasks: vec!["any.task".into()] };
+        let claim = model::command::Claim { worker: "w".into(), tasks: vec!["any.task".into()], lease: None };
         return table.row("claim", story, &Command::Claim(claim));
     };
-    let claim =
-        |task: &str| Command::Claim(model::command::Claim { worker: "w".into(), tasks: vec![task.into()] });
+    let claim = |task: &str| {
+        Command::Claim(model::command::Claim { worker: "w".into(), tasks: vec![task.into()], lease: None })
+    };
     table.row(&format!("claim {task}"), story, &claim(&task));
     table.row("claim another task", story, &claim("other.task"));
     table.row("finish without a lease", story, &finish(stale, "done", "{}"));

@@ -65,7 +65,7 @@ impl Webhooks {
     }
 }
 
-fn failed(error: &fetch::Error) -> Failure {
+pub(crate) fn failed(error: &fetch::Error) -> Failure {
     // The reason may repeat what the other side said, such as the names in its certificate.
     let said = tame(&error.to_string(), ERROR_CHARS_MAX);
     let message = match error {
@@ -78,10 +78,11 @@ fn failed(error: &fetch::Error) -> Failure {
         }
         _ => said,
     };
-    Failure { code: error.code().to_owned(), message, retryable: error.is_passing() }
+    let failure = Failure::new(error.code(), message);
+    if error.is_passing() { failure } else { failure.permanent() }
 }
 
-fn refused(status: u16, body: &[u8]) -> Failure {
+pub(crate) fn refused(status: u16, body: &[u8]) -> Failure {
     let said = tame(&String::from_utf8_lossy(body), SNIPPET_CHARS_MAX);
     let said = if said.is_empty() { said } else { format!(": {said}") };
     Failure::new(format!("http-{status}"), format!("the endpoint answered {status}{said}"))
@@ -91,13 +92,19 @@ fn headers(message: &Message<'_>, posting: &Posting, now: Time) -> Result<Header
     let id = format!("msg_{}", message.id());
     let timestamp = (now.millis() / 1_000).to_string();
     let signed = Signed { id: &id, timestamp: &timestamp, body: message.body.get().as_bytes() };
-    let keys = posting.secrets.iter().filter_map(|secret| Key::read(&secret.0));
-    let signatures: Vec<String> = keys.map(|key| key.sign(signed)).collect();
-    if signatures.is_empty() {
+    let keys: Vec<Key> = posting.secrets.iter().filter_map(|secret| Key::read(&secret.0)).collect();
+    if keys.is_empty() {
         return Err(
             Failure::new("no-secret", "the endpoint has no secret to sign with; rotate it").permanent()
         );
     }
+    Ok(signed_by(&keys, signed))
+}
+
+/// Returns the headers of a signed body of JSON: what is signed, and a signature by each key.
+pub(crate) fn signed_by(keys: &[Key], signed: Signed<'_>) -> HeaderMap {
+    let signatures: Vec<String> = keys.iter().map(|key| key.sign(signed)).collect();
+    let (id, timestamp) = (signed.id.to_owned(), signed.timestamp.to_owned());
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
@@ -107,5 +114,5 @@ fn headers(message: &Message<'_>, posting: &Posting, now: Time) -> Result<Header
         let value = HeaderValue::try_from(value).expect("digits and base64 are a header value");
         headers.insert(HeaderName::from_static(name), value);
     }
-    Ok(headers)
+    headers
 }

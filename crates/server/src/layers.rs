@@ -127,6 +127,8 @@ impl Door {
         self.address_rate(&who)?;
         // Nothing that comes over a connection brings one.
         let inside = request.extensions().get::<Visitor>().cloned();
+        // Who asks from inside is on a thread of their own already, or has time.
+        let is_large = matches!(self.room, Room::One | Room::Page) && inside.is_none();
         let visitor = match inside {
             Some(visitor) => access::check(self.need, visitor)?,
             None => {
@@ -152,12 +154,19 @@ impl Door {
         // A long poll that only looks is cut off when its token ends; a claim sees to that itself.
         let looks = request.method() == Method::GET && self.room != Room::Always;
         let waits = looks && self.room == Room::Wait;
-        let answer = self.answer(request, next, visitor.filter(|_| waits)).await;
+        let apart = self.server.apart.clone();
+        let making = async move {
+            match is_large {
+                true => apart.answer(next.run(request)).await,
+                false => next.run(request).await,
+            }
+        };
+        let answer = self.answer(making, visitor.filter(|_| waits)).await;
         self.counted(charged(answer, page, looks, (&self.server.bytes, &who)))
     }
 
     /// Has the request answered in time, and while the token of a visitor who waits is good.
-    async fn answer(&self, request: Request, next: Next, waits: Option<Visitor>) -> Response {
+    async fn answer(&self, making: impl Future<Output = Response>, waits: Option<Visitor>) -> Response {
         let within = self.server.options.answer_within;
         let over = async {
             match &waits {
@@ -168,7 +177,7 @@ impl Door {
         let answer = async {
             tokio::select! {
                 biased;
-                answer = next.run(request) => answer,
+                answer = making => answer,
                 () = over => Refused(no_token()).into_response(),
             }
         };

@@ -5,6 +5,7 @@
 
 mod access;
 mod addresses;
+mod apart;
 mod body;
 mod charged;
 mod connection;
@@ -19,6 +20,7 @@ mod options;
 mod pages;
 mod preconditions;
 mod problem;
+mod public;
 mod query;
 mod rates;
 mod routes;
@@ -35,6 +37,7 @@ mod uploads;
 
 pub use access::{Doors, doors};
 pub use addresses::{BadAddress, check_addresses};
+pub use app::public::{PublicPages, PublicPipeline};
 pub use engine::core::{TOKENS, token_name};
 pub use errors_doc::errors_doc;
 pub use mounts::{Bound, Mounts};

@@ -200,7 +200,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// Returns what the frame of a page needs; other routes have none.
+    /// Returns the facts that the frame of a page shows; other routes have none.
     fn frame(&self) -> Frame {
         match self.route.path.starts_with("/console/") {
             true => Frame { now: self.server.engine.now(), pages: self.server.system_pages() },

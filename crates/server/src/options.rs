@@ -1,5 +1,8 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
+
+use app::public::PublicPages;
 
 use crate::tls::Tls;
 
@@ -48,6 +51,10 @@ pub struct Options {
     pub wait_piece: Duration,
     /// The time requests in flight may take to end when the server stops.
     pub grace: Duration,
+    /// The address of the server as people reach it; `None`: the one that a request names.
+    pub base_url: Option<String>,
+    /// The pipelines that everybody may submit to.
+    pub public: Arc<PublicPages>,
     /// Told of the span of each request that is part of a trace.
     pub traced: Option<fn(&tracing::Span, &model::Trace)>,
 }
@@ -76,6 +83,8 @@ impl Options {
             answer_within: Duration::from_secs(75),
             wait_piece: Duration::from_secs(5),
             grace: Duration::from_secs(10),
+            base_url: None,
+            public: Arc::default(),
             traced: None,
         }
     }

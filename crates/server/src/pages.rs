@@ -24,6 +24,7 @@ use crate::layers::{self, Door};
 use crate::media;
 use crate::mounts;
 use crate::problem::{Refused, status};
+use crate::public;
 use crate::rates::Rates;
 use crate::routes::export;
 use crate::shares::{Share, Who};
@@ -42,9 +43,13 @@ pub(crate) fn mount(mut router: Router<Server>, server: &Server) -> Router<Serve
         let answer = move |parts: RawPathParams, request: Request| async move {
             answered(mounted, handler, &parts, request).await
         };
-        let handler = on(method, answer)
-            .route_layer(middleware::from_fn_with_state(door, layers::enter))
-            .route_layer(middleware::from_fn_with_state(server.clone(), welcome));
+        let entered = on(method, answer).route_layer(middleware::from_fn_with_state(door, layers::enter));
+        let handler = match handler {
+            Handler::Public(_) => entered.route_layer(middleware::from_fn(public::welcome)),
+            Handler::Open(_) | Handler::Inside(_) => {
+                entered.route_layer(middleware::from_fn_with_state(server.clone(), welcome))
+            }
+        };
         router = router.route(route.path, handler);
     }
     router
@@ -87,6 +92,7 @@ fn ask(server: &Server, parts: &RawParts, request: &Request) -> Ask {
         body: body::read(request, body::ONE_MAX).unwrap_or_default(),
         is_form: !request.method().is_safe(),
         secure: server.options.tls.is_some() || proxied,
+        base: server.options.base_url.clone(),
     }
 }
 
@@ -100,6 +106,10 @@ async fn answered(server: Server, handler: Handler, parts: &RawPathParams, reque
     let answer = match (handler, visitor.clone(), body::read(&request, body::ONE_MAX)) {
         (_, _, Err(refusal)) => Err(refusal),
         (Handler::Open(handler), ..) => handler(ask).await,
+        (Handler::Public(handler), ..) => match public::open(&server, ask, &request) {
+            Ok(open) => handler(open).await,
+            Err(refusal) => Err(refusal),
+        },
         (Handler::Inside(handler), Some(visitor), _) => {
             let app = App::new(server.engine.clone(), visitor);
             handler(Visit { app, ask, pages: server.system_pages(), systems: server.systems() }).await
@@ -143,10 +153,13 @@ fn shown(ask: &Ask, refusal: &Refusal, number: u16) -> Response {
     }
 }
 
-fn rendered(answer: Answer, known: Option<&HeaderValue>) -> Response {
+pub(crate) fn rendered(answer: Answer, known: Option<&HeaderValue>) -> Response {
     let mut response = match answer {
         Answer::Page { status: number, html } => {
             (status(number), [(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response()
+        }
+        Answer::Json { status: number, body } => {
+            (status(number), [(header::CONTENT_TYPE, "application/json")], body).into_response()
         }
         Answer::Elsewhere { to, cookies } => elsewhere(&to, &cookies),
         Answer::Asset { kind, body, etag } => asset(kind, body, &etag, known),

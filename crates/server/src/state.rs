@@ -9,9 +9,11 @@ use model::Name;
 use tokio::sync::watch;
 
 use crate::access::Access;
+use crate::apart::Apart;
 use crate::metrics::{Http, Metrics};
 use crate::mounts::Mounts;
 use crate::options::Options;
+use crate::public::Turns;
 use crate::rates::Rates;
 use crate::running::Running;
 use crate::shares::{Bounds, Shares};
@@ -32,6 +34,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) token_rates: Rates<Name>,
     pub(crate) address_rates: Rates<IpAddr>,
+    pub(crate) public: Turns,
     pub(crate) metrics: Metrics,
     pub(crate) mounts: Vec<Mounts>,
     pub(crate) running: Running,
@@ -42,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) uploads: Shares,
     /// Turns of those who look at one thing.
     pub(crate) turns: Shares,
+    /// Those who make answers that may be large.
+    pub(crate) apart: Apart,
     /// Bytes of bodies that arrive or are worked on, and of answers that are made or sent.
     pub(crate) bytes: Shares,
     stopping: watch::Receiver<bool>,
@@ -66,6 +71,7 @@ impl Server {
             engine,
             token_rates: Rates::new(options.rate_per_token),
             address_rates: Rates::new(options.rate_per_address),
+            public: Turns::of(&options.public),
             metrics,
             mounts,
             running: Running::default(),
@@ -74,6 +80,7 @@ impl Server {
             streams: shares("streams", options.streams_max),
             uploads: shares("uploads", UPLOADS_MAX),
             turns: shares("large answers", TURNS_MAX),
+            apart: Apart::default(),
             bytes: shares("bytes", options.bytes_max),
             options,
             stopping,

@@ -102,5 +102,6 @@ pub(crate) fn claim(worker: &str, max: usize) -> ClaimMany {
         max,
         arriving: false,
         only: None,
+        lease: None,
     }
 }

@@ -14,6 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     promise("an answer is not found once it expired", expires),
     promise("an answer given again replaces the one before", replaced),
     promise("clearing expired answers away leaves the others", others_stay),
+    promise("answers go by the time that is certain, not by the clock", by_what_is_certain),
 ];
 
 fn answer(fixture: &dyn Fixture, key: RequestKey, body: &str, millis: i64) -> AnswerChange {
@@ -94,4 +95,26 @@ fn others_stay(fixture: &dyn Fixture) {
     fixture.clock().advance(1);
     assert_eq!(given(&*store, &request("r1")), None);
     assert_eq!(given(&*store, &request("later-0")), Some(json("0")));
+}
+
+/// The clock runs ahead of what is certain: nothing is passed over or cleared away by it.
+fn by_what_is_certain(fixture: &dyn Fixture) {
+    let store = fixture.open();
+    let begun = fixture.clock().now();
+    let certain = move |_| begun;
+    let first = answer(fixture, request("r1"), "1", 1_000);
+    give(&*store, vec![first]);
+    fixture.clock().advance(5_000);
+    for n in 0..3 {
+        let answers = vec![answer(fixture, request(&format!("later-{n}")), "0", 1_000)];
+        let behind = Take { certain: &certain, requests: vec![request("r1")], ..Take::nothing() };
+        let mut found = None;
+        let committed = store.transact(&behind, &mut |taken| {
+            found = taken.answers.get(&request("r1")).cloned();
+            Changes { answers: answers.clone(), ..Changes::default() }
+        });
+        committed.expect("it is committed");
+        assert_eq!(found, Some(json("1")));
+    }
+    assert_eq!(given(&*store, &request("r1")), None, "certain by now");
 }

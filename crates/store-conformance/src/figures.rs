@@ -19,14 +19,14 @@ pub(super) const PROMISES: &[Promise] = &[
 
 fn dead(n: u64, code: &str) -> Submission {
     let row = Sample::row(n).state("A").status(Status::Dead).build();
-    Submission { error: Some(Failure::new(code, "it broke")), ..row }
+    Submission { error: Some(Failure::new(code, &format!("no room for {n} on /disk/{n}"))), ..row }
 }
 
 fn counts(store: &dyn Store) -> Vec<(String, u64)> {
     let counts = store.dead(None, 100).expect("counting works");
     counts
         .into_iter()
-        .map(|(key, count)| (format!("{}/{}/{}", key.pipeline, key.state, key.code), count))
+        .map(|(key, count)| (format!("{}/{}/{}/{}", key.pipeline, key.state, key.code, key.pattern), count))
         .collect()
 }
 
@@ -35,8 +35,9 @@ pub(super) fn recount(store: &dyn Store) -> Vec<(DeadKey, u64)> {
     let mut all: BTreeMap<DeadKey, u64> = BTreeMap::new();
     let dead = Query { status: Some(Status::Dead), limit: 1_000, ..Query::default() };
     for row in find_all(store, &dead) {
+        let pattern = row.error.as_ref().map_or_else(|| "".into(), Failure::pattern);
         let code = row.error.map_or_else(|| "".into(), |error| error.code);
-        *all.entry(DeadKey { pipeline: row.pipeline, state: row.state, code }).or_default() += 1;
+        *all.entry(DeadKey { pipeline: row.pipeline, state: row.state, code, pattern }).or_default() += 1;
     }
     all.into_iter().collect()
 }
@@ -45,19 +46,21 @@ fn dead_by_error(fixture: &dyn Fixture) {
     let store = fixture.open();
     insert(&*store, [dead(1, "disk-full"), dead(2, "disk-full"), dead(3, "timeout"), Sample::row(4).build()]);
     insert(&*store, [Sample::row(5).pipeline("beta").state("B").status(Status::Dead).build()]);
-    let count = |key: &str, count| (key.to_owned(), count);
-    let all = [count("alpha/A/disk-full", 2), count("alpha/A/timeout", 1), count("beta/B/", 1)];
+    let count = |key: &str, message: &str, count| (format!("{key}/{message}"), count);
+    let full = "no room for # on <path>";
+    let none = count("beta/B/", "", 1);
+    let all = [count("alpha/A/disk-full", full, 2), count("alpha/A/timeout", full, 1), none.clone()];
     assert_eq!(counts(&*store), all);
     update(&*store, id(3), |row| row.status = Status::Open);
-    update(&*store, id(1), |row| row.error = Some(Failure::new("crashing", "again")));
+    update(&*store, id(1), |row| row.error = Some(Failure::new("disk-full", "again")));
     let store = fixture.reopen(store);
-    let all = [count("alpha/A/crashing", 1), count("alpha/A/disk-full", 1), count("beta/B/", 1)];
+    let all = [count("alpha/A/disk-full", "again", 1), count("alpha/A/disk-full", full, 1), none];
     assert_eq!(counts(&*store), all);
     commit(
         &*store,
         Changes { forgotten: vec![read(&*store, id(2)), read(&*store, id(5))], ..Changes::default() },
     );
-    assert_eq!(counts(&*store), [count("alpha/A/crashing", 1)]);
+    assert_eq!(counts(&*store), [count("alpha/A/disk-full", "again", 1)]);
     assert_eq!(store.dead(None, 100).expect("counting works"), recount(&*store));
 }
 

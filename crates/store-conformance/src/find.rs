@@ -255,6 +255,12 @@ fn narrowed(fixture: &dyn Fixture) {
     assert_found(&*store, &of(error("broken")), &[4, 2]);
     assert_found(&*store, &of(error("other")), &[]);
     assert_found(&*store, &Query { created_before: Some(at(4)), ..of(error("broken")) }, &[2]);
+    let kind = |message: &str| {
+        let fingerprint = Some(Failure::new("broken", message).fingerprint());
+        Narrowed { fingerprint, ..Narrowed::default() }
+    };
+    assert_found(&*store, &of(kind("it broke")), &[4, 2]);
+    assert_found(&*store, &of(kind("it stopped")), &[]);
     let worker = |name: &str| Narrowed { worker: Some(name.into()), ..Narrowed::default() };
     assert_found(&*store, &of(worker("worker-7")), &[3]);
     assert_found(&*store, &of(worker("worker-8")), &[]);

@@ -105,6 +105,7 @@ impl<'a> Random<'a> {
             leaves_lane: &|_| false,
             limits: &counts_under,
             arrival: &stands_in,
+            certain: &|now| now,
         }
     }
 
@@ -347,6 +348,7 @@ impl<'a> Random<'a> {
         Narrowed {
             entered_before: self.chance.one_in(6).then(|| self.time()),
             error: self.chance.one_in(12).then(|| "broken".into()),
+            fingerprint: None,
             worker: self.chance.one_in(8).then(|| self.chance.pick(&["worker-7", "nobody"]).into()),
         }
     }

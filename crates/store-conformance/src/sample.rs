@@ -314,6 +314,7 @@ pub fn context() -> model::Context {
         seed: [7; 32],
         tank: model::schema::Tank::full(),
         pseudonyms: [3; 32],
+        links: None,
     }
 }
 

@@ -100,6 +100,7 @@ pub(super) fn everything() -> Take<'static> {
         leaves_lane: &|_| false,
         limits: &|_| limit_keys(),
         arrival: &|_| Arrival::default(),
+        certain: &|now| now,
     }
 }
 

@@ -160,6 +160,7 @@ impl Ring {
             max: self.batch,
             arriving: false,
             only: None,
+            lease: None,
         };
         let finishes = std::mem::take(&mut self.tokens).into_iter().map(|token| {
             let finish = Finish {

@@ -35,7 +35,7 @@ use std::future::Future;
 use std::sync::{Arc, OnceLock};
 
 use deadpool_postgres::Pool;
-use model::{Documents, Json, Name, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
     Changes, Clock, Committed, Count, DeadKey, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line,
     Oldest, Page, Query, Recorded, SlotEntry, Store, Take, Taken,
@@ -253,6 +253,10 @@ impl Store for PostgresStore {
 
     fn bytes(&self) -> Result<Option<u64>, Error> {
         self.read(figures::bytes(&self.readers))
+    }
+
+    fn backed_up_at(&self) -> Result<Option<Time>, Error> {
+        self.read(figures::backed_up_at(&self.readers))
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

@@ -46,9 +46,10 @@ async fn count_dead(client: &Client, dead: &BTreeMap<DeadKey, i64>, version: i64
         dead.keys().map(|key| text(part(key)).into_owned()).collect()
     };
     let (pipelines, states) = (column(|key| &key.pipeline), column(|key| &key.state));
-    let (codes, counts): (_, Vec<i64>) = (column(|key| &key.code), dead.values().copied().collect());
-    client.batch_execute("BEGIN; DELETE FROM dead_count").await?;
-    client.execute(sql::DEAD_ADD, &[&pipelines, &states, &codes, &counts]).await?;
+    let (codes, patterns) = (column(|key| &key.code), column(|key| &key.pattern));
+    let counts: Vec<i64> = dead.values().copied().collect();
+    client.batch_execute("BEGIN; DELETE FROM dead_kind").await?;
+    client.execute(sql::DEAD_ADD, &[&pipelines, &states, &codes, &patterns, &counts]).await?;
     client.execute("UPDATE meta SET value = $1 WHERE name = 'version' AND value < $1", &[&version]).await?;
     client.batch_execute("COMMIT").await?;
     Ok(())

@@ -16,7 +16,7 @@ use crate::sql;
 use crate::writer::Loan;
 
 /// The schema this release writes.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// The oldest release, by its `VERSION`, that can work with what this one writes. Servers of both run side by side while
 /// a fleet is updated: what an older one needs goes only once no such server can be left.
 const MIN_COMPATIBLE: i64 = 1;
@@ -179,6 +179,12 @@ async fn expand(client: &Client, schema: &str) -> Result<()> {
     }
     if !has(client, "past_key").await? {
         client.batch_execute(sql::SCHEMA_PAST_KEY).await?;
+    }
+    if !has(client, "backup").await? {
+        client.batch_execute(sql::SCHEMA_BACKUP).await?;
+    }
+    if !has(client, "dead_kind").await? {
+        client.batch_execute(sql::SCHEMA_DEAD_KIND).await?;
     }
     Ok(())
 }

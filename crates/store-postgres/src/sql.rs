@@ -3,12 +3,14 @@
 pub(crate) const ANSWER_GET: &str = include_str!("sql/answer_get.sql");
 pub(crate) const ANSWER_SET: &str = include_str!("sql/answer_set.sql");
 pub(crate) const ANSWER_SWEEP: &str = include_str!("sql/answer_sweep.sql");
+pub(crate) const BACKUP_LAST: &str = include_str!("sql/backup_last.sql");
 pub(crate) const BATCH_INSERT: &str = include_str!("sql/batch_insert.sql");
 pub(crate) const BATCH_SEQUENCE: &str = include_str!("sql/batch_sequence.sql");
 pub(crate) const CLOCK: &str = include_str!("sql/clock.sql");
 pub(crate) const COUNTER_ADD: &str = include_str!("sql/counter_add.sql");
 pub(crate) const COUNTER_ALL: &str = include_str!("sql/counter_all.sql");
 pub(crate) const DEAD_ADD: &str = include_str!("sql/dead_add.sql");
+pub(crate) const DEAD_CLEAR: &str = include_str!("sql/dead_clear.sql");
 pub(crate) const DEAD_PAGE: &str = include_str!("sql/dead_page.sql");
 pub(crate) const DOCUMENT_ALL: &str = include_str!("sql/document_all.sql");
 pub(crate) const DOCUMENT_ERASE: &str = include_str!("sql/document_erase.sql");
@@ -86,6 +88,8 @@ pub(crate) const REGISTRY_PAGE: &str = include_str!("sql/registry_page.sql");
 pub(crate) const REGISTRY_SET: &str = include_str!("sql/registry_set.sql");
 pub(crate) const SCHEMA: &str = include_str!("sql/schema.sql");
 pub(crate) const SCHEMA_INBOX: &str = include_str!("sql/schema_inbox.sql");
+pub(crate) const SCHEMA_BACKUP: &str = include_str!("sql/schema_backup.sql");
+pub(crate) const SCHEMA_DEAD_KIND: &str = include_str!("sql/schema_dead_kind.sql");
 pub(crate) const SCHEMA_PAST_KEY: &str = include_str!("sql/schema_past_key.sql");
 pub(crate) const SCHEMA_SEQUENCE: &str = include_str!("sql/schema_sequence.sql");
 pub(crate) const SESSION: &str = include_str!("sql/session.sql");
@@ -113,6 +117,7 @@ pub(crate) const TIP_SET: &str = include_str!("sql/tip_set.sql");
 
 /// The queries that a connection for reading prepares before it is used.
 pub(crate) const READS: &[&str] = &[
+    BACKUP_LAST,
     BATCH_SEQUENCE,
     COUNTER_ALL,
     DEAD_PAGE,
@@ -152,6 +157,7 @@ pub(crate) const WRITES: &[&str] = &[
     CLOCK,
     COUNTER_ADD,
     DEAD_ADD,
+    DEAD_CLEAR,
     DOCUMENT_ALL,
     DOCUMENT_ERASE,
     DOCUMENT_WITHIN,

@@ -92,7 +92,7 @@ pub(crate) async fn transact(
             return Err(fault.before_commit());
         }
     };
-    let (time, known) = (reading.taken.now, reading.known);
+    let (certain, known) = ((take.certain)(reading.taken.now), reading.known);
     let changes = match catch_unwind(AssertUnwindSafe(|| decide(reading.taken))) {
         Ok(changes) => changes,
         Err(panic) => {
@@ -102,13 +102,13 @@ pub(crate) async fn transact(
     };
     let retired_before = changes.retired_before;
     let changes = Changes { retired_before: None, ..changes };
-    let mut batch = None;
+    let (mut batch, mut fewer_dead) = (None, Vec::new());
     if changes.is_empty() {
         // What was locked is let go. A commit would be synced to the disk for it.
         let rolled_back = async { Ok(loan.client().batch_execute("ROLLBACK").await?) };
         within(patience, rolled_back).await.map_err(Fault::before_commit)?;
     } else {
-        let writing = Writing::new(loan.client(), &changes, &known, time);
+        let writing = Writing::new(loan.client(), &changes, &known, certain);
         if let Err(fault) = within(patience, writing.prepare()).await {
             loan.roll_back_after(&fault).await;
             return Err(fault.before_commit());
@@ -120,6 +120,7 @@ pub(crate) async fn transact(
                 return Err(fault.while_committing());
             }
         };
+        fewer_dead = writing.fewer_dead();
     }
     let count = changes.acts.len() + changes.events.len();
     let Ok(committed) = within(patience, sequenced(loan.client(), batch, count)).await else {
@@ -131,6 +132,10 @@ pub(crate) async fn transact(
         if changes.is_empty() {
             retired.map_err(Fault::before_commit)?;
         }
+    }
+    if !fewer_dead.is_empty() {
+        // What stays is cleared away when the next of its kind goes.
+        let _ = within(patience, crate::figures::clear_dead(loan.client(), &fewer_dead)).await;
     }
     if !loan.client().is_closed() {
         loan.give_back();

@@ -207,6 +207,7 @@ fn claim() -> ClaimMany {
         max: 1,
         arriving: false,
         only: None,
+        lease: None,
     }
 }
 

@@ -4,9 +4,10 @@ use crate::support;
 
 use std::thread;
 
-use model::{Status, Time};
+use model::submission::Failure;
+use model::{Status, Submission, Time};
 use store::entries::ReviewList;
-use store::{Changes, Error, Late, Query, Store, Take};
+use store::{Changes, Error, Late, Query, RowChange, Store, Take};
 use store_conformance::sample::{Sample, id};
 use store_postgres::{PostgresStore, Settings};
 use support::Session;
@@ -97,13 +98,51 @@ fn store_of_the_release_before_learns_the_keys_of_what_has_ended() {
     drop(store);
     let session = Session::open(&settings);
     session
-        .run("DROP TABLE past_key; DROP TABLE dead_count; UPDATE meta SET value = 1 WHERE name = 'version'");
+        .run("DROP TABLE past_key; DROP TABLE dead_kind; UPDATE meta SET value = 1 WHERE name = 'version'");
     let store = PostgresStore::open(&settings).unwrap();
     let query = Query { key: Some("k1".into()), limit: 9, ..Query::default() };
     let found: Vec<_> = store.find(&query).unwrap().rows.iter().map(|row| row.id).collect();
     assert_eq!(found, [4, 3, 2, 1].map(id));
     assert_eq!(store.dead(None, 9).unwrap().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
-    assert_eq!(session.number("SELECT value FROM meta WHERE name = 'version'"), 2);
+    assert_eq!(session.number("SELECT value FROM meta WHERE name = 'version'"), 3);
+}
+
+#[test]
+fn time_of_the_last_backup_is_told_by_whoever_makes_it() {
+    let settings = support::fresh();
+    let store = PostgresStore::open(&settings).unwrap();
+    assert_eq!(store.backed_up_at(), Ok(None));
+    let session = Session::open(&settings);
+    session.run("INSERT INTO backup VALUES ('2026-11-16T03:00:00Z'), ('2026-11-15T03:00:00Z')");
+    assert_eq!(store.backed_up_at(), Ok(Some("2026-11-16T03:00:00Z".parse().unwrap())));
+    session.run("INSERT INTO backup DEFAULT VALUES");
+    assert!(store.backed_up_at().unwrap().is_some_and(|at| at > Time::from_millis(1_794_798_000_000)));
+}
+
+#[test]
+fn kinds_of_dead_letters_that_are_gone_take_no_room() {
+    let settings = support::fresh();
+    // Two connections have slots of their own: one counts up, the other down.
+    let (one, two) = (PostgresStore::open(&settings).unwrap(), PostgresStore::open(&settings).unwrap());
+    for n in 1..=4 {
+        let mut row = Sample::row(n).status(Status::Dead).build();
+        row.error = Some(Failure::new("broken", if n < 4 { "it broke" } else { "it stopped" }));
+        let insert = vec![RowChange::insert(row)];
+        one.transact(&Take::nothing(), &mut |_| Changes { rows: insert.clone(), ..Changes::default() })
+            .unwrap();
+    }
+    let session = Session::open(&settings);
+    let kept = || session.number("SELECT count(*) FROM (SELECT DISTINCT pattern FROM dead_kind) kinds");
+    assert_eq!(kept(), 2);
+    for n in [4, 1, 2] {
+        let (before, _) = two.submission(id(n)).unwrap().expect("it is there");
+        let after = Submission { status: Status::Open, ..before.clone() };
+        let update = vec![RowChange::update(before, after)];
+        two.transact(&Take::nothing(), &mut |_| Changes { rows: update.clone(), ..Changes::default() })
+            .unwrap();
+    }
+    assert_eq!((kept(), session.number("SELECT sum(count)::bigint FROM dead_kind")), (1, 1));
+    assert_eq!(one.dead(None, 9).unwrap().iter().map(|(_, count)| *count).collect::<Vec<_>>(), [1]);
 }
 
 #[test]

@@ -12,8 +12,16 @@ use support::Session;
 /// Queries that read a table from its beginning, and why that is cheap.
 const WHOLE: [(&str, &str); 1] = [("counter_all", "a table with a few rows for each state")];
 /// The files that are not planned: scripts, and functions that plan for themselves.
-const NOT_PLANNED: [&str; 6] =
-    ["schema", "schema_inbox", "schema_past_key", "schema_sequence", "session", "batch_sequence"];
+const NOT_PLANNED: [&str; 8] = [
+    "schema",
+    "schema_backup",
+    "schema_dead_kind",
+    "schema_inbox",
+    "schema_past_key",
+    "schema_sequence",
+    "session",
+    "batch_sequence",
+];
 
 fn queries() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sql");
@@ -62,7 +70,7 @@ const ROWS: [&[(&str, &str)]; 4] = [
         ("ready_label", "'task' || i % 5, 'p' || i % 3, 'owner', 'o' || i % 50, i, id FROM few"),
         ("late", "'p' || i % 3, i, id FROM few"),
         ("open_key", "'p' || i % 3, 'k' || i, id FROM few"),
-        ("dead_count", "'p' || i % 3, 's' || i % 4, 'c' || i, i % 64, 1 FROM few"),
+        ("dead_kind", "'p' || i % 3, 's' || i % 4, 'c' || i, 'm', i % 64, 1 FROM few"),
         ("past_key", "'p' || i % 3, 'k' || i % 1000, id FROM n"),
         ("batch", "i, 1 FROM few"),
         ("gap", "i, now() FROM few"),
@@ -119,7 +127,8 @@ fn plan(session: &Session, name: &str, query: &str) -> String {
 }
 
 /// Queries that read an index from one of its ends, no further than they need, without searching for anything.
-const FROM_AN_END: [(&str, &str); 4] = [
+const FROM_AN_END: [(&str, &str); 5] = [
+    ("backup_last", "the newest"),
     ("event_bounds", "the newest position"),
     ("event_retire", "the newest position"),
     ("inbox_first", "the first few"),
@@ -200,7 +209,7 @@ fn hot_queries_search_by_their_whole_key_and_in_its_order() {
         ("find_by_held_key", &["open_key_pkey", "(key = $11)"]),
         ("place_oldest", &["place_pkey", "(state = w.state) AND (status = 'open'::text)"]),
         ("find_by_label", &["label_pkey", "(id <= $1) AND (id >= $3)"]),
-        ("dead_page", &["dead_count_pkey", "ROW(pipeline, state, code) >"]),
+        ("dead_page", &["dead_kind_pkey", "ROW(pipeline, state, code, pattern) >"]),
         ("lane_next", &["(lane > $2)"]),
         ("slot_page", &["slot_pkey", "ROW(pipeline, label, value, no) >"]),
         ("find_every", &["Index Scan Backward using submission_pkey", "(id <= $1) AND (id >= $3)"]),

@@ -1,7 +1,7 @@
 //! A copy of a store that may be in use, and a look at a copy before anybody relies on it.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use model::Time;
@@ -51,6 +51,30 @@ pub fn copy(folder: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) ->
     private(target).map_err(failed)?;
     copy_pages(&source, target, progress).map_err(Fault::before_commit)?;
     File::open(target).and_then(|file| file.sync_all()).map_err(failed)
+}
+
+/// The file in a store's folder that says when it was backed up last.
+pub(crate) const MADE: &str = "backup.made";
+
+/// Notes in a store's folder that a backup of it is complete, which shows the store as it was at a time.
+///
+/// # Errors
+/// When the note cannot be written.
+pub fn note(folder: &Path, at: Time) -> io::Result<()> {
+    let (note, draft) = (folder.join(MADE), folder.join("backup.made.new"));
+    // One of a run that was cut off.
+    let _ = std::fs::remove_file(&draft);
+    private(&draft)?;
+    std::fs::write(&draft, format!("{at}\n"))?;
+    std::fs::rename(&draft, &note)
+}
+
+/// Returns the time that was noted last; none where nobody did.
+pub(crate) fn noted(folder: &Path) -> Option<Time> {
+    // A time has thirty letters.
+    let mut text = String::new();
+    File::open(folder.join(MADE)).ok()?.take(64).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
 }
 
 fn copy_pages(source: &Path, target: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {

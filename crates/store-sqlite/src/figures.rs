@@ -17,11 +17,13 @@ pub(crate) fn dead(
     after: Option<&DeadKey>,
     limit: usize,
 ) -> Result<Vec<(DeadKey, u64)>> {
-    let (pipeline, state, code) = after.map_or(("", "", ""), |key| (&key.pipeline, &key.state, &key.code));
+    let (pipeline, state, code, pattern) =
+        after.map_or(("", "", "", ""), |key| (&*key.pipeline, &*key.state, &*key.code, &*key.pattern));
     let mut page = connection.prepare_cached(sql::DEAD_PAGE)?;
-    let counts = page.query_map((pipeline, state, code, codec::limit(limit)), |row| {
-        let key = DeadKey { pipeline: name(row, 0)?, state: name(row, 1)?, code: name(row, 2)? };
-        Ok((key, codec::unsigned(row, 3)?))
+    let counts = page.query_map((pipeline, state, code, pattern, codec::limit(limit)), |row| {
+        let (pipeline, state) = (name(row, 0)?, name(row, 1)?);
+        let key = DeadKey { pipeline, state, code: name(row, 2)?, pattern: name(row, 3)? };
+        Ok((key, codec::unsigned(row, 4)?))
     })?;
     Ok(counts.collect::<rusqlite::Result<_>>()?)
 }

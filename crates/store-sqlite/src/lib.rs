@@ -36,7 +36,7 @@ mod tests;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Documents, Json, Name, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 use store::{
     Changes, Clock, Committed, Count, DeadKey, Error, Feed, FeedPage, LaneKey, Late, LeafPage, Line, Oldest,
     Page, Query, Recorded, SlotEntry, Store, Take, Taken,
@@ -162,6 +162,10 @@ impl Store for SqliteStore {
         let log = database.with_extension("db-wal");
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
         Ok(Some(size(&database) + size(&log)))
+    }
+
+    fn backed_up_at(&self) -> Result<Option<Time>, Error> {
+        Ok(backup::noted(self.folder.path()))
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

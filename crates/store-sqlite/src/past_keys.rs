@@ -23,9 +23,9 @@ pub(crate) fn fill(writer: &mut Connection, version: i64) -> Result<()> {
         let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let last = chunk(&transaction, after, &mut dead)?;
         if last.is_none() {
-            transaction.execute("DELETE FROM dead_count", [])?;
-            for (DeadKey { pipeline, state, code }, count) in &dead {
-                transaction.execute(sql::DEAD_ADD, (pipeline, state, code, count))?;
+            transaction.execute("DELETE FROM dead_kind", [])?;
+            for (DeadKey { pipeline, state, code, pattern }, count) in &dead {
+                transaction.execute(sql::DEAD_ADD, (pipeline, state, code, pattern, count))?;
             }
             transaction.execute(sql::META_SET, ("version", version))?;
         }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use store::Error;
 
+use crate::backup::MADE;
 use crate::folder::{DATABASE, LOCK};
 
 /// The files beside the database that are the store's own, by how their names begin: the log and its index, the lock, the
 /// keys of the audit log and what its signer remembers.
-const OURS: [&str; 4] = [DATABASE, LOCK, "log.key", "log.guard"];
+const OURS: [&str; 5] = [DATABASE, LOCK, MADE, "log.key", "log.guard"];
 
 /// A file or folder that more than its owner can use, with its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]

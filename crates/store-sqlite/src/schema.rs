@@ -14,7 +14,7 @@ use crate::sql;
 const APPLICATION: i64 = 0x4d69_6c65;
 
 /// The schema this release writes.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// The oldest release, by its `VERSION`, that can work with what this one writes.
 const MIN_COMPATIBLE: i64 = 1;
 
@@ -43,7 +43,7 @@ fn expand(writer: &mut Connection) -> Result<()> {
     writer.execute_batch(sql::SCHEMA_INBOX)?;
     writer.execute_batch(sql::SCHEMA_PAST_KEY)?;
     list_reviews(writer)?;
-    if meta(writer, "version")? < 2 {
+    if meta(writer, "version")? < VERSION {
         past_keys::fill(writer, VERSION)?;
     }
     Ok(())

@@ -46,9 +46,10 @@ fn read_answers(connection: &Connection, take: &Take<'_>, taken: &mut Taken) -> 
     if take.requests.is_empty() {
         return Ok(());
     }
+    let certain = (take.certain)(taken.now).millis();
     let mut answer = connection.prepare_cached(sql::ANSWER_GET)?;
     for request in &take.requests {
-        let key = (&request.subject, &request.route, &request.key, taken.now.millis());
+        let key = (&request.subject, &request.route, &request.key, certain);
         let mut rows = answer.query(key)?;
         if let Some(row) = rows.next()? {
             taken.answers.insert(request.clone(), codec::json(row, 0)?);

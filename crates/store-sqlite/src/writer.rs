@@ -84,7 +84,8 @@ impl Writer {
             return Ok(Committed::default());
         }
         let sheets = self.scribe.write(changes);
-        let with = Circumstances { now, last_seq: self.last_seq, tips: reading.tips };
+        let with =
+            Circumstances { certain: (take.certain)(now), last_seq: self.last_seq, tips: reading.tips };
         let written = writing::write(&transaction, &sheets, with).map_err(Fault::before_commit)?;
         transaction.commit().map_err(|error| Fault::from(error).while_syncing())?;
         self.files.check()?;

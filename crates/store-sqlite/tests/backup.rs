@@ -55,6 +55,11 @@ fn a_copy_replaces_nothing_and_damage_is_found() {
     assert!(backup::copy(&data, &copy, &mut |_| {}).is_err(), "it is there already");
     assert!(backup::copy(folder.path(), &folder.path().join("x"), &mut |_| {}).is_err(), "no store there");
     backup::look(&copy, false).unwrap();
+    assert_eq!(store.backed_up_at(), Ok(None), "nobody said that it is one");
+    for at in [model::Time::from_millis(1_800_000_000_000), model::Time::from_millis(1_800_000_000_001)] {
+        backup::note(&data, at).unwrap();
+        assert_eq!(store.backed_up_at(), Ok(Some(at)));
+    }
     let mut bytes = std::fs::read(&copy).unwrap();
     let middle = bytes.len() / 2 / 8_192 * 8_192;
     bytes[middle..middle + 512].fill(0xff);

@@ -155,7 +155,7 @@ fn store_of_the_release_before_learns_the_keys_of_what_has_ended() {
     let database = Connection::open(folder.path().join("milepost.db")).unwrap();
     database
         .execute_batch(
-            "DROP TABLE past_key; DROP TABLE dead_count; UPDATE meta SET value = 1 WHERE name = 'version'",
+            "DROP TABLE past_key; DROP TABLE dead_kind; UPDATE meta SET value = 1 WHERE name = 'version'",
         )
         .unwrap();
     drop(database);
@@ -168,7 +168,7 @@ fn store_of_the_release_before_learns_the_keys_of_what_has_ended() {
     let database = Connection::open(folder.path().join("milepost.db")).unwrap();
     let version: i64 =
         database.query_row("SELECT value FROM meta WHERE name = 'version'", [], |row| row.get(0)).unwrap();
-    assert_eq!(version, 2, "and is not looked through again");
+    assert_eq!(version, 3, "and is not looked through again");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn claims_and_pages_search_by_their_whole_key() {
         ("key_wait_page", "(pipeline=? AND key=? AND id<?)"),
         ("past_key_page", "(pipeline=? AND key=? AND id<?)"),
         ("submission_after", "(id>?)"),
-        ("dead_page", "((pipeline,state,code)>(?,?,?))"),
+        ("dead_page", "((pipeline,state,code,pattern)>(?,?,?,?))"),
         ("slot_page", "((pipeline,label,value,no)>(?,?,?,?))"),
         ("lane_next", "(pipeline=? AND lane>?)"),
         ("parked_next", "(hold>?)"),

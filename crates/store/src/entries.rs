@@ -95,6 +95,19 @@ pub struct DeadKey {
     pub state: Name,
     /// The code of the error; empty where there is none.
     pub code: Name,
+    /// The message of the error without what differs from one to the next ([`Failure::pattern`]).
+    pub pattern: Name,
+}
+
+impl DeadKey {
+    fn of(pipeline: &Name, state: &Name, error: Option<&Failure>) -> DeadKey {
+        DeadKey {
+            pipeline: pipeline.clone(),
+            state: state.clone(),
+            code: error.map_or_else(|| "".into(), |error| error.code.clone()),
+            pattern: error.map_or_else(|| "".into(), Failure::pattern),
+        }
+    }
 }
 
 /// Two rows with one slot are a conflict, as with keys.
@@ -199,9 +212,8 @@ impl Keyed {
 
     #[must_use]
     pub fn dead(&self) -> Option<DeadKey> {
-        let code = self.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone());
-        let (pipeline, state) = (self.pipeline.clone(), self.state.clone());
-        (self.status == Status::Dead).then_some(DeadKey { pipeline, state, code })
+        let is_dead = self.status == Status::Dead;
+        is_dead.then(|| DeadKey::of(&self.pipeline, &self.state, self.error.as_ref()))
     }
 }
 
@@ -253,11 +265,8 @@ impl Entries {
             past_key: row.key.as_ref().filter(|_| row.status.is_final()).map(open_key),
             lane: lane_entry(row),
             parked: row.parked.clone(),
-            dead: (row.status == Status::Dead).then(|| DeadKey {
-                pipeline: row.pipeline.clone(),
-                state: row.state.clone(),
-                code: row.error.as_ref().map_or_else(|| "".into(), |error| error.code.clone()),
-            }),
+            dead: (row.status == Status::Dead)
+                .then(|| DeadKey::of(&row.pipeline, &row.state, row.error.as_ref())),
             slots: slots(row),
             late: row
                 .clocks

@@ -1,6 +1,6 @@
 //! A store around another.
 
-use model::{Documents, Json, Name, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 use crate::{
     Changes, Committed, Count, DeadKey, Error, Feed, FeedPage, Hint, LaneKey, Late, LeafPage, Line, Oldest,
@@ -161,6 +161,10 @@ impl<L: Layer> Store for L {
 
     fn bytes(&self) -> Result<Option<u64>, Error> {
         self.inner().bytes()
+    }
+
+    fn backed_up_at(&self) -> Result<Option<Time>, Error> {
+        self.inner().backed_up_at()
     }
 
     fn registry(&self, kind: &str, after: &str, limit: usize) -> Result<Vec<(String, Json)>, Error> {

@@ -34,7 +34,7 @@ pub use take::{
     Take, Taken,
 };
 
-use model::{Documents, Json, Name, Submission, SubmissionId};
+use model::{Documents, Json, Name, Submission, SubmissionId, Time};
 
 /// The news for those who wait for something to happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -103,6 +103,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Returns the bytes that the store takes, where that is known without looking at what it holds.
     fn bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
+    /// Returns when the last backup was made, as far as somebody said so.
+    fn backed_up_at(&self) -> Result<Option<Time>, Error> {
         Ok(None)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::event::Event;
+use model::submission::Fingerprint;
 use model::{InvestigationStatus, Name, Status, Submission, SubmissionId, Time};
 
 use crate::entries::Place;
@@ -103,6 +104,8 @@ pub struct Narrowed {
     pub entered_before: Option<Time>,
     /// The code of its last error.
     pub error: Option<Name>,
+    /// The fingerprint of its last error.
+    pub fingerprint: Option<Fingerprint>,
     /// Leased to this worker.
     pub worker: Option<Name>,
 }
@@ -121,6 +124,9 @@ impl Narrowed {
                 .error
                 .as_ref()
                 .is_none_or(|code| row.error.as_ref().is_some_and(|error| error.code == *code))
+            && self
+                .fingerprint
+                .is_none_or(|wanted| row.error.as_ref().is_some_and(|error| error.fingerprint() == wanted))
             && self
                 .worker
                 .as_ref()

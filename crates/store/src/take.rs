@@ -44,6 +44,9 @@ pub struct Take<'a> {
     /// Tells where each of the inbox would stand: its key and its lane are looked at as if they had been asked for. Asked of all
     /// of them before `documents` is asked of anybody.
     pub arrival: &'a dyn Fn(&Received) -> Arrival,
+    /// Returns the latest time that is certain to have come when the store's clock tells a time. Answers are let go by it: a clock
+    /// that is wrong must not make a request count twice.
+    pub certain: &'a dyn Fn(Time) -> Time,
 }
 
 impl std::fmt::Debug for Take<'_> {
@@ -73,6 +76,7 @@ impl Take<'_> {
             leaves_lane: &|_| false,
             limits: &|_| Vec::new(),
             arrival: &|_| Arrival::default(),
+            certain: &|now| now,
         }
     }
 }

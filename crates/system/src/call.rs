@@ -30,11 +30,11 @@ pub struct Call {
     pub body: Bytes,
     /// The body as a file, on routes that take uploads.
     pub uploaded: Option<Uploaded>,
-    /// What the console's frame around a page needs to know.
+    /// The surroundings of a page: the server fills them in for pages alone.
     pub frame: Frame,
 }
 
-/// The surroundings of a page.
+/// The facts that the console's frame around a page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     /// The time by which the server answers.

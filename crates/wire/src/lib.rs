@@ -1,5 +1,5 @@
-//! The words that servers, clients and stores share: strict JSON, times, ids, problem codes, requests and answers, and the
-//! signatures of webhooks.
+//! The words that servers, clients and stores share: strict JSON, times, ids, problem codes, requests and answers, the
+//! signatures of webhooks, and receipts.
 //!
 //! Plain data and its spelling, without a rule: no pipeline, no expression, no schema. Whoever speaks with a server needs
 //! this crate alone, so a change of a rule rebuilds no client.
@@ -12,6 +12,7 @@ pub mod event;
 pub mod export;
 pub mod json;
 pub mod operation;
+pub mod receipt;
 pub mod refusal;
 pub mod role;
 pub mod submission;

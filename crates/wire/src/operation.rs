@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Name;
 use crate::actor::Caller;
 use crate::json::Json;
-use crate::submission::{InvestigationStatus, Status, SubmissionId};
+use crate::submission::{Fingerprint, InvestigationStatus, Status, SubmissionId};
 use crate::time::Time;
 
 /// The filter that selects submissions. Every condition given must hold.
@@ -33,6 +33,9 @@ pub struct Filter {
     /// The code of its error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Name>,
+    /// The fingerprint of its error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_before: Option<Time>,
     /// Created at this time or later.
@@ -60,6 +63,7 @@ impl Filter {
             lane: None,
             labels: BTreeMap::new(),
             error: None,
+            fingerprint: None,
             created_before: None,
             created_after: None,
             entered_before: None,

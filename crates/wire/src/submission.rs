@@ -2,6 +2,7 @@
 
 mod assignment;
 mod failure;
+mod fingerprint;
 mod id;
 mod investigation;
 mod progress;
@@ -9,6 +10,7 @@ mod status;
 
 pub use assignment::Assignment;
 pub use failure::Failure;
+pub use fingerprint::Fingerprint;
 pub use id::SubmissionId;
 pub use investigation::{Investigation, InvestigationStatus};
 pub use progress::{Progress, Reported};

@@ -32,7 +32,7 @@ impl Outcome {
     /// Says "not yet": the task is given out again after this long, and no attempt is counted.
     #[must_use]
     pub fn snooze(span: Duration) -> Outcome {
-        Outcome(Kind::Snoozed(Millis::new(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))))
+        Outcome(Kind::Snoozed(millis(span)))
     }
 
     /// Sets the document that guards, metadata and later tasks see of this one.
@@ -73,13 +73,22 @@ pub struct Failure {
     /// The text that people read.
     pub message: String,
     pub retryable: bool,
+    /// The pause before another try; none: as the pipeline says.
+    pub after: Option<Millis>,
 }
 
 impl Failure {
     /// Makes a failure. Retry rules and guards look at `code`, people read `message`.
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Failure {
-        Failure { code: code.into(), message: message.into(), retryable: true }
+        Failure { code: code.into(), message: message.into(), retryable: true, after: None }
+    }
+
+    /// Sets the pause before another try, in place of the pipeline's. How often it is tried stays the pipeline's to say.
+    #[must_use]
+    pub fn after(mut self, pause: Duration) -> Failure {
+        self.after = Some(millis(pause));
+        self
     }
 
     /// Says that another try would fail in the same way.
@@ -88,6 +97,10 @@ impl Failure {
         self.retryable = false;
         self
     }
+}
+
+fn millis(span: Duration) -> Millis {
+    Millis::new(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl fmt::Display for Failure {

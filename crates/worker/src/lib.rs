@@ -6,6 +6,7 @@
 mod answer;
 mod error;
 mod lease;
+pub mod queue;
 mod retries;
 mod run;
 mod settle;

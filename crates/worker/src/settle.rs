@@ -28,9 +28,9 @@ impl Settlement {
                 Settlement::Finish(FinishBody { token, outcome, output, result, children })
             }
             Ok(Outcome(Kind::Snoozed(span))) => Settlement::Snooze(SnoozeBody { token, span }),
-            Err(Failure { code, message, retryable }) => {
-                let code = error_code(&code);
-                Settlement::Fail(FailBody { token, error: ErrorBody { code, message, retryable } })
+            Err(Failure { code, message, retryable, after }) => {
+                let error = ErrorBody { code: error_code(&code), message, retryable, retry_after: after };
+                Settlement::Fail(FailBody { token, error })
             }
         }
     }

@@ -224,6 +224,7 @@ impl Worker {
             max: Some((self.concurrency - work.running.len()).min(self.claim_max)),
             // The first does not wait: its answer says at once if something is wrong with the names of the tasks.
             wait: work.was_answered.then_some(POLL),
+            lease: None,
         }
     }
 

@@ -10,7 +10,7 @@ use worker::Error;
 use crate::batch::NO_SERVICE;
 
 pub(crate) const PIPELINE: &str = "ledger-batch";
-/// What the name of a data change begins with.
+/// The beginning of the name of a data change.
 const DATA_CHANGE: &str = "dcid:";
 /// A batch.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -111,7 +111,7 @@ async fn of_service(call: &Call, refused: Refused) -> Result<ServicePage, Refusa
     let ends = |hold: &HoldOn| hold.expires_at.map(|at| layout::when(call, at));
     Ok(ServicePage {
         link: page_of(name),
-        batches: list(PIPELINE, &[("lane", name)]),
+        batches: list(PIPELINE, &[("label.service", name)]),
         under_way: service.holder.as_ref().map(|batch| shown(call, batch)),
         why,
         waiting: counted(service.waiting, service.more_waiting),

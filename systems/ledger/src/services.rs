@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use client::{Client, Filter, Page};
 use serde::Serialize;
 use wire::api::{Held, SubmissionView};
-use wire::{Status, Time};
+use wire::{Status, SubmissionId, Time};
 use worker::Error;
 
 use crate::batch::NO_SERVICE;
@@ -19,8 +19,11 @@ const WAITING_MAX: usize = 100;
 const LINE_MAX: usize = 1_000;
 /// Waiting batches that are shown with their places, of one service.
 const FIRST_MAX: usize = 20;
-/// The states in which a batch keeps the others of its service waiting.
-const KEEPING: [&str; 3] = ["SUBMITTING", "PENDING", "DELAYED"];
+/// The states in which a batch keeps the others of its service waiting, as they follow each other. A batch that moves on
+/// between two questions is met by one of them.
+const KEEPING: [&str; 4] = ["DELAYED", "SUBMITTING", "PENDING", "DELAYED"];
+/// The label that has the service, which is the lane, too.
+const LABEL: &str = "service";
 /// The state in which a batch waits for its turn.
 const WAITING: &str = "QUEUED";
 
@@ -96,13 +99,19 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         let batches = client.submissions(&in_state(state, service), &page).await?;
         more |= batches.next.is_some();
         for batch in batches.submissions {
-            found.insert(lane(&batch), (holds(&batch), Some(view(&batch))));
+            found.insert(service_of(&batch), (holds(&batch), Some(view(&batch))));
         }
     }
     // A service that a hold stops may have nothing under way, and all the more is to be seen.
     let waiting = client.submissions(&in_state(WAITING, service), &page).await?;
     for batch in &waiting.submissions {
-        found.entry(lane(batch)).or_insert_with(|| (holds(batch), None));
+        let service = service_of(batch);
+        if found.contains_key(&service) {
+            continue;
+        }
+        // Or one is under way that was not among the first.
+        let holder = if batch.holds.is_empty() { holder_before(client, batch.id).await? } else { None };
+        found.insert(service, (holds(batch), holder));
     }
     for (paused, hold) in pauses(client).await? {
         if service.is_none_or(|service| service == paused) {
@@ -128,6 +137,15 @@ pub(crate) async fn services(client: &Client, service: Option<&str>) -> Result<S
         (service.waiting, service.more_waiting) = (waiting.submissions.len(), waiting.next.is_some());
     }
     Ok(Services { services, more })
+}
+
+/// Finds the batch that a waiting one waits for.
+async fn holder_before(client: &Client, waiting: SubmissionId) -> Result<Option<BatchView>, Error> {
+    let why = client.why(waiting).await?;
+    let holder = why.reasons.iter().find_map(|reason| reason.details.get("holder")?["submission"].as_str());
+    let Some(id) = holder.and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let batch = client.submission(id).await?;
+    Ok((!batch.status.is_final()).then(|| view(&batch)))
 }
 
 /// Returns one service with those that are first in line. One that nobody knows has nothing to do.
@@ -181,8 +199,8 @@ pub(crate) async fn pauses(client: &Client) -> Result<Vec<(String, HoldOn)>, Err
     Ok(pause.collect())
 }
 
-fn lane(batch: &SubmissionView) -> String {
-    batch.lane.as_ref().map_or(NO_SERVICE, |lane| &*lane.key).to_owned()
+fn service_of(batch: &SubmissionView) -> String {
+    batch.labels.get(LABEL).map_or(NO_SERVICE, |service| &**service).to_owned()
 }
 
 fn holds(batch: &SubmissionView) -> Vec<HoldOn> {
@@ -200,7 +218,8 @@ fn in_state(state: &str, service: Option<&str>) -> Filter {
     Filter {
         pipeline: Some(PIPELINE.to_owned()),
         state: Some(state.to_owned()),
-        lane: service.map(str::to_owned),
+        // Not by lane: one that a hold took out of line is in none.
+        labels: service.map(|service| (LABEL.to_owned(), service.to_owned())).into_iter().collect(),
         ..Filter::default()
     }
 }

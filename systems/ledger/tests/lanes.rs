@@ -115,6 +115,7 @@ impl Lanes {
             max,
             arriving: false,
             only: None,
+            lease: None,
         };
         match self.ask(vec![Ask::Claim(claim)]).remove(0) {
             Output::Tasks(tasks) => tasks,

@@ -245,3 +245,16 @@ async fn a_service_is_paused_with_a_reason_shown_as_such_and_released() {
     }
     assert_eq!(got(&world, "/ledger/services", &[]).await["services"], json!([]));
 }
+
+#[tokio::test]
+async fn a_batch_that_moves_from_state_to_state_is_still_the_one_under_way() {
+    let fake = FakeLedger::start().await;
+    fake.book().submits.extend((0..10_000).map(|_| crate::fake_ledger::Instead::Status(429)));
+    let world = World::start(&fake.settings("sawtooth", "")).await;
+    let ids = world.submit_many(&[batch(SERVICE, &header("a")), batch(SERVICE, &header("b"))]).await;
+    world.until(ids[0], |view| view.error.is_some()).await;
+    for _ in 0..200 {
+        let found = got(&world, "/ledger/services", &[]).await;
+        assert_eq!(found["services"][0]["holder"]["id"], json!(ids[0]), "{found}");
+    }
+}

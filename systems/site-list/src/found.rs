@@ -17,13 +17,16 @@ pub struct Found {
     /// The digest of the list's entry.
     pub entry: Option<String>,
     pub contact: Option<String>,
+    /// The digest by which the contact's mails are counted; none where there is no mail left for it today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
 }
 
 impl Found {
     #[must_use]
     pub fn new(action: Action, policy: Option<Policy>) -> Found {
         let (signers, threshold) = policy.map(|policy| (policy.signers, policy.threshold)).unzip();
-        Found { signers, threshold, csp: None, action, entry: None, contact: None }
+        Found { signers, threshold, csp: None, action, entry: None, contact: None, told: None }
     }
 
     #[must_use]

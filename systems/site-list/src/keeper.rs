@@ -7,6 +7,7 @@ use std::time::Duration;
 use client::{Client, FeedFilter, Position};
 use tlog::durable;
 use tokio::sync::Mutex;
+use wire::{SubmissionId, Time};
 use worker::Error;
 
 use crate::PIPELINE;
@@ -30,6 +31,11 @@ struct Kept {
 
 /// Events that are read again after a start, at most: the file is written once in so many.
 const EVENTS_A_FILE: u64 = 1_000;
+
+/// The time that one look for a submission waits for events, and how many looks there are. On a fleet, an event is in the
+/// feed a moment after its commit.
+const LOOK: Duration = Duration::from_secs(1);
+const LOOKS: usize = 10;
 
 impl Keeper {
     /// Keeps the list in a folder, as a cache: without it, the feed is read from its beginning.
@@ -68,7 +74,7 @@ impl Keeper {
             let page = self.client.feed(&filter, position, Duration::ZERO).await?;
             if page.next > seq {
                 let next = next.get_or_insert_with(|| (*list).clone());
-                page.events.iter().filter_map(Change::of_event).for_each(|change| apply(next, &change));
+                page.events.iter().flat_map(Change::of_event).for_each(|change| apply(next, &change));
                 next.seq = page.next;
             }
             if page.events.is_empty() || page.next <= seq {
@@ -83,6 +89,24 @@ impl Keeper {
         }
         kept.list = Some(next.clone());
         Ok(next)
+    }
+
+    /// Returns the time, by the clock of the server whose events the list is made of.
+    pub async fn now(&self) -> Result<Time, Error> {
+        Ok(self.client.clock().await?.now)
+    }
+
+    /// Waits until a submission is in the feed, and returns its number; none where that takes longer than a form waits.
+    pub(crate) async fn number_of(&self, submission: SubmissionId) -> Result<Option<usize>, Error> {
+        let filter = FeedFilter { pipeline: Some(PIPELINE.to_owned()), ..FeedFilter::default() };
+        for _ in 0..LOOKS {
+            let list = self.current().await?;
+            if let Some(number) = list.number_of(submission) {
+                return Ok(Some(number));
+            }
+            self.client.feed(&filter, Position::After(list.seq), LOOK).await?;
+        }
+        Ok(None)
     }
 
     /// Reads the file. One that is not there or not whole is no loss.

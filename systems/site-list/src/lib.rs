@@ -4,10 +4,13 @@
 //! what comes of all changes, and `tasks` puts these together as the machine asks for them.
 
 mod action;
-mod backoff;
 pub mod check;
+mod checks;
 mod command;
+mod console_pages;
+mod demo;
 pub mod distribute;
+mod followed;
 mod found;
 mod hex;
 mod keeper;
@@ -15,6 +18,7 @@ pub mod leaf;
 pub mod list;
 mod list_api;
 pub mod log;
+mod pages;
 mod policy;
 mod published;
 mod refused;
@@ -22,7 +26,9 @@ pub mod rules;
 mod settings;
 pub mod sites;
 mod tasks;
+mod wish;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use action::Action;
@@ -30,14 +36,14 @@ pub use found::Found;
 pub use keeper::Keeper;
 pub use policy::{Policy, SIGNERS_MAX, Signer};
 pub use refused::{CODES, Code, Refused};
-use system::{Command, Desk, Fault, Follower, PipelineFile, Route, Settings, System};
+use system::{Command, Demo, Desk, Fault, Follower, Listener, PipelineFile, Route, Settings, System};
 use tlog::note::Trust;
 use tokio::sync::Mutex;
 use worker::Worker;
 
 use published::{Places, Shelf};
 use settings::Table;
-use tasks::{Contacts, Logging, Pace, Validator};
+use tasks::{Checker, Contacts, Logging, Pace, Validator};
 
 /// The pipeline of changes.
 const PIPELINE: &str = "site-list";
@@ -73,11 +79,18 @@ impl SiteList {
             keeper: self.places(desk).keeper.clone(),
             issuers: issuers.clone(),
             pace: Pace::once_in(Duration::from_millis(host_pause.millis())),
+            host_pause: *host_pause,
             contacts: Contacts::at_most(*mails_a_day),
         };
         let again = Duration::from_millis(self.table.log_pause.millis());
-        let logging = Logging { client: desk.client.clone(), log: self.table.log(desk)?, again };
-        Ok(tasks::add(worker, validator, logging))
+        let keeper = self.places(desk).keeper.clone();
+        let logging = Logging { client: desk.client.clone(), keeper, log: self.table.log(desk)?, again };
+        let checker = Checker {
+            validator: Arc::new(validator),
+            client: desk.client.clone(),
+            gone_for: self.table.gone_for,
+        };
+        Ok(tasks::add(worker.concurrency(self.table.at_a_time), checker, logging))
     }
 }
 
@@ -96,7 +109,18 @@ impl System for SiteList {
             ("templates/site-list/contact.txt", include_str!("../templates/site-list/contact.txt")),
             ("templates/site-list/operator.txt", include_str!("../templates/site-list/operator.txt")),
         ];
-        vec![PipelineFile::new("site-list.toml", include_str!("../site-list.toml")).naming(NAMED)]
+        const OF_CHECKS: &[(&str, &str)] = &[
+            ("schemas/site-list-check.json", include_str!("../schemas/site-list-check.json")),
+            (
+                "templates/site-list-check/operator.txt",
+                include_str!("../templates/site-list-check/operator.txt"),
+            ),
+        ];
+        vec![
+            PipelineFile::new("site-list.toml", include_str!("../site-list.toml")).naming(NAMED),
+            PipelineFile::new("site-list-check.toml", include_str!("../site-list-check.toml"))
+                .naming(OF_CHECKS),
+        ]
     }
 
     fn configure(&mut self, settings: Settings<'_>) -> Result<(), Fault> {
@@ -127,7 +151,21 @@ impl System for SiteList {
         routes
     }
 
+    fn listeners(&self) -> Vec<Listener> {
+        self.table.listen.map(|address| list_api::listener(address, &self.shelf)).into_iter().collect()
+    }
+
+    fn pages(&self) -> Vec<Route> {
+        let mut pages = pages::routes(&self.shelf);
+        pages.extend(console_pages::pages(&self.shelf));
+        pages
+    }
+
     fn commands(&self) -> Vec<Command> {
         command::all()
+    }
+
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        Some(Box::new(demo::Show::default()))
     }
 }

@@ -1,23 +1,21 @@
 //! The API of the list server, as its clients know it: every answer says `OK` or `KO`.
 
-use std::sync::Arc;
+use std::net::SocketAddr;
 
 use http::header::{ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN};
 use http::{HeaderValue, Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use system::{Call, Need, Rate, Reply, Room, Route};
-use wire::api::SubmitBody;
+use system::{Call, Listener, Need, Rate, Reply, Room, Route};
+use wire::{Code, Refusal};
 
-use crate::PIPELINE;
-use crate::action::Action;
-use crate::backoff::Backoff;
-use crate::published::{Places, Shelf};
-use crate::rules::{Host, Onions};
+use crate::followed::Followed;
+use crate::published::Shelf;
+use crate::wish::{NotTaken, current, submit};
 
 /// The most requests that one address may make.
 const READS: Rate = Rate::per_second(20);
-const SUBMITS: Rate = Rate::per_second(1);
+const SUBMITS: Rate = Rate::per_minute(10);
 
 /// The addresses of the API.
 pub(crate) struct Paths {
@@ -33,12 +31,25 @@ pub(crate) const BESIDE: Paths = Paths {
     submission: "/compat/site-list/submission/{id}",
 };
 
-/// An answer of the API that is no good one.
-type Ko = (StatusCode, String);
+/// The addresses at a listener of the list's own, where its clients expect them.
+const OWN: Paths = Paths { root: "/", submissions: "/submission", submission: "/submission/{id}" };
+
+/// Returns the listener of the API, which owns all of its address.
+pub(crate) fn listener(address: SocketAddr, shelf: &Shelf) -> Listener {
+    Listener::new(address, routes(&OWN, shelf))
+        .refusing(|status, refusal| answer(Err(NotTaken::new(status, said(refusal)))))
+}
+
+fn said(refusal: &Refusal) -> String {
+    match refusal.code {
+        Code::UnknownRoute => "there is nothing at this address".to_owned(),
+        Code::MethodNotAllowed => "this address does not take this method".to_owned(),
+        _ => refusal.message.clone(),
+    }
+}
 
 /// Returns the routes of the API.
 pub(crate) fn routes(paths: &Paths, shelf: &Shelf) -> Vec<Route> {
-    let backoff = Arc::new(Backoff::default());
     let reading = || (Need::Public(READS), Room::Request);
     let (submits, counts, shows) = (shelf.clone(), shelf.clone(), shelf.clone());
     let mut routes = vec![
@@ -48,8 +59,8 @@ pub(crate) fn routes(paths: &Paths, shelf: &Shelf) -> Vec<Route> {
             (Need::Public(SUBMITS), Room::Request),
             "",
             move |call| {
-                let (shelf, backoff) = (submits.clone(), backoff.clone());
-                async move { Ok(answer(submit(&call, &shelf, &backoff).await)) }
+                let shelf = submits.clone();
+                async move { Ok(answer(take(&call, &shelf).await)) }
             },
         ),
         Route::new((Method::GET, paths.submissions), reading(), "", move |_| {
@@ -69,10 +80,10 @@ pub(crate) fn routes(paths: &Paths, shelf: &Shelf) -> Vec<Route> {
 }
 
 /// Renders an answer in the API's own words. Any page may ask: all of it is public.
-fn answer(said: Result<Value, Ko>) -> Reply {
+fn answer(said: Result<Value, NotTaken>) -> Reply {
     let (status, mut body) = match said {
         Ok(body) => (StatusCode::OK, body),
-        Err((status, message)) => (status, json!({ "message": message })),
+        Err(NotTaken { status, message }) => (status, json!({ "message": message })),
     };
     body["status"] = json!(if status == StatusCode::OK { "OK" } else { "KO" });
     let mut reply = Reply::json(&body).with_status(status);
@@ -93,81 +104,32 @@ struct Wish {
     action: Option<String>,
 }
 
-async fn submit(call: &Call, shelf: &Shelf, backoff: &Backoff) -> Result<Value, Ko> {
-    let bad = |message: String| (StatusCode::BAD_REQUEST, message);
+async fn take(call: &Call, shelf: &Shelf) -> Result<Value, NotTaken> {
     let is_json = call.headers.get("content-type").and_then(|kind| kind.to_str().ok());
-    if !is_json.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
-        let message = "send JSON, with the content type application/json".to_owned();
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    if !is_json.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("application/json")) {
+        let message = "send JSON, with the content type application/json";
+        return Err(NotTaken::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let wish: Wish =
-        serde_json::from_slice(&call.body).map_err(|error| bad(format!("no such JSON: {error}")))?;
-    let fqdn = wish.fqdn.ok_or_else(|| bad("the key `fqdn` is missing".to_owned()))?;
-    let action = wish.action.ok_or_else(|| bad("the key `action` is missing".to_owned()))?;
-    let known = Action::read(&action).filter(|action| action.is_public());
-    let action = known.ok_or_else(|| bad("the action must be ADD, MODIFY or DELETE".to_owned()))?;
-    let host = Host::read(&fqdn, Onions::Refused).map_err(|refused| bad(refused.message))?;
-    backoff.take(&host).map_err(|wait| {
-        let message =
-            format!("{host} was submitted a moment ago; ask again in {} seconds", wait.as_secs() + 1);
-        (StatusCode::TOO_MANY_REQUESTS, message)
-    })?;
-    let payload = json!({ "fqdn": host, "action": action });
-    let body = SubmitBody { payload: payload.into(), ..SubmitBody::default() };
-    let made = call.client.submit(PIPELINE, &body, None).await.map_err(|error| match error.code() {
-        Some("duplicate-key") => bad(format!("a change of {host} is under way already")),
-        Some(_) => bad(error.to_string()),
-        None => (StatusCode::SERVICE_UNAVAILABLE, "the server cannot take it now; ask again soon".to_owned()),
-    })?;
-    let list = current(shelf).await?;
-    let number = list.number_of(made.id);
-    let late = || (StatusCode::SERVICE_UNAVAILABLE, "it is taken, and has no number yet".to_owned());
-    Ok(json!({ "id": number.ok_or_else(late)? }))
+    let wish: Wish = serde_json::from_slice(&call.body)
+        .map_err(|error| NotTaken::bad(format!("no such JSON: {error}")))?;
+    let fqdn = wish.fqdn.ok_or_else(|| NotTaken::bad("the key `fqdn` is missing"))?;
+    let action = wish.action.ok_or_else(|| NotTaken::bad("the key `action` is missing"))?;
+    Ok(json!({ "id": submit(&call.client, shelf, (&fqdn, &action)).await? }))
 }
 
-async fn count(shelf: &Shelf) -> Result<Value, Ko> {
+async fn count(shelf: &Shelf) -> Result<Value, NotTaken> {
     Ok(json!({ "total_submissions": current(shelf).await?.submissions() }))
 }
 
-async fn show(call: &Call, shelf: &Shelf) -> Result<Value, Ko> {
-    let missing = || (StatusCode::NOT_FOUND, "there is no such submission".to_owned());
-    let number: usize = call.part("id").parse().map_err(|_| missing())?;
-    let id = current(shelf).await?.submission(number).ok_or_else(missing)?;
-    let client = places(shelf)?.keeper.client();
-    let view = client.submission(id).await.map_err(|_| unavailable())?;
-    let events = client.events(id, 0).await.map_err(|_| unavailable())?.events;
-    let mut log: Vec<Value> = Vec::new();
-    let mut last = None;
-    for event in &events {
-        if last.replace(event.to.clone()).as_ref() != Some(&event.to) {
-            log.push(json!({ "status": event.to, "timestamp": event.at }));
-        }
-    }
-    let payload: Value = view
-        .payload
-        .as_ref()
-        .and_then(|payload| serde_json::from_str(payload.as_str()).ok())
-        .unwrap_or_default();
+async fn show(call: &Call, shelf: &Shelf) -> Result<Value, NotTaken> {
+    let Followed { number, fqdn, action, status, steps, .. } = Followed::read(shelf, call.part("id")).await?;
+    let log: Vec<Value> =
+        steps.iter().map(|step| json!({ "status": step.state, "timestamp": step.at })).collect();
     Ok(json!({ "submission": {
         "id": number,
-        "fqdn": payload["fqdn"],
-        "type": payload["action"],
-        "status": view.state,
+        "fqdn": fqdn,
+        "type": action,
+        "status": status,
         "log": log,
     }}))
-}
-
-fn unavailable() -> Ko {
-    (StatusCode::SERVICE_UNAVAILABLE, "the list cannot be read now; ask again soon".to_owned())
-}
-
-fn places(shelf: &Shelf) -> Result<&Places, Ko> {
-    shelf.get().ok_or_else(unavailable)
-}
-
-async fn current(shelf: &Shelf) -> Result<Arc<crate::list::List>, Ko> {
-    places(shelf)?.keeper.current().await.map_err(|error| {
-        tracing::warn!(%error, "cannot read the list");
-        unavailable()
-    })
 }

@@ -1,12 +1,12 @@
 //! The list as the world reads it: built anew after each change, and served as files.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use client::FeedFilter;
 use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde_json::json;
 use system::{Call, Follower, Need, Rate, Reply, Room, Route};
 use tlog::note::Trust;
@@ -113,9 +113,18 @@ fn not_found(message: impl Into<String>) -> Refusal {
     Refusal::new(Code::UnknownRoute, message.into())
 }
 
-/// Answers with a built file. Its name, or the name of the latest, is its tag: browsers ask again for nothing.
 async fn file(call: &Call, places: &Places) -> Result<Reply, Refusal> {
     let name = call.part("file");
+    if name == UPDATE && !places.files.join(name).exists() {
+        // The folder is a cache: whoever emptied it, or asks before the first change, gets it built.
+        let built = places.rebuild().await;
+        built.unwrap_or_else(|failure| tracing::warn!(%failure, "cannot build the list"));
+    }
+    built_file(&places.files, name, &call.headers)
+}
+
+/// Answers with a built file. Its name, or the name of the latest, is its tag: browsers ask again for nothing.
+pub(crate) fn built_file(files: &Path, name: &str, headers: &HeaderMap) -> Result<Reply, Refusal> {
     let is_digest = |text: &str| text.len() == 64 && unhex(text).is_some();
     let (kind, tag, keep) = match name.split_once('.') {
         _ if name == UPDATE => ("application/json", None, "no-cache"),
@@ -123,17 +132,11 @@ async fn file(call: &Call, places: &Places) -> Result<Reply, Refusal> {
         Some((digest, JSON)) if is_digest(digest) => ("application/json", None, "no-cache"),
         _ => return Err(not_found(format!("there is no file `{}`", name.escape_debug()))),
     };
-    let path = places.files.join(name);
-    if name == UPDATE && !path.exists() {
-        // The folder is a cache: whoever emptied it, or asks before the first change, gets it built.
-        let built = places.rebuild().await;
-        built.unwrap_or_else(|failure| tracing::warn!(%failure, "cannot build the list"));
-    }
-    let bytes = fs::read(path)
+    let bytes = fs::read(files.join(name))
         .map_err(|_| not_found(format!("there is no file `{name}`; `{UPDATE}` names the latest")))?;
     let tag = tag.map_or_else(|| wire::Digest::of(&bytes).to_string(), str::to_owned);
     let tag = HeaderValue::try_from(format!("\"{tag}\"")).expect("a digest fits a header");
-    let is_known = call.headers.get(IF_NONE_MATCH).is_some_and(|known| known == tag);
+    let is_known = headers.get(IF_NONE_MATCH).is_some_and(|known| known == tag);
     let mut reply = match is_known {
         true => Reply::new(kind, "").with_status(StatusCode::NOT_MODIFIED),
         false => Reply::new(kind, bytes),

@@ -58,6 +58,7 @@ pub enum Code {
     ListPresent,
     ListAbsent,
     ListUnchanged,
+    ListDiffers,
 }
 
 /// Every code with its text, in the order in which a validation comes to them.
@@ -115,6 +116,7 @@ pub const CODES: &[(Code, &str)] = &[
     (Code::ListPresent, "list-present"),
     (Code::ListAbsent, "list-absent"),
     (Code::ListUnchanged, "list-unchanged"),
+    (Code::ListDiffers, "list-differs"),
 ];
 
 impl Code {

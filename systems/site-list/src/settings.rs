@@ -16,6 +16,9 @@ use crate::log::{Log, Own, Reader, Remote, Sigsum, SigsumKey, Source};
 use crate::rules::ISSUERS;
 use crate::sites::{Names, Reach, Sites};
 
+/// The most tasks that one server does at a time.
+const AT_A_TIME_MAX: usize = 1_000;
+
 /// The table as it is written.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -32,6 +35,12 @@ pub(crate) struct Table {
     pub(crate) host_pause: Millis,
     /// The most mails to one contact within a day.
     pub(crate) mails_a_day: usize,
+    /// The address of a listener for the list's own API, which owns all of it.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Tasks that are done at a time. A site that hangs takes one place up until its time is over.
+    pub(crate) at_a_time: usize,
+    /// The time for which a domain has to be gone, at every daily look, before it is reported.
+    pub(crate) gone_for: Millis,
     /// The key of the list's own log. Its name is the log's origin.
     log_key_file: Option<PathBuf>,
     /// The folder of the list's own log, which is no cache: keep it, and the file `.guard` beside it.
@@ -64,6 +73,9 @@ impl Default for Table {
             site_within: Millis::from_secs(10),
             host_pause: Millis::from_secs(60),
             mails_a_day: 3,
+            listen: None,
+            at_a_time: 32,
+            gone_for: Millis::from_secs(20 * 60 * 60),
             log_key_file: None,
             log_folder: None,
             log_url: None,
@@ -82,6 +94,10 @@ impl Table {
         }
         if table.site_port == 0 || table.site_within.is_zero() {
             return Err(Fault::new("`site-port` and `site-within` must be more than nothing"));
+        }
+        if !(1..=AT_A_TIME_MAX).contains(&table.at_a_time) {
+            let message = format!("`at-a-time` is {}: give 1 to {AT_A_TIME_MAX}", table.at_a_time);
+            return Err(Fault::new(message));
         }
         match (&table.sigsum, &table.log_key_file) {
             (None, None) => {

@@ -2,11 +2,11 @@ use site_list::leaf::{Leaf, Phase};
 use site_list::list::{Applied, Change, Completed, Disagreement, Distribution, List, Note, Replay};
 use site_list::rules::Host;
 use site_list::{Action, Policy};
-use wire::SubmissionId;
+use wire::{SubmissionId, Time};
 
 use crate::support::{host, policy};
 
-const AT: &str = "2026-11-19T06:00:00Z";
+const AT: Time = Time::from_millis(1_795_068_000_000);
 
 fn submission(number: u128) -> SubmissionId {
     SubmissionId(uuid::Uuid::from_u128(number))
@@ -16,7 +16,7 @@ fn change(number: u128, note: Note) -> Change {
     Change {
         seq: u64::try_from(number).expect("numbers of tests are small"),
         submission: submission(number),
-        at: AT.to_owned(),
+        at: AT,
         note,
     }
 }
@@ -135,7 +135,14 @@ fn a_list_is_kept_and_read_again() {
 
 fn leaf(name: &str, action: Action, policy: Option<Policy>, phase: Phase) -> Vec<u8> {
     let (signers, threshold) = policy.map(|policy| (policy.signers, policy.threshold)).unzip();
-    let leaf = Leaf { domain: host(name), action, signers, threshold, phase, date: AT.to_owned() };
+    let leaf = Leaf {
+        domain: host(name),
+        action,
+        signers,
+        threshold,
+        phase,
+        date: "2026-11-19T06:00:00Z".to_owned(),
+    };
     leaf.json().into_bytes()
 }
 

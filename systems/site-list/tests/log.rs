@@ -38,7 +38,9 @@ async fn a_leaf_that_is_put_often_is_there_once_and_proven_to_be() {
     // More than a tile of them, so that proofs lead through full tiles and partial ones.
     for number in 0..300_u64 {
         let leaf = format!("leaf {}", number % 260);
-        let Taken::Accepted(submitted) = log.submit(&leaf).await.unwrap() else { panic!("it was not taken") };
+        let Taken::Accepted(submitted) = log.submit(&leaf, 0).await.unwrap() else {
+            panic!("it was not taken")
+        };
         assert_eq!(submitted.index, Some(number % 260));
     }
     assert_eq!(size(folder.path()), 260);
@@ -99,13 +101,23 @@ fn a_leaf_that_was_signed_and_not_published_is_completed_by_whoever_is_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_not_the_fleets_takes_no_leaf() {
+    let folder = tempfile::tempdir().unwrap();
+    own(folder.path()).append(b"first").unwrap();
+    let refused = log(folder.path()).submit("second", 2).await.unwrap_err();
+    assert!(refused.0.contains("has a log of 1 leaves") && refused.0.contains("share"), "{refused}");
+    assert_eq!(size(folder.path()), 1);
+    assert!(matches!(log(folder.path()).submit("second", 1).await, Ok(Taken::Accepted(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_was_set_back_takes_no_leaf() {
     let folder = tempfile::tempdir().unwrap();
     own(folder.path()).append(b"first").unwrap();
     let before = checkpoint(folder.path());
     own(folder.path()).append(b"second").unwrap();
     std::fs::write(folder.path().join("log/checkpoint"), &before).unwrap();
-    let taken = log(folder.path()).submit("another").await.unwrap();
+    let taken = log(folder.path()).submit("another", 0).await.unwrap();
     assert!(matches!(taken, Taken::Rejected(_)), "{taken:?}");
     assert_eq!(checkpoint(folder.path()), before);
 }

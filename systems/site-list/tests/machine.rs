@@ -321,10 +321,30 @@ async fn a_site_that_does_not_meet_the_rules_is_refused_and_its_contact_told_why
         assert_eq!(&*refused.error.unwrap().code, code);
         let is_written_to = last.notified.iter().any(|told| told.problem.is_none());
         assert_eq!(is_written_to, is_told, "{:?}", last.notified);
+        if is_told {
+            let mail = mail_about(&running, refused.id).await;
+            assert_eq!(mail["to"], "ada@example.com");
+            let (body, message) = (mail["body"].as_str().unwrap(), metadata["message"].as_str().unwrap());
+            assert!(body.contains(&format!("Error: {code}: {message}")), "{body}");
+        }
     }
     let absent = running.change("nowhere.example", "ADD").await;
     assert_eq!(&*absent.error.unwrap().code, "dns-none");
     assert_eq!(&*running.change("site.example", "MODIFY").await.state, "PRELIMINARY_VALIDATION_ERROR");
+}
+
+/// Returns the mail that an end of a submission made: written after it, out of what was committed with it.
+async fn mail_about(running: &Running, id: wire::SubmissionId) -> serde_json::Value {
+    let filter = client::DeliveryFilter { submission: Some(id), ..Default::default() };
+    let made = loop {
+        let page = running.owner.deliveries(&filter, &Page::default()).await.expect("the server answers");
+        match page.deliveries.first() {
+            Some(delivery) => break delivery.id,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let view = running.owner.submission(made).await.expect("it is there");
+    serde_json::from_str(view.payload.expect("it has one").as_str()).expect("it is JSON")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -416,7 +436,7 @@ async fn a_log_of_others_takes_a_leaf_late_and_merges_it_later() {
     }
 }
 
-async fn with_sigsum(world: &World, log: &SigsumLog) -> Running {
+pub(crate) async fn with_sigsum(world: &World, log: &SigsumLog) -> Running {
     let folder = tempfile::tempdir().expect("there is room");
     let key = folder.path().join("key");
     let settings = format!(
@@ -451,7 +471,7 @@ async fn a_log_of_others_that_rejects_or_lies_ends_the_change_and_is_looked_into
 
 /// Checks that an end is among the investigations, that the operator is told, and that the list has nothing of it.
 pub(crate) async fn looked_into(running: &Running, id: wire::SubmissionId) {
-    let open = running.admin.investigations(&Filter::default(), &Page::default()).await;
+    let open = running.owner.investigations(&Filter::default(), &Page::default()).await;
     let open = open.expect("the server answers").submissions;
     assert!(open.iter().any(|view| view.id == id), "{open:?}");
     let events = running.admin.events(id, 0).await.expect("it is there").events;

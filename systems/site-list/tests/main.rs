@@ -2,12 +2,15 @@
 
 mod api;
 mod check;
+mod checks;
 mod csp;
 mod distribution;
+mod fleet;
 mod headers;
 mod hosts;
 mod list;
 mod log;
 mod machine;
+mod many;
 mod sites;
 mod support;

@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("app", &["wire", "model", "draw", "fetch", "store", "audit", "engine", "worker"]),
     ("client", &["wire", "worker"]),
     ("system", &["wire", "worker", "client", "fetch"]),
+    ("compat", &["wire", "worker", "client", "system"]),
     ("console", &["wire", "model", "draw", "app", "system"]),
     (
         "server",
@@ -48,6 +49,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "worker",
             "system",
             "sending",
+            "compat",
             "client",
             "sim",
             "bench",

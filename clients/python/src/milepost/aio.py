@@ -25,9 +25,11 @@ from .views import (
     Event,
     EventPage,
     FeedPage,
+    Figures,
     Found,
     Hold,
     Json,
+    LanePage,
     ManyResult,
     Progress,
     ReviewPage,
@@ -123,6 +125,7 @@ class AsyncClient:
         created_after: datetime | str | None = None,
         entered_before: datetime | str | None = None,
         error: str | None = None,
+        fingerprint: str | None = None,
         worker: str | None = None,
         id: str | None = None,
         page_size: int | None = None,
@@ -141,6 +144,7 @@ class AsyncClient:
             "created_after": created_after,
             "entered_before": entered_before,
             "error": error,
+            "fingerprint": fingerprint,
             "worker": worker,
             "id": id,
         }
@@ -199,6 +203,17 @@ class AsyncClient:
     async def find(self, text: str) -> Found:
         """The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`."""
         answer: Found = await self._send(_routes.read("find", query={"text": text}))
+        return answer
+
+    async def figures(self) -> Figures:
+        """What flows, how long it stays and what stops it, of all servers over the store."""
+        answer: Figures = await self._send(_routes.read("figures"))
+        return answer
+
+    async def lanes(self, pipeline: str, *, limit: int | None = None, after: str | None = None) -> LanePage:
+        """One page of the lanes that somebody is in line for, and who is in the way. `after` is the `next` of the page before."""
+        query = {"limit": limit, "after": after}
+        answer: LanePage = await self._send(_routes.read("pipelines", pipeline, "lanes", query=query))
         return answer
 
     async def why(self, id: str) -> Why:

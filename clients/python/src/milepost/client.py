@@ -25,9 +25,11 @@ from .views import (
     Event,
     EventPage,
     FeedPage,
+    Figures,
     Found,
     Hold,
     Json,
+    LanePage,
     ManyResult,
     Progress,
     ReviewPage,
@@ -123,6 +125,7 @@ class Client:
         created_after: datetime | str | None = None,
         entered_before: datetime | str | None = None,
         error: str | None = None,
+        fingerprint: str | None = None,
         worker: str | None = None,
         id: str | None = None,
         page_size: int | None = None,
@@ -141,6 +144,7 @@ class Client:
             "created_after": created_after,
             "entered_before": entered_before,
             "error": error,
+            "fingerprint": fingerprint,
             "worker": worker,
             "id": id,
         }
@@ -196,6 +200,17 @@ class Client:
     def find(self, text: str) -> Found:
         """The submissions that a text may mean: an id or the beginning of one, a key, or `PIPELINE/KEY`."""
         answer: Found = self._send(_routes.read("find", query={"text": text}))
+        return answer
+
+    def figures(self) -> Figures:
+        """What flows, how long it stays and what stops it, of all servers over the store."""
+        answer: Figures = self._send(_routes.read("figures"))
+        return answer
+
+    def lanes(self, pipeline: str, *, limit: int | None = None, after: str | None = None) -> LanePage:
+        """One page of the lanes that somebody is in line for, and who is in the way. `after` is the `next` of the page before."""
+        query = {"limit": limit, "after": after}
+        answer: LanePage = self._send(_routes.read("pipelines", pipeline, "lanes", query=query))
         return answer
 
     def why(self, id: str) -> Why:

@@ -112,6 +112,7 @@ class Attempt(_Attempt, total=False):
 class _WholeSubmission(Submission, total=False):
     attempts: list[Attempt]
     attempts_left_out: int
+    replaced: dict[str, Json]
 
 
 class WholeSubmission(_WholeSubmission):
@@ -132,6 +133,65 @@ class Found(TypedDict):
     meant: Optional[str]
     submissions: list[Submission]
     more: bool
+
+
+class Flow(TypedDict):
+    """The moves along each edge. `from` is None for what was submitted; `minutes` has the number of each minute since `since`."""
+
+    since: str
+    edges: list[dict[str, Any]]
+
+
+class DeadKind(TypedDict):
+    """Dead letters whose errors differ in ids, numbers, paths and addresses alone."""
+
+    pipeline: str
+    state: str
+    code: str
+    message: str
+    #: The short name of the error, which lists and operations filter by.
+    fingerprint: str
+    count: int
+
+
+class Store(TypedDict):
+    bytes: Optional[int]
+    backup_ago: Optional[str]
+    checkpoint_ago: Optional[str]
+
+
+class _Figures(TypedDict):
+    flow: Flow
+    dwells: list[dict[str, Any]]
+    oldest: list[dict[str, Any]]
+    dead: list[DeadKind]
+    limits: list[dict[str, Any]]
+    unpolled: list[dict[str, Any]]
+    unknown_tasks: list[dict[str, Any]]
+
+
+class Figures(_Figures, total=False):
+    """Figures of all servers over the store."""
+
+    #: There and true where there are more than are shown.
+    dead_more: bool
+    limits_more: bool
+    #: For whoever sees everything.
+    store: Store
+
+
+class Lane(TypedDict):
+    pipeline: str
+    lane: str
+    #: Who holds the lane.
+    blocker: Optional[dict[str, Any]]
+    first: Optional[str]
+    first_created_at: Optional[str]
+
+
+class LanePage(TypedDict):
+    lanes: list[Lane]
+    next: Optional[str]
 
 
 class ReviewPage(TypedDict):
@@ -162,6 +222,7 @@ _Event = TypedDict(
 
 
 class Event(_Event, total=False):
+    pipeline: str
     error: Failed
     worker: str
     notified: list[dict[str, Any]]

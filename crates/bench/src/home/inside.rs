@@ -78,8 +78,16 @@ impl Caller for Inside {
     async fn claim(&mut self, machine: Machine, max: usize, wait: Duration) -> Result<Vec<Task<LeaseToken>>> {
         let tasks = machine.tasks.iter().copied().map(Name::from).collect();
         let (pipelines, labels) = (Vec::new(), [].into());
-        let claim =
-            ClaimMany { worker: "bench".into(), tasks, pipelines, labels, max, arriving: false, only: None };
+        let claim = ClaimMany {
+            worker: "bench".into(),
+            tasks,
+            pipelines,
+            labels,
+            max,
+            arriving: false,
+            only: None,
+            lease: None,
+        };
         let granted = self.engine.claim(claim, wait).await.map_err(refused)?;
         let task = |granted: engine::core::Granted| {
             Ok(Task { token: granted.token, number: number(granted.documents.payload.as_str())? })

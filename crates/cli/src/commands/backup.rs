@@ -63,6 +63,7 @@ pub(crate) struct Backup {
 impl Backup {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let data = self.data()?;
+        let at = engine::clock::wall();
         private_folder(&self.target)?;
         let database = self.target.join("milepost.db");
         let bar = bar("pages");
@@ -76,6 +77,9 @@ impl Backup {
             .map_err(|error| Stop::new(Exit::Negative, format!("the copy is no good: {error}")))?;
         let key = self.copy_key(&data)?;
         sync(&self.target)?;
+        if let Err(error) = store_sqlite::backup::note(&data, at) {
+            say!("the copy is complete, but {} cannot be told so: {error}", data.display());
+        }
         let bytes = std::fs::metadata(&database)?.len();
         match format {
             Format::Json => output::print_json(&json!({

@@ -52,7 +52,11 @@ fn store(figures: &FiguresView) -> Option<String> {
     let bytes = store.bytes.map(|bytes| format!("the store takes {bytes} bytes"));
     let checkpoint =
         store.checkpoint_ago.map(|ago| format!("the last checkpoint is from {} ago", rough(ago)));
-    let told: Vec<String> = [bytes, checkpoint].into_iter().flatten().collect();
+    let backup = match store.backup_ago {
+        Some(ago) => format!("the last backup is from {} ago", rough(ago)),
+        None => "no backup of it is known".to_owned(),
+    };
+    let told: Vec<String> = [bytes, Some(backup), checkpoint].into_iter().flatten().collect();
     (!told.is_empty()).then(|| format!("{}\n", told.join("; ")))
 }
 
@@ -103,14 +107,16 @@ fn oldest(figures: &FiguresView) -> Option<String> {
 }
 
 fn dead(figures: &FiguresView) -> Option<String> {
-    let mut table = Table::new(["PIPELINE", "STATE", "ERROR", "DEAD"]);
+    let mut table = Table::new(["PIPELINE", "STATE", "DEAD", "FINGERPRINT", "CODE", "ERROR"]);
     for dead in &figures.dead {
         let code = if dead.code.is_empty() { "-" } else { &dead.code };
         table.row([
             dead.pipeline.to_string(),
             dead.state.to_string(),
-            code.to_owned(),
             dead.count.to_string(),
+            dead.fingerprint.to_string(),
+            code.to_owned(),
+            dead.message.to_string(),
         ]);
     }
     (!figures.dead.is_empty()).then(|| table.render())

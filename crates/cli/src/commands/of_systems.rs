@@ -1,5 +1,6 @@
 //! Commands of systems: `milepost NAME COMMAND ..`, beside the program's own and as they are.
 
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use system::{Failed, Stop, System};
 
@@ -17,7 +18,7 @@ pub(crate) fn add(program: Command, systems: &[Box<dyn System>]) -> Command {
 fn command(system: &dyn System) -> Option<Command> {
     let commands = system.commands();
     let subcommands = commands.into_iter().map(|command| match command.asks {
-        true => ServerArgs::augment_args(command.clap),
+        true => asking(command.clap),
         false => command.clap,
     });
     let command = Command::new(system.name())
@@ -26,6 +27,12 @@ fn command(system: &dyn System) -> Option<Command> {
         .arg_required_else_help(true)
         .subcommands(subcommands);
     command.has_subcommands().then_some(command)
+}
+
+/// Adds the arguments that say where the server is. They bring a sentence along, and the command keeps its own.
+fn asking(command: Command) -> Command {
+    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
+    ServerArgs::augment_args(command).about(Resettable::from(about)).long_about(Resettable::from(long_about))
 }
 
 /// Runs a command of a system, where the matches are of one. A system that the settings turn on has them.
@@ -156,6 +163,21 @@ mod tests {
         for words in [&["milepost", "greetings"][..], &["milepost", "greetings", "greeet", "x"]] {
             let error = ended(words).unwrap_err();
             assert_eq!(error.downcast_ref::<clap::Error>().map(clap::Error::exit_code), Some(2), "{error}");
+        }
+    }
+
+    #[test]
+    fn commands_that_ask_a_server_say_what_they_do_and_take_its_address() {
+        let program = add(Command::new("milepost"), &systems::all());
+        for system in systems::all() {
+            for command in system.commands() {
+                let own = program.find_subcommand(system.name()).expect("it has commands");
+                let shown = own.find_subcommand(command.clap.get_name()).expect("it is one of them");
+                let about = |command: &Command| command.get_about().map(ToString::to_string);
+                assert_eq!(about(shown), about(&command.clap), "{} {}", system.name(), shown.get_name());
+                let takes_address = shown.get_arguments().any(|argument| argument.get_id() == "server");
+                assert_eq!(takes_address, command.asks);
+            }
         }
     }
 }

@@ -187,6 +187,7 @@ fn whom(filter: &Filter) -> String {
     add("parent", filter.parent.map(|id| id.to_string()));
     add("lane", filter.lane.as_ref().map(ToString::to_string));
     add("error", filter.error.as_ref().map(ToString::to_string));
+    add("fingerprint", filter.fingerprint.map(|wanted| wanted.to_string()));
     add("created_before", filter.created_before.map(|at| at.to_string()));
     add("created_after", filter.created_after.map(|at| at.to_string()));
     add("entered_before", filter.entered_before.map(|at| at.to_string()));

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use model::Millis;
-use server::{Doors, Tls};
+use server::{Doors, PublicPages, PublicPipeline, Tls};
 use tokio::net::TcpListener;
 
 use crate::audit_log::Audit;
+use crate::base_url;
 use crate::exit::{Exit, Stop};
 use crate::folder::Folder;
 use crate::limits::{Limits, TlsArgs};
@@ -59,6 +60,11 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = crate::listen::read)]
     listen: SocketAddr,
+
+    /// Address of this server as people reach it, for links in mails and receipts, such as https://milepost.example
+    /// [default: where it listens]
+    #[arg(long, value_name = "URL", value_parser = crate::base_url::read)]
+    base_url: Option<String>,
 
     /// Apply every *.toml of this folder at start
     #[arg(long, value_name = "DIR")]
@@ -125,11 +131,20 @@ impl Serve {
         let place = self.place()?;
         // Before anything is made: a server that cannot listen leaves nothing behind.
         let listener = self.bind().await?;
-        let systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        let mut systems = settings.map(ConfigFile::systems).transpose()?.unwrap_or_default();
+        let queues = settings.map(|file| file.queues.clone()).unwrap_or_default();
+        systems.extend(queues.interface());
         let mut systems = Systems::new(systems, &place, self.sending.policy())?;
         systems.listen().await?;
-        let options =
-            engine::Options { payload_checks: systems.payload_checks(), ..self.engine_options(&place)? };
+        let public: Vec<PublicPipeline> =
+            settings.into_iter().flat_map(|file| file.public.pipelines().cloned()).collect();
+        let base = self.base(listener.local_addr()?, tls.is_some());
+        let options = engine::Options {
+            payload_checks: systems.payload_checks(),
+            base_url: Some(base.clone()),
+            public: public.iter().map(|public| public.name.clone()).collect(),
+            ..self.engine_options(&place)?
+        };
         let node = Node::open(&place, &options)?;
         tracing::info!("the data is in {place}");
         node.apply_delivery().await?;
@@ -158,12 +173,23 @@ impl Serve {
         let mut options = self.limits.options(listener.local_addr()?)?;
         open_files::allow(options.connections_max);
         options.tls = tls;
+        options.base_url = self.base_url.clone();
+        for public in &public {
+            tracing::info!("everybody may submit to `{0}` at {base}/public/{0}", public.name);
+        }
+        options.public = Arc::new(PublicPages::new(public));
         #[cfg(feature = "otel")]
         {
             options.traced = Some(crate::otel::adopt);
         }
         let senders = self.sending.senders(&node, mail_server);
-        node.serve(listener, options, (senders, systems), stop).await
+        let consumers = node.consumers(self.sending.policy(), queues.consumers);
+        node.serve(listener, options, (senders, consumers, systems), stop).await
+    }
+
+    /// Returns the address that links begin with.
+    fn base(&self, listens: SocketAddr, tls: bool) -> String {
+        self.base_url.clone().unwrap_or_else(|| base_url::of_listener(listens, tls))
     }
 
     async fn bind(&self) -> Result<TcpListener, Stop> {

@@ -72,7 +72,9 @@ impl Demo {
         let (stop_working, working) = watch::channel(false);
         let (stop_serving, serving) = watch::channel(false);
         let workers = tokio::spawn(workers::run(client.clone(), real, told(working)));
-        let mut server = tokio::spawn(node.serve(listener, options, (Some(senders), systems), told(serving)));
+        let consumers = node.consumers(fetch::Policy::default(), Vec::new());
+        let parts = (Some(senders), consumers, systems);
+        let mut server = tokio::spawn(node.serve(listener, options, parts, told(serving)));
         let exit = tokio::select! {
             exit = self.tell(&client, &mut shows) => exit,
             () = signals.asked_to_stop() => Ok(Exit::Fine),

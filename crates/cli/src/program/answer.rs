@@ -45,8 +45,8 @@ impl Said {
     }
 
     pub(super) fn answer(self) -> Result<Outcome, Failure> {
-        if let Some(ErrorBody { code, message, retryable }) = self.error {
-            let failure = Failure::new(code, message);
+        if let Some(ErrorBody { code, message, retryable, retry_after }) = self.error {
+            let failure = Failure { after: retry_after, ..Failure::new(code, message) };
             return Err(if retryable { failure } else { failure.permanent() });
         }
         if let Some(span) = self.snooze {

@@ -23,6 +23,7 @@ impl Stage<'_> {
             max: claim.max,
             arriving: false,
             only: None,
+            lease: None,
         };
         let Output::Tasks(granted) = self.world.ask(Ask::Claim(asked))? else {
             return impossible("a claim was answered with something else");
@@ -61,7 +62,7 @@ impl Stage<'_> {
     fn claim_here(&mut self) -> Done {
         let row = self.row()?;
         let Wait::Worker { task, .. } = &row.wait else {
-            let command = command::Claim { worker: WORKER.into(), tasks: Vec::new() };
+            let command = command::Claim { worker: WORKER.into(), tasks: Vec::new(), lease: None };
             return self.tell(Command::Claim(command));
         };
         self.world.ask(Ask::Claim(ClaimMany {
@@ -72,6 +73,7 @@ impl Stage<'_> {
             max: 1,
             arriving: false,
             only: Some(row.id),
+            lease: None,
         }))?;
         Ok(())
     }
@@ -144,7 +146,12 @@ impl Stage<'_> {
             }
             let token = self.lease(fail.lease.as_deref())?;
             let failure = Failure { code: fail.code.clone(), message: fail.message.clone() };
-            self.settle(Command::Fail(command::Fail { token, failure, retryable: fail.retryable }))?;
+            self.settle(Command::Fail(command::Fail {
+                token,
+                failure,
+                retryable: fail.retryable,
+                after: None,
+            }))?;
         }
         Ok(())
     }

@@ -93,8 +93,15 @@ mod tests {
         let client = "\n# For commands that ask a server, where MILEPOST_CONFIG names this file.\n";
         let params = "\n# Parameters of a pipeline of the folder `pipelines`, in place of the defaults in its file.\n\
             #[params.skill-review]\n#approve_min = 90\n";
+        let queues = "\n# Tasks of a pipeline as a queue: pushed to a consumer, or pulled by clients of Cloudflare Queues.\n\
+            #[queue.submission-pipeline]\n#pipeline = \"skill-review\"\n\
+            #tasks = [\"skills.tier1-scan\", \"skills.tier2-scan\", \"skills.publish\"]\n#body = \"job\"\n\
+            #[queue.submission-pipeline.consumer]\n#url = \"https://scanner.example/tasks\"\n\
+            #secret-file = \"/etc/milepost/scanner.secret\"\n";
+        let public = "\n# A pipeline that everybody may submit to, at /public/skill-review; see docs/public.md.\n\
+            #[public.skill-review]\n#title = \"Submit a skill\"\n";
         let (serve, asking) = (example(&serve_settings()), example(&client_settings()));
-        let body = format!("{serve}{params}{client}[{CLIENT}]\n{asking}");
+        let body = format!("{serve}{params}{queues}{public}{client}[{CLIENT}]\n{asking}");
         compare("packaging/milepost.toml", &format!("{head}{body}"));
     }
 }

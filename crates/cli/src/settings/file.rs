@@ -11,6 +11,8 @@ use clap::{Arg, ArgAction, Command};
 use toml::de::{DeTable, DeValue};
 
 use super::params::{PARAMS, Params};
+use super::public::{PUBLIC, Public};
+use super::queue::{self, QUEUE, Queues};
 use super::system::{self, SYSTEM};
 use super::{CLIENT, client_settings, serve_settings, settings};
 use crate::exit::Stop;
@@ -26,8 +28,11 @@ pub(crate) struct ConfigFile {
     pub(crate) serve: BTreeMap<String, Entry>,
     pub(crate) client: BTreeMap<String, Entry>,
     pub(crate) params: Params,
+    pub(crate) public: Public,
     /// The names of the systems that it turns on.
     pub(crate) systems: Vec<&'static str>,
+    /// The queues that it declares, and who they are pushed to.
+    pub(crate) queues: Queues,
     /// All of it, for the systems that read their own tables.
     text: String,
     pub(crate) faults: Vec<Fault>,
@@ -95,6 +100,16 @@ impl ConfigFile {
                     file.systems = systems.iter().map(|system| system.name()).collect();
                     file.faults.extend(faults);
                 }
+                value if key.get_ref() == QUEUE => {
+                    let (queues, faults) = queue::read(text, value, &key.span());
+                    file.queues = queues;
+                    file.faults.extend(faults);
+                }
+                value if key.get_ref() == PUBLIC => {
+                    let (public, faults) = Public::read(text, value, &key.span());
+                    file.public = public;
+                    file.faults.extend(faults);
+                }
                 value if key.get_ref() == PARAMS => {
                     let (params, faults) = Params::read(text, value, &key.span());
                     file.params = params;
@@ -113,7 +128,10 @@ impl ConfigFile {
 
     /// Counts the settings of the file.
     pub(crate) fn count(&self) -> usize {
-        self.serve.len() + self.client.len() + self.params.count() + self.systems.len()
+        let (serve, client) = (self.serve.len(), self.client.len());
+        let tables =
+            self.params.count() + self.public.count() + self.systems.len() + self.queues.queues.len();
+        serve + client + tables
     }
 
     /// Returns the systems that the file turns on, with the settings they have in it.
@@ -130,9 +148,9 @@ impl ConfigFile {
         }
     }
 
-    /// Looks for the pipelines and parameters that are named, in the folder that is named.
+    /// Looks for the pipelines, parameters and states that are named, in the folder that is named.
     pub(crate) fn check_params(&mut self) -> anyhow::Result<()> {
-        if self.params.is_empty() || !self.faults.is_empty() {
+        if (self.params.is_empty() && self.public.is_empty()) || !self.faults.is_empty() {
             return Ok(());
         }
         let named = self.serve.get("pipelines").and_then(|entry| entry.values.first());
@@ -141,7 +159,7 @@ impl ConfigFile {
                 named.map(|folder| Folder::read(Path::new(folder))).transpose()?.unwrap_or_default();
             let systems = self.systems()?;
             folder.add(systems.iter().map(|system| &**system))?;
-            self.faults = folder.faults(&self.params);
+            self.faults = folder.faults(&self.params, &self.public);
             return Ok(());
         }
         self.faults.extend(self.params.each().next().map(|(name, line, _)| {

@@ -2,19 +2,23 @@
 //!
 //! There is one list of settings: the flags of `serve`, and of the commands that ask a server. A flag `--keep-events` is
 //! `keep-events` in the file and `MILEPOST_KEEP_EVENTS` in the environment, because all three are made from it here,
-//! before the command line is read. A new flag needs nothing else. Parameters of pipelines are set in the file alone.
+//! before the command line is read. A new flag needs nothing else. Parameters of pipelines, and
+//! which pipelines are public, are set in the file alone.
 
 mod doc;
 mod file;
 mod layers;
 mod origin;
 mod params;
+mod public;
+mod queue;
 mod system;
 
 pub(crate) use file::{ConfigFile, Fault};
 pub(crate) use layers::{Given, layered, serving};
 pub(crate) use origin::rows;
 pub(crate) use params::Params;
+pub(crate) use public::Public;
 
 use std::path::PathBuf;
 

@@ -30,6 +30,14 @@ pub(crate) fn rows(matches: &ArgMatches, file: Option<&ConfigFile>) -> Vec<Row> 
         })
     });
     rows.extend(params);
+    let public = file.into_iter().flat_map(|file| {
+        file.public.each().map(|(name, line, value)| Row {
+            name: name.clone(),
+            value: Some(value.clone()),
+            origin: format!("{}:{line}", file.path.display()),
+        })
+    });
+    rows.extend(public);
     rows
 }
 

@@ -3,11 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-use crate::common::Server;
+use crate::common::{Server, node};
 
 const FILES: &[(&str, &str)] = &[
     ("package.json", include_str!("files/package.json")),
@@ -16,32 +15,9 @@ const FILES: &[(&str, &str)] = &[
     ("run.mjs", include_str!("files/run.mjs")),
     ("acts.mjs", include_str!("files/acts.mjs")),
     ("looks.mjs", include_str!("files/looks.mjs")),
+    ("public.mjs", include_str!("files/public.mjs")),
     ("ledger.mjs", include_str!("files/ledger.mjs")),
 ];
-
-/// Returns a folder with the scenarios and what they are made with, made once for all runs.
-fn scenarios() -> PathBuf {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
-    std::fs::create_dir_all(&folder).unwrap();
-    let lock = folder.join("package-lock.json");
-    let is_made = folder.join("complete").exists()
-        && std::fs::read_to_string(&lock).is_ok_and(|known| known == include_str!("files/package-lock.json"));
-    for (name, text) in FILES {
-        std::fs::write(folder.join(name), text).unwrap();
-    }
-    if !is_made {
-        let mut install = Command::new("npm");
-        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]).current_dir(&folder);
-        let output =
-            install.output().unwrap_or_else(|error| panic!("npm: {error}; install the Debian package npm"));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        // Last: an installation that was cut off is made anew.
-        std::fs::write(folder.join("complete"), "").unwrap();
-    }
-    folder
-}
 
 /// Returns the folder where screenshots are kept.
 fn shots() -> PathBuf {
@@ -63,19 +39,27 @@ impl Guarded {
     fn with_settings(settings: &str) -> Guarded {
         let folder = TempDir::new().unwrap();
         let (file, config) = (folder.path().join("first.token"), folder.path().join("milepost.toml"));
-        std::fs::write(&config, settings).unwrap();
+        std::fs::write(&config, format!("{settings}\n{}", include_str!("settings.toml"))).unwrap();
         let args = ["--first-token", &file.display().to_string(), "--config", &config.display().to_string()];
         let args = args.map(str::to_owned);
-        let server = Server::start_with(&[("orders.toml", include_str!("orders.toml"))], &args, &[]);
+        let files = [
+            ("orders.toml", include_str!("orders.toml")),
+            ("wishes.toml", include_str!("wishes.toml")),
+            ("schemas/wish.json", include_str!("wish.json")),
+        ];
+        let server = Server::start_with(&files, &args, &[]);
         let token = std::fs::read_to_string(&file).unwrap().trim().to_owned();
         Guarded { server, token, _folder: folder }
     }
 
     fn play(&self, scenario: &str) -> Child {
-        let mut node = Command::new("node");
-        node.args(["run.mjs", scenario, &self.server.url, &self.token]).arg(shots()).current_dir(scenarios());
-        node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        node.spawn().unwrap_or_else(|error| panic!("node: {error}; install the Debian package nodejs"))
+        let mut command = Command::new("node");
+        command
+            .args(["run.mjs", scenario, &self.server.url, &self.token])
+            .arg(shots())
+            .current_dir(node::folder("browser", FILES));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.spawn().unwrap_or_else(|error| panic!("node: {error}; install the Debian package nodejs"))
     }
 
     /// Plays a scenario to its end; what it asks for meanwhile is done to the server.
@@ -186,4 +170,14 @@ fn what_others_wrote_is_shown_and_never_run() {
 #[test]
 fn pages_are_read_and_forms_are_sent_without_scripts() {
     Guarded::start().plays("without_scripts");
+}
+
+#[test]
+fn a_stranger_fills_a_public_form_mends_it_and_follows_it_to_the_end() {
+    Guarded::start().plays("public_form");
+}
+
+#[test]
+fn a_public_form_works_without_scripts_and_runs_nothing_that_was_typed() {
+    Guarded::start().plays("public_form_without_scripts");
 }

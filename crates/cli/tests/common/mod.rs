@@ -1,5 +1,6 @@
 //! The real binary: run to its end, or as a server.
 
+pub(crate) mod node;
 pub(crate) mod python;
 #[allow(clippy::duplicate_mod, reason = "the stories of the audit log's tests bring it along as well")]
 #[path = "../../../model/tests/support/shipped.rs"]
@@ -112,7 +113,15 @@ impl Server {
 
     /// Starts one with the repository's pipelines.
     pub(crate) fn with_own_pipelines() -> Server {
-        Server::start_with_own(TempDir::new().expect("a temporary folder"))
+        Server::with_own_and(&[])
+    }
+
+    /// Starts one with the repository's pipelines and more arguments.
+    pub(crate) fn with_own_and(args: &[String]) -> Server {
+        let folder = TempDir::new().expect("a temporary folder");
+        let pipelines = folder.path().join("pipelines");
+        shipped::gather(&pipelines);
+        Server::start_in(folder, &pipelines, args, &[])
     }
 
     /// Starts one with the repository's pipelines, whose door opens to this token only.

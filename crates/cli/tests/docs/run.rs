@@ -90,7 +90,8 @@ impl Place {
             .replace("0.0.0.0", "127.0.0.1")
             .replace(":8080", &format!(":{}", self.server))
             .replace(":8443", &format!(":{}", self.tls))
-            .replace(":9090", &format!(":{}", self.witness));
+            .replace(":9090", &format!(":{}", self.witness))
+            .replace(" 9090", &format!(" {}", self.witness));
         for folder in ["/etc/milepost", "/mnt/", "/var/lib/"] {
             text = text.replace(folder, &format!("{}{folder}", self.root.display()));
         }

@@ -4,5 +4,5 @@ mod crowd;
 pub(crate) mod deliveries;
 mod mail;
 pub(crate) mod mail_server;
-mod receiver;
+pub(crate) mod receiver;
 mod webhooks;

@@ -121,7 +121,7 @@ async fn receive(mut stream: TcpStream, mood: Arc<Mutex<Mood>>, requests: watch:
     let _ = stream.write_all(answer.as_bytes()).await;
 }
 
-async fn read(stream: &mut TcpStream) -> Option<(HeaderMap, Vec<u8>)> {
+pub(crate) async fn read(stream: &mut TcpStream) -> Option<(HeaderMap, Vec<u8>)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);

@@ -139,6 +139,12 @@ async fn look(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<
             let text: String = arguments.get("text");
             client.note(arguments.id(), &text, &arguments.options()).await.map(shown)
         }
+        "figures" => client.figures().await.map(shown),
+        "lanes" => {
+            let (pipeline, after): (String, Option<String>) =
+                (arguments.get("pipeline"), arguments.maybe("after"));
+            client.lanes(&pipeline, arguments.maybe("limit"), after.as_deref()).await.map(shown)
+        }
         "actions" => client.actions(arguments.id()).await.map(shown),
         "events_by_people" => {
             let after = arguments.get("after");

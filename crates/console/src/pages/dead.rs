@@ -3,7 +3,7 @@
 use app::Query;
 use askama::Template;
 use wire::Refusal;
-use wire::api::{DeadView, SubmissionView};
+use wire::api::DeadView;
 
 use super::PAGE;
 use super::rows::Rows;
@@ -25,12 +25,12 @@ struct Page {
     may: bool,
 }
 
-/// Dead letters of one state and one error code: all there are, counted by the store.
+/// Dead letters of one state whose errors differ in ids, numbers and paths alone: all there are, counted by the store.
 struct Group {
     pipeline: String,
     state: String,
     code: String,
-    /// What the newest of them says.
+    /// Their message, without what differs from one to the next.
     message: String,
     count: String,
     list: String,
@@ -57,7 +57,7 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     figures.retain(|known| name.is_empty() || *known.pipeline == *name);
     figures.sort_by_key(|known| std::cmp::Reverse(known.count));
     let more = figures.len() > GROUPS_MAX;
-    let groups = figures.iter().take(GROUPS_MAX).map(|known| group(known, &found.submissions));
+    let groups = figures.iter().take(GROUPS_MAX).map(group);
     let page = Page {
         groups: groups.collect(),
         more,
@@ -70,13 +70,16 @@ pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     visit.show(Sheet::new("Dead letters").live().typed(&visit.ask, "dead list", &route), &page)
 }
 
-fn group(known: &DeadView, newest: &[SubmissionView]) -> Group {
-    let is_one = |view: &&SubmissionView| {
-        let code = view.error.as_ref().map_or("", |error| &*error.code);
-        *view.pipeline == *known.pipeline && *view.state == *known.state && *code == *known.code
-    };
-    let message = newest.iter().find(is_one).and_then(|view| view.error.as_ref());
-    let terms = [("state", &*known.state), ("status", "dead"), ("error", &*known.code)];
+fn group(known: &DeadView) -> Group {
+    // Those without an error have no fingerprint to be found by.
+    let fingerprint =
+        Some(known.fingerprint.to_string()).filter(|_| !known.code.is_empty()).unwrap_or_default();
+    let terms = [
+        ("state", &*known.state),
+        ("status", "dead"),
+        ("error", &*known.code),
+        ("fingerprint", &*fingerprint),
+    ];
     let filter: Vec<String> = [("pipeline", &*known.pipeline)]
         .into_iter()
         .chain(terms)
@@ -87,7 +90,7 @@ fn group(known: &DeadView, newest: &[SubmissionView]) -> Group {
         pipeline: known.pipeline.to_string(),
         state: known.state.to_string(),
         code: if known.code.is_empty() { "no error".to_owned() } else { known.code.to_string() },
-        message: message.map(|error| cut(&error.message, 160)).unwrap_or_default(),
+        message: cut(&known.message, 160),
         count: number(known.count),
         list: list(&known.pipeline, &terms),
         filter: filter.join(" "),

@@ -44,7 +44,7 @@ struct Delivery {
     said: Option<Said>,
 }
 
-/// What a message says, and what was answered.
+/// The text of a message, and the answers to it.
 struct Said {
     payload: Option<Raw>,
     answers: Vec<(String, Raw)>,

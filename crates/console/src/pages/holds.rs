@@ -1,15 +1,15 @@
 //! Holds: what is stopped, by whom, why and until when; placing and releasing them.
 
 use askama::Template;
-use wire::api::{HoldBody, HoldView};
-use wire::{Millis, Refusal, Role};
+use wire::api::{HoldBody, HoldView, PipelineView};
+use wire::{Millis, Refusal, Role, Status};
 
 use crate::answer::Answer;
 use crate::ask::Visit;
 use crate::fields::Fields;
 use crate::layout::Sheet;
 use crate::look::Eye;
-use crate::parts::{Id, Link, When, list, pipeline_page};
+use crate::parts::{Id, Link, When, list, number, pipeline_page};
 
 #[derive(Template)]
 #[template(path = "holds.html")]
@@ -30,6 +30,8 @@ pub(super) struct Hold {
     pub(super) submission: Option<Id>,
     pub(super) conditions: Vec<String>,
     pub(super) covers: String,
+    /// The number that it covers, where the store counts those.
+    pub(super) count: String,
     pub(super) reason: String,
     pub(super) owner: String,
     pub(super) since: When,
@@ -39,8 +41,10 @@ pub(super) struct Hold {
 pub(crate) async fn show(visit: Visit) -> Result<Answer, Refusal> {
     let (query, eye) = (visit.ask.query(), visit.eye());
     let holds = visit.app.holds().await?.holds;
+    let pipelines = visit.app.pipelines().await?.pipelines;
+    let counted = |view: &HoldView| Hold { count: count(view, &pipelines), ..hold(&eye, view) };
     let page = Page {
-        holds: holds.iter().map(|view| hold(&eye, view)).collect(),
+        holds: holds.iter().map(counted).collect(),
         may: visit.app.visitor().caller.role == Role::Admin,
         pipelines: visit.app.names().iter().map(|name| name.to_string()).collect(),
         submission: query.get("submission").unwrap_or_default().to_owned(),
@@ -66,12 +70,22 @@ pub(super) fn hold(eye: &Eye, view: &HoldView) -> Hold {
                 &[&covers[..], &[("status", "open")]].concat(),
             ),
         },
+        count: String::new(),
         conditions: terms.iter().map(|(key, value)| format!("{key}: {value}")).collect(),
         reason: view.reason.clone(),
         owner: view.owner.name.to_string(),
         since: eye.when(view.created_at),
         until: eye.when_if(view.expires_at),
     }
+}
+
+/// Returns how many a hold covers that is for a whole pipeline. By labels and lanes nothing is counted.
+fn count(hold: &HoldView, pipelines: &[PipelineView]) -> String {
+    let is_narrowed = !hold.labels.is_empty() || hold.lane.is_some() || hold.submission.is_some();
+    let of = |view: &&PipelineView| hold.pipeline.as_deref().is_none_or(|name| name == &*view.name);
+    let counts = pipelines.iter().filter(of).flat_map(|view| &view.states).flat_map(|state| &state.counts);
+    let open = counts.filter(|count| count.status == Status::Open).map(|count| count.count).sum();
+    if is_narrowed { String::new() } else { number(open) }
 }
 
 /// Places a hold as its form says.

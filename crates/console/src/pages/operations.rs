@@ -118,6 +118,7 @@ fn written(asked: &Asked) -> String {
     terms.extend(text("parent", asked.parent.map(|id| id.to_string())));
     terms.extend(text("lane", asked.lane.as_ref().map(Name::to_string)));
     terms.extend(text("error", asked.error.as_ref().map(Name::to_string)));
+    terms.extend(text("fingerprint", asked.fingerprint.map(|wanted| wanted.to_string())));
     terms.extend(asked.labels.iter().map(|(label, value)| term(&format!("label.{label}"), value)));
     terms.extend(text("before", asked.created_before.map(|at| at.to_string())));
     terms.extend(text("after", asked.created_after.map(|at| at.to_string())));
@@ -232,6 +233,7 @@ fn body(visit: &Visit, form: &Fields, dry_run: bool) -> Result<OperationBody, Re
             lane: query.lane,
             labels: query.labels,
             error: query.narrowed.error,
+            fingerprint: query.narrowed.fingerprint,
             worker: query.narrowed.worker,
             entered_before: query.narrowed.entered_before,
             created_after: query.created_after,

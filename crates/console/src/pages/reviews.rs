@@ -31,7 +31,7 @@ struct Page {
     here: String,
 }
 
-/// What somebody must know to decide.
+/// The facts that somebody must know to decide.
 struct Card {
     row: Row,
     id: SubmissionId,
@@ -43,7 +43,7 @@ struct Card {
     assigned: Option<Assigned>,
     /// The sentences about those who have agreed so far.
     approvals: Vec<String>,
-    /// What people decided and wrote before, the newest first.
+    /// The decisions and notes of people before, the newest first.
     decided: Vec<Moment>,
     due: Option<When>,
     late: bool,

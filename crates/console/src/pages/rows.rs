@@ -95,6 +95,7 @@ fn about(eye: &Eye, view: &SubmissionView) -> (String, bool) {
             Some(held) => format!("{} reviews it", held.to),
             None => "waits for a person".to_owned(),
         },
+        ("guard", _) => "waits until a condition holds".to_owned(),
         ("line", _) => "waits in its lane".to_owned(),
         ("key", _) => "waits for its key".to_owned(),
         ("children", _) => format!("waits for {} of {} children", view.children.open, view.children.total),

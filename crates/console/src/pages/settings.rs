@@ -1,4 +1,4 @@
-//! What a reader sets for themselves: light or dark, and the zone of times.
+//! The settings of a reader: light or dark, and the zone of times.
 
 use askama::Template;
 use wire::Refusal;

@@ -31,7 +31,7 @@ struct Page {
     next: String,
     first: String,
     export: String,
-    /// What can be done to many, for whoever may.
+    /// The deeds that can be done to many, for whoever may.
     deeds: Vec<Link>,
     all_of: String,
     is_narrowed: bool,

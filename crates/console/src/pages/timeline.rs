@@ -1,4 +1,4 @@
-//! What happened to a submission, as its page tells it.
+//! The timeline of a submission, as its page tells it.
 
 use wire::api::EventView;
 use wire::event::Kind;
@@ -24,10 +24,10 @@ pub(crate) struct Moment {
     pub(crate) after: String,
     pub(crate) attempt: u32,
     pub(crate) error: String,
-    /// What a person wrote.
+    /// The words that a person wrote.
     pub(crate) note: String,
     pub(crate) metadata: Option<Raw>,
-    /// What an amendment changed.
+    /// The members that an amendment changed.
     pub(crate) changed: Vec<Changed>,
     pub(crate) notified: Vec<Notice>,
 }

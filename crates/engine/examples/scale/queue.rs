@@ -99,6 +99,7 @@ impl Queues {
             max: claims.max,
             arriving: false,
             only: None,
+            lease: None,
         };
         match self.timed(Ask::Claim(claim)) {
             (Output::Tasks(granted), took) => (granted.iter().map(|task| task.token).collect(), took),

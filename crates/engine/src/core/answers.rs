@@ -73,6 +73,11 @@ impl Commit<'_> {
         })
     }
 
+    /// Returns the latest time that is certain to have come.
+    fn certain(&self) -> Time {
+        self.trust.known().unwrap_or(self.now)
+    }
+
     /// Keeps an answer to be given again.
     pub(super) fn keep(&mut self, once: &Once, answered: &Answered) {
         let text =
@@ -81,23 +86,24 @@ impl Commit<'_> {
         // Seen by a repeat later in the same batch.
         self.taken.answers.insert(once.key.clone(), body.clone());
         *self.kept.entry(once.key.subject.clone()).or_default() += 1;
-        let expires_at = self.now.plus(ONCE_FOR);
+        // By the clock in doubt it might be gone tomorrow, or be kept for months.
+        let expires_at = self.certain().plus(ONCE_FOR);
         self.changes.answers.push(AnswerChange { key: once.key.clone(), body, expires_at });
     }
 
     /// Checks that one more answer may be kept.
     pub(super) fn check_answers(&self, once: &Once) -> Result<(), Refusal> {
         let Some(most) = once.most else { return Ok(()) };
-        let (subject, answers) = (&once.key.subject, self.answers());
+        let (subject, answers, certain) = (&once.key.subject, self.answers(), self.certain());
         let here = self.kept.get(subject).copied().unwrap_or_default();
-        if answers.count(subject, self.now) + here < most {
+        if answers.count(subject, certain) + here < most {
             return Ok(());
         }
         let message = format!(
             "{most} answers to an Idempotency-Key are kept for you already, which is one subject's share of a day; send \
              fewer keys, or wait"
         );
-        let seconds = answers.frees_in(subject, self.now).millis().div_ceil(1_000);
+        let seconds = answers.frees_in(subject, certain).millis().div_ceil(1_000);
         Err(Refusal::new(Code::RateLimited, message).with("retry_after_s", seconds).with("max", most))
     }
 }

@@ -96,7 +96,7 @@ impl Commit<'_> {
 }
 
 fn command(claim: &ClaimMany) -> Command {
-    Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone() })
+    Command::Claim(Claim { worker: claim.worker.clone(), tasks: claim.tasks.clone(), lease: claim.lease })
 }
 
 fn wants(claim: &ClaimMany, row: &Submission) -> bool {

@@ -12,7 +12,9 @@ use model::decide::{Answer, Current, Decision};
 use model::event::Kind;
 use model::schema::Tank;
 use model::submission::Wait;
-use model::{Code, Command, Documents, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time};
+use model::{
+    Code, Command, Documents, Links, Millis, Name, Pipeline, Refusal, Submission, SubmissionId, Time,
+};
 use store::{Changes, DocumentChange, IdMap, LaneKey, RowChange, Stored, Taken};
 
 use super::answers::{Kept, KeptAnswers};
@@ -36,6 +38,7 @@ pub(super) struct Rules<'a> {
     pub(super) holds: &'a InForce,
     pub(super) decide: Decide,
     pub(super) secret: [u8; 32],
+    pub(super) links: Option<&'a Arc<Links>>,
     pub(super) answers: &'a KeptAnswers,
 }
 
@@ -286,6 +289,10 @@ impl<'a> Commit<'a> {
 
     pub(super) fn secret(&self) -> [u8; 32] {
         self.rules.secret
+    }
+
+    pub(super) fn links(&self) -> Option<Arc<Links>> {
+        self.rules.links.cloned()
     }
 
     pub(super) fn submit(&mut self, admission: &Arc<Admission>, seed: [u8; 32]) -> Reply {

@@ -47,6 +47,9 @@ pub struct Server {
     /// The tasks that workers have asked the server for and no pipeline has, who asked, and when.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub asked_in_vain: BTreeMap<Name, (Name, Time)>,
+    /// The time at which the server last found its checkpoint of the audit log to be the newest, or published one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<Time>,
 }
 
 impl Server {

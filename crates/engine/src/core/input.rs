@@ -8,8 +8,8 @@ use model::entry::EntryChange;
 use model::submission::{Attempts, Wait};
 use model::token::Bits;
 use model::{
-    Caller, Code, Command, Digest, Documents, LeaseToken, Name, Pipeline, Refusal, Status, Submission,
-    SubmissionId, Time,
+    Caller, Code, Command, Digest, Documents, LeaseToken, Millis, Name, Pipeline, Refusal, Status,
+    Submission, SubmissionId, Time,
 };
 use serde::{Deserialize, Serialize};
 use store::RequestKey;
@@ -185,6 +185,8 @@ pub struct ClaimMany {
     pub arriving: bool,
     /// The only submission wanted, wherever it stands among the first in its queue.
     pub only: Option<SubmissionId>,
+    /// The time the leases are to be good without a renewal; none: as each state says.
+    pub lease: Option<Millis>,
 }
 
 #[derive(Debug, Clone)]

@@ -51,7 +51,7 @@ use std::sync::Arc;
 
 use model::admit::Admission;
 use model::decide::{Current, Decision};
-use model::{Code, Command, Context, Name, Pipeline, Refusal, Submission, Time};
+use model::{Code, Command, Context, Links, Name, Pipeline, Refusal, Submission, Time};
 use store::{LaneKey, LimitKey, OpenKey, Store, Stored, Take};
 
 use crate::holds::Holds;
@@ -85,6 +85,7 @@ pub struct Core {
     pipelines: Pipelines,
     holds: Holds,
     secret: [u8; 32],
+    links: Option<Arc<Links>>,
     decide: Decide,
     /// Since when the store has answered; `None` while it does not.
     reachable_since: Option<Time>,
@@ -139,6 +140,7 @@ impl Core {
             pipelines,
             holds,
             secret,
+            links: None,
             decide: model::decide,
             reachable_since: None,
             epoch: None,
@@ -154,6 +156,13 @@ impl Core {
     #[must_use]
     pub fn watching_the_clock(mut self, trust: Trust) -> Self {
         self.trust = trust;
+        self
+    }
+
+    /// Tells the addresses that messages name.
+    #[must_use]
+    pub fn with_links(mut self, links: Option<Arc<Links>>) -> Self {
+        self.links = links;
         self
     }
 
@@ -273,6 +282,7 @@ impl Core {
         };
         let limits = |row: &Submission| version(row).map_or(Vec::new(), |pipeline| limits_of(pipeline, row));
         let arrival = |received: &store::Received| door.arrival(received);
+        let certain = |now: Time| self.trust.certain(now);
         let holds = self.holds.current();
         let mut take = Take {
             documents: &wants_documents,
@@ -280,14 +290,15 @@ impl Core {
             leaves_lane: &leaves_lane,
             limits: &limits,
             arrival: &arrival,
+            certain: &certain,
             ..plan.take(due)
         };
         if holds.next_expiry().is_some() {
             // A hold that ends by itself goes on record.
             take.registry.push(administered::count_key().raw());
         }
-        let (decide, secret, answers) = (self.decide, self.secret, &self.answers);
-        let rules = Rules { versions: &versions, holds: &holds, decide, secret, answers };
+        let (decide, secret, answers, links) = (self.decide, self.secret, &self.answers, self.links.as_ref());
+        let rules = Rules { versions: &versions, holds: &holds, decide, secret, links, answers };
         let mut decided = None;
         let committed = self.store.transact(&take, &mut |taken| {
             let epoch = epoch::of(&taken);
@@ -345,8 +356,8 @@ impl Core {
         }
         self.epoch = Some(news.epoch);
         self.arrivals = Some((news.now, news.arrivals));
-        self.answers.add(&news.kept, news.now);
         self.trust = news.trust.clone();
+        self.answers.add(&news.kept, self.trust.known().unwrap_or(news.now));
     }
 
     fn failed(&mut self, inputs: usize, error: &store::Error, step: &mut Step) {

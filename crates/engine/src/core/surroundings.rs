@@ -44,6 +44,7 @@ impl Commit<'_> {
             seed,
             tank: self.tank.clone(),
             pseudonyms: self.secret(),
+            links: self.links(),
         }
     }
 

@@ -141,6 +141,13 @@ impl Trust {
         self.known
     }
 
+    /// Returns the latest time that is certain to have come when the store tells a time.
+    pub(super) fn certain(&self, now: Time) -> Time {
+        let mut trust = self.clone();
+        trust.see(now);
+        trust.known.unwrap_or(now)
+    }
+
     /// The store tells a time.
     pub(super) fn see(&mut self, now: Time) {
         if !self.watches {

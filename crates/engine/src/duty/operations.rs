@@ -50,7 +50,7 @@ fn chunk(look: Look<'_>, operation: &Operation) -> Result<Chunk, store::Error> {
 fn query(operation: &Operation) -> Query {
     let Filter { pipeline, state, status, investigation, parent, lane, labels, .. } =
         operation.filter.clone();
-    let Filter { error, created_before, created_after, entered_before, worker, .. } =
+    let Filter { error, fingerprint, created_before, created_after, entered_before, worker, .. } =
         operation.filter.clone();
     Query {
         pipeline: Some(pipeline),
@@ -62,7 +62,7 @@ fn query(operation: &Operation) -> Query {
         labels,
         created_before,
         created_after,
-        narrowed: Narrowed { entered_before, error, worker },
+        narrowed: Narrowed { entered_before, error, fingerprint, worker },
         after: operation.after,
         limit: CHUNK_MAX,
         ..Query::default()

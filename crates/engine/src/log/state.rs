@@ -95,16 +95,21 @@ impl LogState {
         self.size.send_replace(size);
     }
 
+    pub(crate) fn published_at(&self) -> Option<Time> {
+        self.told().published_at
+    }
+
     pub(crate) fn standing(&self) -> Standing {
         self.told().standing.clone()
     }
 
     /// Says so once, when it changes.
     pub(crate) fn stands(&self, standing: Standing) {
-        let mut told = self.told();
-        if told.standing == standing {
+        let before = std::mem::replace(&mut self.told().standing, standing.clone());
+        if before == standing {
             return;
         }
+        // Not while it is locked: whoever asks how the server is would wait for whoever reads what is logged.
         match &standing {
             Standing::Running => tracing::info!("the audit log goes on"),
             Standing::Refused { reason, .. } => {
@@ -112,24 +117,22 @@ impl LogState {
             }
             Standing::Failing(reason) => tracing::warn!(reason, "the audit log cannot be published now"),
         }
-        told.standing = standing;
     }
 
     pub(crate) fn witness(&self, name: &str, outcome: Result<u64, String>) {
-        let mut told = self.told();
-        let report = told.witnesses.entry(name.to_owned()).or_insert_with(|| WitnessReport {
-            name: name.to_owned(),
-            cosigned: None,
-            missing: None,
-        });
-        match outcome {
-            Ok(size) => (report.cosigned, report.missing) = (Some(size), None),
-            Err(reason) => {
-                if report.missing.as_ref() != Some(&reason) {
-                    tracing::warn!(witness = name, reason, "a witness does not cosign the audit log");
-                }
-                report.missing = Some(reason);
-            }
+        let missing = outcome.as_ref().err().cloned();
+        let before = {
+            let mut told = self.told();
+            let report = told.witnesses.entry(name.to_owned()).or_insert_with(|| WitnessReport {
+                name: name.to_owned(),
+                cosigned: None,
+                missing: None,
+            });
+            report.cosigned = outcome.ok().or(report.cosigned);
+            std::mem::replace(&mut report.missing, missing.clone())
+        };
+        if let Some(reason) = missing.filter(|reason| before.as_ref() != Some(reason)) {
+            tracing::warn!(witness = name, reason, "a witness does not cosign the audit log");
         }
     }
 

@@ -86,6 +86,7 @@ impl Engine {
             seen_at: self.started_at,
             polled: self.own_polls().known,
             asked_in_vain: self.own_polls().unknown,
+            published_at: self.published_at(),
         }
     }
 

@@ -49,6 +49,21 @@ impl Engine {
         Ok(polls)
     }
 
+    /// Returns when the newest checkpoint of the audit log was published, whichever server did it; none: by none since those
+    /// that run started, or there is no log.
+    pub async fn checkpoint_at(&self) -> Result<Option<Time>, Refusal> {
+        let mut times: Vec<Option<Time>> = vec![self.published_at()];
+        if self.store.is_shared() {
+            let servers = self.read(core::servers).await?;
+            times.extend(servers.into_iter().map(|server| server.published_at));
+        }
+        Ok(times.into_iter().flatten().max())
+    }
+
+    pub(super) fn published_at(&self) -> Option<Time> {
+        self.log.as_ref().and_then(|log| log.published_at())
+    }
+
     pub(super) fn own_polls(&self) -> Polls {
         self.hints.polled(self.now())
     }

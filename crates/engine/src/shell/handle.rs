@@ -1,14 +1,14 @@
 //! The engine as its callers see it.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use model::command::{Acknowledge, Act, Amend, Note, Redrive, Review};
-use model::entry::EntryChange;
-use model::{Caller, Code, Command, LeaseToken, Millis, Name, Pipeline, Refusal, SubmissionId, Time, Trace};
+use model::{Caller, Code, Links, Millis, Name, Pipeline, Refusal, Time, Trace};
 use store::{Changes, Store, Take};
 use thiserror::Error;
 use tokio::sync::{Semaphore, oneshot, watch};
+use wire::receipt::ReceiptKey;
 
 use super::background::Aside;
 use super::duties::Duties;
@@ -17,11 +17,9 @@ use super::queue::{QueueReport, Queues, Request};
 use super::thread::{Condition, Thread};
 use crate::bounds::Part;
 use crate::clock;
-use crate::core::{
-    Answered, Ask, Asker, Core, Cursor, CursorName, Input, MoveCursor, Once, Output, Reply, Tally, Trust,
-};
+use crate::core::{Answered, Ask, Asker, Core, Input, Output, Reply, Tally, Trust};
 use crate::duty::{Duty, Flow, Housekeeping, Levels, Log, Operations, Presence, Schedules, Sweep};
-use crate::holds::{Hold, Holds, InForce};
+use crate::holds::{Holds, InForce};
 use crate::log::{Follower, KeyFile, KeyFileError, LogOptions, LogState};
 use crate::metrics::{Metrics, Recorder};
 use crate::pipelines::{LoadError, PayloadChecks, Pipelines, VERSIONS_MAX};
@@ -62,6 +60,10 @@ pub struct Options {
     pub payload_checks: PayloadChecks,
     /// The options for publishing the audit log; `None`: it is not published.
     pub log: Option<LogOptions>,
+    /// The address of the server as people reach it, for messages; `None`: they name no address.
+    pub base_url: Option<String>,
+    /// The pipelines that have public pages.
+    pub public: BTreeSet<Name>,
 }
 
 /// A running engine. Cloning it is cheap; all clones are the same engine.
@@ -92,6 +94,7 @@ pub struct Engine {
     /// In whose name this handle asks.
     by: Option<Caller>,
     secret: Hidden,
+    links: Option<Arc<Links>>,
     /// The part that whoever asks through this handle may use of what is bounded.
     part: Part,
 }
@@ -118,7 +121,10 @@ impl Engine {
         let hints = Arc::new(Hints::new(trust.known()));
         let secret = secret(&*store)?;
         let mut core = Core::new(store.clone(), pipelines.clone(), holds.clone(), secret);
-        core = core.watching_the_clock(trust);
+        let receipts = ReceiptKey::new(secret_for(ReceiptKey::PURPOSE, &secret));
+        let links = options.base_url.as_deref();
+        let links = links.map(|base| Arc::new(Links::new(base, options.public.clone(), receipts)));
+        core = core.watching_the_clock(trust).with_links(links.clone());
         if let Some(decide) = options.decide {
             core = core.with_decide(decide);
         }
@@ -148,6 +154,7 @@ impl Engine {
             hurried: Arc::new(watch::Sender::new(false)),
             by: None,
             secret: Hidden(secret),
+            links,
             part: Part::Whole,
         };
         let others = engine.store.is_shared().then(|| engine.store.clone());
@@ -198,7 +205,19 @@ impl Engine {
     /// A secret for one purpose, the same on all servers over the store and after a restart.
     #[must_use]
     pub fn secret_for(&self, purpose: &str) -> [u8; 32] {
-        model::Digest::of_parts(&[b"secret for\0", purpose.as_bytes(), b"\0", &self.secret.0]).0
+        secret_for(purpose, &self.secret.0)
+    }
+
+    /// Returns the addresses by which people find submissions, where the server was told its own.
+    #[must_use]
+    pub fn links(&self) -> Option<&Links> {
+        self.links.as_deref()
+    }
+
+    /// Returns the key of the deployment's receipts.
+    #[must_use]
+    pub fn receipts(&self) -> ReceiptKey {
+        ReceiptKey::new(self.secret_for(ReceiptKey::PURPOSE))
     }
 
     /// Passes on what other servers over the same store say.
@@ -265,77 +284,6 @@ impl Engine {
             }
             Err(_) => Err(Refusal::new(Code::Internal, "the read did not end as it should")),
         }
-    }
-
-    pub async fn act(&self, id: SubmissionId, act: Act, once: Option<Once>) -> Result<Answered, Refusal> {
-        submission(self.ask(Input::from(Ask::Tell(id, Command::Act(act))).once(once)).await?)
-    }
-
-    pub async fn amend(
-        &self,
-        id: SubmissionId,
-        amend: Amend,
-        once: Option<Once>,
-    ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input::from(Ask::Tell(id, Command::Amend(amend))).once(once)).await?)
-    }
-
-    /// Sets a dead letter going again.
-    pub async fn redrive(&self, id: SubmissionId, redrive: Redrive) -> Result<Answered, Refusal> {
-        submission(self.ask(Ask::Tell(id, Command::Redrive(redrive)).into()).await?)
-    }
-
-    /// Says that somebody has looked into how a submission ended.
-    pub async fn acknowledge(
-        &self,
-        id: SubmissionId,
-        acknowledge: Acknowledge,
-        once: Option<Once>,
-    ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input::from(Ask::Tell(id, Command::Acknowledge(acknowledge))).once(once)).await?)
-    }
-
-    /// Disposes of a review.
-    pub async fn review(
-        &self,
-        id: SubmissionId,
-        review: Review,
-        once: Option<Once>,
-    ) -> Result<Answered, Refusal> {
-        submission(self.ask(Input::from(Ask::Tell(id, Command::Review(review))).once(once)).await?)
-    }
-
-    /// Writes a note.
-    pub async fn note(&self, id: SubmissionId, note: Note, once: Option<Once>) -> Result<Answered, Refusal> {
-        submission(self.ask(Input::from(Ask::Tell(id, Command::Note(note))).once(once)).await?)
-    }
-
-    pub async fn hold(&self, hold: Hold) -> Result<Hold, Refusal> {
-        held(self.ask(Ask::Hold(Box::new(hold)).into()).await?)
-    }
-
-    pub async fn release(&self, id: &str) -> Result<Hold, Refusal> {
-        held(self.ask(Ask::Release(id.into()).into()).await?)
-    }
-
-    /// Moves the position of a named reader of the feed.
-    pub async fn move_cursor(&self, cursor: MoveCursor) -> Result<Cursor, Refusal> {
-        cursor_of(self.ask(Ask::MoveCursor(cursor).into()).await?)
-    }
-
-    /// Lets go of the position of a named reader of the feed.
-    pub async fn drop_cursor(&self, cursor: CursorName) -> Result<Cursor, Refusal> {
-        cursor_of(self.ask(Ask::DropCursor(cursor).into()).await?)
-    }
-
-    /// Changes an entry of a system, if it is what is expected.
-    pub async fn put_entry(&self, change: EntryChange) -> Result<(), Refusal> {
-        self.ask(Ask::PutEntry(Box::new(change)).into()).await.map(|_| ())
-    }
-
-    /// Settles or renews a lease.
-    pub async fn settle(&self, token: LeaseToken, command: Command) -> Reply {
-        self.ask(Ask::Tell(token.submission, command).into()).await
     }
 
     /// A receiver of the newest event's position: a hint that something happened.
@@ -427,20 +375,6 @@ pub(super) fn submission(output: Output) -> Result<Answered, Refusal> {
     }
 }
 
-fn cursor_of(output: Output) -> Result<Cursor, Refusal> {
-    match output {
-        Output::Cursor(cursor) => Ok(cursor),
-        _ => Err(unexpected()),
-    }
-}
-
-fn held(output: Output) -> Result<Hold, Refusal> {
-    match output {
-        Output::Hold(hold) => Ok(*hold),
-        _ => Err(unexpected()),
-    }
-}
-
 pub(super) fn unexpected() -> Refusal {
     Refusal::new(Code::Internal, "the engine gave an answer of another kind than was asked for")
 }
@@ -454,6 +388,10 @@ fn load_holds(store: &dyn Store) -> Result<Holds, StartError> {
 fn log_state(options: &LogOptions) -> Result<Arc<LogState>, KeyFileError> {
     let (keys, origin) = KeyFile::open(&options.key, options.origin.as_deref())?;
     Ok(Arc::new(LogState::new(origin, keys, options)))
+}
+
+fn secret_for(purpose: &str, secret: &[u8; 32]) -> [u8; 32] {
+    model::Digest::of_parts(&[b"secret for\0", purpose.as_bytes(), b"\0", secret]).0
 }
 
 /// The secret that pseudonyms are made with.

@@ -151,13 +151,15 @@ impl Hints {
 
     /// Takes the core's judgement of the clock. The first doubt, or its end, is logged.
     pub(super) fn watched(&self, known: Time, doubt: Option<Doubt>) {
-        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        match (&watched.doubt, &doubt) {
+        let now = Watched { known: Some(known), at: clock::instant(), doubt };
+        let before =
+            std::mem::replace(&mut *self.watched.lock().unwrap_or_else(PoisonError::into_inner), now);
+        // Not while it is locked: whoever asks how the server is would wait for whoever reads the log.
+        match (before.doubt, doubt) {
             (None, Some(doubt)) => tracing::warn!("the clock is in doubt: {doubt}"),
             (Some(_), None) => tracing::info!("the clock is believed again"),
             _ => {}
         }
-        *watched = Watched { known: Some(known), at: clock::instant(), doubt };
     }
 
     pub(super) fn doubt(&self) -> Option<Doubt> {

@@ -1,5 +1,6 @@
 //! The shell around the core: one thread that commits, queues before it, and those who wait after it.
 
+mod asks;
 mod background;
 mod children;
 mod claims;

@@ -334,6 +334,7 @@ mod tests {
             max: 1,
             arriving: false,
             only: None,
+            lease: None,
         })
     }
 
@@ -423,7 +424,16 @@ mod tests {
 
     fn wanting(task: &str, max: usize) -> ClaimMany {
         let (tasks, pipelines, labels) = (vec![task.into()], Vec::new(), BTreeMap::new());
-        ClaimMany { worker: "w".into(), tasks, pipelines, labels, max, arriving: false, only: None }
+        ClaimMany {
+            worker: "w".into(),
+            tasks,
+            pipelines,
+            labels,
+            max,
+            arriving: false,
+            only: None,
+            lease: None,
+        }
     }
 
     /// Returns whether each claim of the next batch looks at its queue, and what the claim asks for.

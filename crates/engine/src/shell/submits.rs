@@ -82,6 +82,14 @@ impl Engine {
         answers.into_iter().map(|answer| answer.expect("each was refused or asked for")).collect()
     }
 
+    /// Checks whether an application would be admitted, and submits nothing. Of what the store knows nothing is said: a key
+    /// may be taken when it is submitted.
+    pub async fn check_application(&self, pipeline: &str, application: Application) -> Result<(), Refusal> {
+        let pipeline = self.in_force(pipeline)?;
+        let mut admissions = self.admissions(&pipeline, vec![application]).await;
+        admissions.pop().expect("one application, one answer").map(drop)
+    }
+
     /// Tells whether a caller may know the open submission a refusal names, and what it says of the payload: of
     /// submissions that are not theirs they learn that a key is taken, and nothing else.
     async fn may_be_told(&self, refusal: &Refusal, within: Within<'_>) -> bool {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::core::{
-    Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Operation, OperationStatus, Output, Reply, Step,
+    Ask, ClaimMany, Core, Deed, Filter, Granted, Input, Once, Operation, OperationStatus, Output, Reply, Step,
 };
 use engine::{Hold, Holds, Pipelines};
 use model::admit::{Admission, Application, Door, admit};
@@ -83,6 +83,7 @@ pub(crate) fn claim(max: usize) -> ClaimMany {
         max,
         arriving: false,
         only: None,
+        lease: None,
     }
 }
 
@@ -134,6 +135,16 @@ impl Machine {
                     .into(),
             )),
         )
+    }
+
+    /// Submits under a key that makes a repeat get the same answer.
+    pub(crate) fn submit_once(&mut self, pipeline: &str, payload: &str, once: Once) -> SubmissionId {
+        let pipeline = self.pipelines.current().in_force(pipeline).unwrap().clone();
+        let mut application = application("");
+        application.payload = Json::parse(payload).unwrap();
+        let fuel = &mut model::schema::Fuel::whole();
+        let ask = Ask::Submit(model::admit::admit_any(&pipeline, application, fuel).unwrap().into());
+        id_of(&self.one(Input::from(ask).once(Some(once))))
     }
 
     /// Steps until nothing is owed.

@@ -34,6 +34,7 @@ pub(super) fn decide(
     };
     let task = pipeline.wanted_task(row);
     let queued_at = Some(pipeline.ageing.ready_at(*rank, row.priority));
+    let span = claim.lease.unwrap_or(task.lease);
     let mut row = row.clone();
     row.lease_no += 1;
     let lease = Lease {
@@ -41,10 +42,10 @@ pub(super) fn decide(
         worker: claim.worker.clone(),
         no: row.lease_no,
         bits: Chance::new(context.seed).bits(),
-        span: task.lease,
+        span,
         granted_at: context.now,
         queued_at,
-        expires_at: context.now.plus(task.lease),
+        expires_at: context.now.plus(span),
         times_out_at: task.timeout.map(|timeout| context.now.plus(timeout)),
         slots,
         progress: None,

@@ -103,7 +103,7 @@ impl Walk<'_> {
 
     /// In the queue of its task, from now on.
     pub(super) fn queued(&self, task: &Task, priority: i64) -> Wait {
-        let rank = self.pipeline.ageing.rank(self.context.now, priority);
+        let rank = self.pipeline.ageing.rank(self.queued_at, priority);
         Wait::Worker { task: task.name.clone(), rank }
     }
 

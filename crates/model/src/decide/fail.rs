@@ -4,13 +4,14 @@ use super::cause::Step;
 use super::guard_view::Moment;
 use super::moves::Walk;
 use super::settle::fenced;
+use super::snooze::SNOOZE_MAX;
 use super::{Answer, Current, Decision};
 use crate::command::Fail;
 use crate::context::{Chance, Context};
 use crate::digest::Digest;
 use crate::event::Change;
 use crate::pipeline::{Backoff, Choice, Edge, Every, Kind, Pipeline, RetryRule, Times};
-use crate::refusal::Refusal;
+use crate::refusal::{Code, Refusal};
 use crate::submission::{Failure, Kept, Status};
 use crate::time::Millis;
 
@@ -28,25 +29,38 @@ pub(super) fn decide(
     context: &Context,
 ) -> Result<Decision, Refusal> {
     fenced(current, fail.token, digest(fail), context, |settlement| {
+        if fail.after.is_some_and(|after| after > SNOOZE_MAX) {
+            let message = format!("`retry_after` is at most {SNOOZE_MAX}");
+            return Err(Refusal::new(Code::InvalidRequest, message));
+        }
         let mut walk = Walk::new(pipeline, current, context);
         let step = Step::by(settlement.worker(), settlement.right());
-        attempt_failed(&mut walk, &fail.failure, fail.retryable, step);
+        let again = if fail.retryable { Again::After(fail.after) } else { Again::Never };
+        attempt_failed(&mut walk, &fail.failure, again, step);
         Ok(walk.done(Answer::Done))
     })
 }
 
+/// The word about another attempt of whoever saw one fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    Never,
+    /// As often as the rule allows; after this pause where one is given.
+    After(Option<Millis>),
+}
+
 /// An attempt failed, by its worker's word or because its time ran out.
-pub(super) fn attempt_failed<'s>(walk: &mut Walk<'_>, failure: &'s Failure, retryable: bool, step: Step<'s>) {
+pub(super) fn attempt_failed<'s>(walk: &mut Walk<'_>, failure: &'s Failure, again: Again, step: Step<'s>) {
     let task = walk.pipeline.wanted_task(walk.row());
     let (counted, rule) = task.retry.rule_for(&failure.code);
     let failed = walk.row().failures.get(counted).copied().unwrap_or(0);
-    let again = retryable
-        && match rule.times {
-            Times::Forever => true,
-            Times::AtMost(times) => failed < times,
-        };
-    if again {
-        let until = walk.context.now.plus(delay(rule, failed, &mut walk.chance));
+    let is_allowed = match rule.times {
+        Times::Forever => true,
+        Times::AtMost(times) => failed < times,
+    };
+    if let (Again::After(pause), true) = (again, is_allowed) {
+        let pause = pause.unwrap_or_else(|| delay(rule, failed, &mut walk.chance));
+        let until = walk.context.now.plus(pause);
         let change = Change::Retried { error: failure.clone(), rule: counted.into(), until };
         return walk.note(change, &"retry".into(), step);
     }
@@ -154,7 +168,9 @@ fn delay(rule: &RetryRule, failed: u32, chance: &mut Chance) -> Millis {
 fn digest(fail: &Fail) -> Digest {
     let failure = &fail.failure;
     let again: &[u8] = if fail.retryable { b"again" } else { b"never" };
-    let parts: [&[u8]; 6] =
-        [b"fail\0", failure.code.as_bytes(), b"\0", failure.message.as_bytes(), b"\0", again];
+    let after = fail.after.map(|after| after.millis().to_be_bytes());
+    let after: &[u8] = after.as_ref().map_or(&[], |bytes| bytes);
+    let parts: [&[u8]; 7] =
+        [b"fail\0", failure.code.as_bytes(), b"\0", failure.message.as_bytes(), b"\0", again, after];
     Digest::of_parts(&parts)
 }

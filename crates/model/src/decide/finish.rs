@@ -3,7 +3,7 @@
 use wire::api::SEALED;
 
 use super::cause::Step;
-use super::fail::{attempt_failed, bad_output};
+use super::fail::{Again, attempt_failed, bad_output};
 use super::guard_error::guard_failure;
 use super::guard_view::Moment;
 use super::moves::{Walk, only};
@@ -110,7 +110,7 @@ fn follow(mut walk: Walk<'_>, settlement: &Settlement, finish: &Finish) -> Resul
 fn refuse_output(walk: &mut Walk<'_>, settlement: &Settlement, message: &str) {
     walk.entries.clear();
     let step = Step::by(settlement.worker(), settlement.right());
-    attempt_failed(walk, &bad_output(message), true, step);
+    attempt_failed(walk, &bad_output(message), Again::After(None), step);
 }
 
 /// The reason why an output does not fit the schema that its outcome declares.

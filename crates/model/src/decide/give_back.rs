@@ -2,7 +2,7 @@
 //! the submission stands where it stood in its queue.
 
 use super::cause::Step;
-use super::fail::attempt_failed;
+use super::fail::{Again, attempt_failed};
 use super::moves::Walk;
 use super::settle::fenced;
 use super::{Answer, Current, Decision};
@@ -40,7 +40,7 @@ pub(super) fn decide(
             );
             let failure = Failure { code: "timeout".into(), message };
             let mut walk = Walk::new(pipeline, current, context);
-            attempt_failed(&mut walk, &failure, true, Step::rule());
+            attempt_failed(&mut walk, &failure, Again::After(None), Step::rule());
             return Ok(walk.done(Answer::Done));
         }
         let mut row = row.clone();

@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::evolve::evolve_documents;
 use crate::expr::{Budget, Expr, GuardError, Out, Scope};
 use crate::json::{Json, Value};
+use crate::links::Links;
 use crate::pipeline::{Edge, EdgeError, Pipeline};
 use crate::submission::{Documents, Failure, Submission};
 
@@ -43,6 +44,8 @@ pub(crate) struct Moment<'a> {
     pub(super) data: Option<&'a Json>,
     /// The event that has just happened: only messages see it.
     pub(super) event: Option<&'a Event>,
+    /// The addresses that messages name.
+    pub(super) links: Option<&'a Links>,
 }
 
 /// The values of one submission. Documents are parsed on first use and once.
@@ -150,7 +153,7 @@ impl<'a> Sight<'a> {
             "given" => row.priority_given.map_or(Value::Null, Value::from),
             "children" => children(row),
             "event" => moment.event.map_or(Value::Null, |event| happened(self.pipeline, event)),
-            "submission" => subject(self.pipeline, row),
+            "submission" => subject(self.pipeline, row, moment.links),
             _ => return None,
         })
     }
@@ -288,7 +291,8 @@ fn happened(pipeline: &Pipeline, event: &Event) -> Value {
 }
 
 /// Returns the submission that a message is about, as expressions see it.
-fn subject(pipeline: &Pipeline, row: &Submission) -> Value {
+fn subject(pipeline: &Pipeline, row: &Submission, links: Option<&Links>) -> Value {
+    let text = |text: Option<String>| Value::from(text.unwrap_or_default().as_str());
     let members = [
         ("id", Value::from(row.id.to_string().as_str())),
         ("pipeline", Value::from(&*pipeline.name)),
@@ -296,6 +300,8 @@ fn subject(pipeline: &Pipeline, row: &Submission) -> Value {
         ("version", Value::from(i64::from(pipeline.version))),
         ("status", Value::from(row.status.as_str())),
         ("key", row.key.as_deref().map_or(Value::Null, Value::from)),
+        ("link", text(links.map(|links| links.page(row.id)))),
+        ("receipt", text(links.and_then(|links| links.receipt(&pipeline.name, row.id)))),
     ];
     members.into_iter().collect()
 }

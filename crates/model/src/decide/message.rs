@@ -7,6 +7,7 @@ use super::notify::plain;
 use crate::event::Event;
 use crate::expr::{Expr, GuardError};
 use crate::json::{Json, Value};
+use crate::links::Links;
 use crate::pipeline::{Piece, Pipeline, Template};
 use crate::submission::Submission;
 
@@ -62,8 +63,18 @@ pub(super) fn webhook(pipeline: &Pipeline, event: &Event, row: &Submission) -> W
 }
 
 /// A mail whose notification has no template.
-pub(super) fn plain_mail(pipeline: &Pipeline, event: &Event, row: &Submission) -> Written {
-    Mail::new(pipeline, event, row).written()
+pub(super) fn plain_mail(
+    pipeline: &Pipeline,
+    event: &Event,
+    row: &Submission,
+    links: Option<&Links>,
+) -> Written {
+    let mut mail = Mail::new(pipeline, event, row);
+    if let Some(links) = links {
+        let link = links.receipt(&pipeline.name, row.id).unwrap_or_else(|| links.page(row.id));
+        mail.body.push_str(&format!("{link}\n"));
+    }
+    mail.written()
 }
 
 /// A mail: short and our own until a template says otherwise.

@@ -16,12 +16,18 @@ use crate::owed::{Effect, Owed, Recipient};
 use crate::pipeline::{Choice, Edge, Kind, Lane, LaneRule, OnDead, OnDuplicate, Pipeline, State};
 use crate::refusal::{Code, Refusal};
 use crate::submission::{Documents, Failure, Kept, Seat, Stand, Status, Submission, SubmissionId, Wait};
+use crate::time::{Millis, Time};
+
+/// Children may stand so far ahead in their queue: of a parent with more, those that are too many are in no order.
+const PLACES_AHEAD_MAX: Millis = Millis::from_secs(600);
 
 pub(super) struct Walk<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) context: &'a Context,
     pub(super) sight: Sight<'a>,
     pub(super) chance: Chance,
+    /// The time from which it counts in a queue that it enters.
+    pub(super) queued_at: Time,
     /// The id of a submission yet to be made, where it is given.
     pub(super) id: Option<SubmissionId>,
     row: Option<Submission>,
@@ -59,6 +65,7 @@ impl<'a> Walk<'a> {
             context,
             sight: Sight::new(pipeline, documents, context.held()),
             chance: Chance::new(context.seed),
+            queued_at: context.now,
             id: None,
             row: None,
             events: Vec::new(),
@@ -168,11 +175,24 @@ impl<'a> Walk<'a> {
     /// Makes children in the commit of what it is doing; those that are there already stay as they are.
     pub(super) fn spawn(&mut self, children: &[Admission]) {
         let before = self.children.len();
-        self.children.extend(children.iter().filter(|child| !child.is_made()).cloned());
+        for child in children.iter().filter(|child| !child.is_made()) {
+            let queued_at = self.next_place();
+            self.children.push(Admission { queued_at: Some(queued_at), ..child.clone() });
+        }
         let count = (self.children.len() - before) as u64;
         let counted = &mut self.row_mut().children;
         counted.total += count;
         counted.open += count;
+    }
+
+    /// Returns the place of the next child in its queue. Children of one parent stand there in the order in which they were
+    /// named, though all are made at once and their ids are in no order: each is taken for a millisecond younger.
+    fn next_place(&mut self) -> Time {
+        let now = self.context.now;
+        let behind = self.row().last_child_at.map_or(now, |last| last.plus(Millis::new(1)));
+        let place = behind.clamp(now, now.plus(PLACES_AHEAD_MAX));
+        self.row_mut().last_child_at = Some(place);
+        place
     }
 
     /// Moves like `go`, where nobody can be refused any more.

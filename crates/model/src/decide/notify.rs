@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
             return notified;
         }
         let row = Submission { attempt: event.leaf.attempt, ..self.row().clone() };
-        let moment = Moment { event: Some(event), ..moment };
+        let moment = Moment { event: Some(event), links: self.context.links.as_deref(), ..moment };
         let news = News { event, cause: Event::id_of(hash), row, moment };
         let mut budget = Budget::default();
         let mut told: Vec<&Name> = Vec::new();
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         match way.channel {
             Channel::Webhook => message::webhook(self.pipeline, news.event, &news.row),
             Channel::Mail => match &way.notify.template {
-                None => message::plain_mail(self.pipeline, news.event, &news.row),
+                None => message::plain_mail(self.pipeline, news.event, &news.row, news.moment.links),
                 Some(template) => {
                     let mut mail = Mail::new(self.pipeline, news.event, &news.row);
                     mail.fill(template, &mut |expr| self.sight.told(&news.row, news.moment, expr, budget));

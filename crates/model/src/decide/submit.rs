@@ -26,6 +26,7 @@ pub(super) fn decide(
     let documents = Documents { payload: application.payload.clone(), ..Documents::default() };
     let mut walk = Walk::unborn(pipeline, documents, context);
     walk.id = admission.child_id().or(admission.promised);
+    walk.queued_at = admission.queued_at.unwrap_or(context.now);
     let edge = &pipeline.start[admission.edge];
     let to = only(edge);
 

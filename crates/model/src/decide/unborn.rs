@@ -101,6 +101,7 @@ mod tests {
             seed: [7; 32],
             tank: crate::schema::Tank::full(),
             pseudonyms: [9; 32],
+            links: None,
         }
     }
 

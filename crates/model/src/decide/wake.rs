@@ -1,7 +1,7 @@
 //! Wake: time has passed. Does the one thing that is due, or arms the timer again.
 
 use super::cause::Step;
-use super::fail::{attempt_failed, crashed};
+use super::fail::{Again, attempt_failed, crashed};
 use super::guard_view::Moment;
 use super::moves::{Walk, only};
 use super::park::parked;
@@ -71,7 +71,7 @@ fn lease_due(walk: &mut Walk<'_>, lease: &Lease) {
         let span = lease.times_out_at.map_or(Millis::ZERO, |at| at.since(lease.granted_at));
         let message = format!("the attempt took longer than {span}");
         let failure = Failure { code: "timeout".into(), message };
-        attempt_failed(walk, &failure, true, Step::rule());
+        attempt_failed(walk, &failure, Again::After(None), Step::rule());
     } else if lease.expires_at <= now {
         crashed(walk);
     }

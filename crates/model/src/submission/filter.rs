@@ -20,6 +20,9 @@ impl Submission {
             && filter.lane.as_ref().is_none_or(|wanted| Some(wanted) == lane)
             && filter.labels.iter().all(|(label, value)| self.labels.get(label) == Some(value))
             && filter.error.as_ref().is_none_or(|code| Some(code) == error)
+            && filter
+                .fingerprint
+                .is_none_or(|wanted| self.error.as_ref().is_some_and(|error| error.fingerprint() == wanted))
             && filter.created_before.is_none_or(|before| self.created_at < before)
             && filter.created_after.is_none_or(|after| self.created_at >= after)
             && filter.entered_before.is_none_or(|before| self.entered_at < before)

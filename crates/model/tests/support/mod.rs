@@ -62,6 +62,8 @@ pub(crate) struct Story {
     pub(crate) slots: BTreeMap<model::Name, BTreeSet<u32>>,
     /// The consequences for others, all told.
     pub(crate) owed: Vec<Owed>,
+    /// The addresses that mails name.
+    pub(crate) links: Option<std::sync::Arc<model::Links>>,
     decided: u64,
 }
 
@@ -81,6 +83,7 @@ impl Story {
             key_holder: None,
             slots,
             owed: Vec::new(),
+            links: None,
             decided: 0,
         }
     }
@@ -127,6 +130,7 @@ impl Story {
             seed,
             tank: model::schema::Tank::full(),
             pseudonyms: [7; 32],
+            links: self.links.clone(),
         };
         let current = self.row.as_ref().map(|row| Current { row, documents: &self.documents });
         decide(&self.pipeline, current, command, &context)
@@ -161,7 +165,7 @@ impl Story {
     }
 
     pub(crate) fn claim(&mut self, task: &str) -> Result<LeaseToken, Refusal> {
-        let claim = Claim { worker: "w1".into(), tasks: vec![task.into()] };
+        let claim = Claim { worker: "w1".into(), tasks: vec![task.into()], lease: None };
         match self.tell(&Command::Claim(claim))? {
             Answer::Granted { token } => Ok(token),
             other => panic!("a claim was answered {other:?}"),
@@ -227,7 +231,7 @@ impl Story {
         let model::submission::Wait::Worker { task, .. } = self.row().wait.clone() else {
             panic!("{:?} waits for no worker", self.row().wait)
         };
-        self.tell(&Command::Claim(Claim { worker: "w1".into(), tasks: vec![task] })).unwrap()
+        self.tell(&Command::Claim(Claim { worker: "w1".into(), tasks: vec![task], lease: None })).unwrap()
     }
 
     /// Submits it for later.
@@ -285,7 +289,7 @@ pub(crate) fn finish(token: LeaseToken, outcome: &str, output: &str) -> Command 
 
 pub(crate) fn fail(token: LeaseToken, code: &str, retryable: bool) -> Command {
     let failure = Failure { code: code.into(), message: "it went wrong".to_owned() };
-    Command::Fail(Fail { token, failure, retryable })
+    Command::Fail(Fail { token, failure, retryable, after: None })
 }
 
 pub(crate) fn act(action: &str) -> Act {

@@ -32,6 +32,13 @@ pub(super) fn tell(sheet: &mut Sheet, engine: &Engine, stand: &Stand) {
     for (cursor, events) in lags {
         lag.value(labels!(cursor = cursor), events as f64);
     }
+    sheet
+        .gauge("milepost_store_bytes", "The bytes that the store takes; 0 where it does not know")
+        .value(Vec::new(), stand.bytes.unwrap_or(0) as f64);
+    // Told where none was made, too: an alert on what is not there never fires.
+    sheet
+        .gauge("milepost_backup_timestamp_seconds", "The time of the last backup; 0 where none is known")
+        .value(Vec::new(), stand.backed_up_at.map_or(0.0, |at| at.millis() as f64 / 1_000.0));
     if let Some((log, unpublished)) = &stand.log {
         let mut gauge = |name, help, value| {
             sheet.gauge(name, help).value(Vec::new(), value);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use engine::core::{CURSORS, Cursor};
 use engine::levels::LevelReport;
 use engine::{Engine, LogReport, clock};
+use model::Time;
 use store::{Count, Oldest};
 use tokio::sync::Mutex;
 
@@ -31,6 +32,10 @@ pub(super) struct Stand {
     pub(super) cursors: Vec<(String, u64)>,
     /// The reports on how service levels are kept to.
     pub(super) levels: Vec<LevelReport>,
+    /// The size of the store, where it is known.
+    pub(super) bytes: Option<u64>,
+    /// The time of the last backup, as far as somebody said so.
+    pub(super) backed_up_at: Option<Time>,
     /// The log and how many leaves wait for the next checkpoint, where one is published.
     pub(super) log: Option<(LogReport, u64)>,
 }
@@ -65,6 +70,8 @@ async fn read(engine: &Engine) -> Option<Stand> {
             newest: store::newest(store)?,
             cursors: cursors.collect(),
             levels: reader.level_reports(&reader.metrics().levels.read(store)?),
+            bytes: store.bytes()?,
+            backed_up_at: store.backed_up_at()?,
             log: None,
         })
     });

@@ -90,6 +90,11 @@ pub(super) fn id() -> Piece {
     typed("string").with("format", "uuid")
 }
 
+/// The short name of a kind of errors.
+pub(super) fn fingerprint() -> Piece {
+    spelled("^[0-9a-f]{12}$")
+}
+
 /// The beginning of a UUID.
 pub(super) fn beginning() -> Piece {
     spelled("^[0-9A-Fa-f]{4}[0-9A-Fa-f-]{0,32}$")

@@ -1,9 +1,9 @@
 //! The feed: what happened, in sequence, to whoever asks or as it happens.
 
 use app::{FeedQuery, Follower};
+use axum::Extension;
 use axum::http::{HeaderMap, Uri};
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::response::Response;
 use model::Millis;
 use wire::api::FeedPage;
 
@@ -51,7 +51,7 @@ pub(crate) async fn read(
         return stream::start(reader, asking.visitor().clone()).await;
     }
     let (page, set_aside) = reader.page(wait).await?;
-    Ok(with_share(Json(page).into_response(), set_aside))
+    Ok(with_share(asking.server.apart.json(page).await, set_aside))
 }
 
 /// A follower of the feed over HTTP.

@@ -10,7 +10,7 @@ use super::Asking;
 use crate::problem::{Answer, invalid, quote};
 use crate::query::Params;
 
-const FILTERS: [&str; 16] = [
+const FILTERS: [&str; 17] = [
     "pipeline",
     "state",
     "status",
@@ -24,6 +24,7 @@ const FILTERS: [&str; 16] = [
     "created_after",
     "entered_before",
     "error",
+    "fingerprint",
     "worker",
     "after",
     "limit",
@@ -97,6 +98,7 @@ pub(super) fn filter(params: &Params) -> Result<Query, Refusal> {
         narrowed: Narrowed {
             entered_before: params.parse("entered_before")?,
             error: params.name("error"),
+            fingerprint: params.parse("fingerprint")?,
             worker: params.name("worker"),
         },
         after: params.parse("after")?,

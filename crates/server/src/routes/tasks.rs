@@ -2,7 +2,7 @@
 
 use app::Settlement;
 use axum::http::Uri;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use axum::{Extension, Json};
 use wire::api::{ClaimAnswer, ClaimBody, GiveBackBody, SettleAnswer, Tasks};
 
@@ -38,7 +38,7 @@ pub(crate) async fn claim(
 /// queue: unread, it would be nobody's until the leases are over.
 async fn lent(asking: &Asking, who: &Who, answer: ClaimAnswer) -> Answer<Response> {
     let leases: Vec<_> = answer.tasks.iter().map(|task| GiveBackBody { token: task.token.clone() }).collect();
-    let answer = Json(answer).into_response();
+    let answer = asking.server.apart.json(answer).await;
     match charged::take(&answer, &asking.server.bytes, who) {
         Ok(share) => Ok(charged::with_share(answer, share)),
         Err(refusal) => {

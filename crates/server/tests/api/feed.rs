@@ -79,6 +79,7 @@ async fn a_reader_that_waits_is_told_at_once() {
         max: 1,
         arriving: false,
         only: None,
+        lease: None,
     };
     let granted = server.engine.claim(claim, Duration::ZERO).await.unwrap();
     server.finish(&json!(granted[0].token.to_string()), "good", json!({ "score": 1 })).await;

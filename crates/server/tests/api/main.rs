@@ -4,7 +4,9 @@
 mod access;
 mod actions;
 mod acts;
+mod addresses;
 mod amend;
+mod apart;
 mod bad_input;
 mod bombs;
 mod children;
@@ -34,6 +36,7 @@ mod overdue;
 mod pages;
 mod peers;
 mod pipelines;
+mod public;
 mod raw;
 mod reviews;
 mod scope;

@@ -34,8 +34,8 @@ async fn pipelines_are_listed_with_their_counts() {
     assert_eq!(
         *checking,
         json!({
-            "name": "CHECKING", "title": "Being checked", "phase": "inside", "kind": "task", "actions": [],
-            "counts": [{ "status": "open", "count": 2 }],
+            "name": "CHECKING", "title": "Being checked", "phase": "inside", "kind": "task", "task": "parcels.check",
+            "actions": [], "counts": [{ "status": "open", "count": 2 }],
         })
     );
     assert_eq!(state(parcels, "REVIEW")["actions"], json!(["approve", "refuse"]));

@@ -100,7 +100,7 @@ async fn figures_tell_what_flows_and_what_stops() {
     server.finish(&task["token"], "good", json!({ "score": 1 })).await;
     let task = server.claim("parcels.check").await;
     let failed = json!({ "tasks": [{ "token": task["token"], "error": {
-        "code": "no-scale", "message": "m", "retryable": false } }] });
+        "code": "no-scale", "message": "no scale 7 at /dev/scale/7", "retryable": false } }] });
     server.post("/v1/tasks:fail", failed).await;
     let claim = json!({ "worker": "w", "tasks": ["parcels.chekc", "parcels.check"] });
     server.post("/v1/tasks:claim", claim).await;
@@ -130,10 +130,21 @@ async fn figures_tell_what_flows_and_what_stops() {
         (&figures["dwells"][0]["state"], &figures["dwells"][0]["measured"]),
         (&json!("CHECKING"), &json!(1))
     );
+    let fingerprint = figures["dead"][0]["fingerprint"].as_str().unwrap();
     assert_eq!(
         figures["dead"],
-        json!([{ "pipeline": "parcels", "state": "CHECKING", "code": "no-scale", "count": 1 }])
+        json!([{ "pipeline": "parcels", "state": "CHECKING", "code": "no-scale", "message": "no scale # at <path>",
+                 "fingerprint": fingerprint, "count": 1 }])
     );
+    for (wanted, count) in [(fingerprint, 1), ("0123456789ab", 0)] {
+        let found = server.get(&format!("/v1/dead?fingerprint={wanted}")).await.json();
+        assert_eq!(found["submissions"].as_array().unwrap().len(), count, "{wanted}");
+        let filter = json!({ "pipeline": "parcels", "status": "dead", "fingerprint": wanted });
+        let asked = json!({ "filter": filter, "action": "redrive", "dry_run": true });
+        let done = crate::operations::done(&server, asked).await;
+        assert_eq!(done["found"], count, "{done}");
+    }
+    server.get("/v1/dead?fingerprint=no-scale").await.problem(400, "invalid-request");
     assert_eq!(figures["oldest"].as_array().unwrap().len(), 1, "{second} is dead: {figures}");
     assert_eq!(figures["unpolled"], json!([]));
     assert_eq!(figures["unknown_tasks"][0]["task"], "parcels.chekc");

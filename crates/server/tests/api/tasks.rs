@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use engine::core::ClaimMany;
+use model::pipeline::Source;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -60,6 +61,8 @@ async fn a_claim_that_asks_for_too_much_is_refused() {
         json!({ "worker": "w", "tasks": ["t"], "wait": "61s" }),
         json!({ "worker": "w", "tasks": ["t"], "wait": 1 }),
         json!({ "worker": "w", "tasks": ["t"], "wait": "soon" }),
+        json!({ "worker": "w", "tasks": ["t"], "lease": "999ms" }),
+        json!({ "worker": "w", "tasks": ["t"], "lease": "13h" }),
         json!({ "tasks": ["t"] }),
         json!({ "worker": "w", "tasks": ["t", name] }),
         json!({ "worker": "w", "tasks": ["t"], "pipelines": [name] }),
@@ -197,6 +200,33 @@ async fn more_than_a_thousand_tasks_are_too_many() {
         server.post(&path, json!({ "tasks": [{}] })).await.problem(400, "invalid-request");
         server.post(&path, json!({ "tasks": {} })).await.problem(400, "invalid-request");
     }
+}
+
+#[tokio::test]
+async fn a_worker_may_choose_its_lease_and_the_pause_after_a_failure() {
+    let server = Server::start().await;
+    let tries = "name = 'tries'\nversion = 1\nstart = 'TRYING'\n[states.TRYING]\ntask = 'tries.try'\n\
+        retry = { times = 3, delay = '1s' }\non.done = 'DONE'\n[states.DONE]\nfinal = 'success'\n";
+    server.engine.apply(&Source::new("tries.toml", tries)).await.unwrap();
+    let id =
+        server.post("/v1/pipelines/tries/submissions", json!({ "payload": {} })).await.json()["id"].clone();
+    let id = id.as_str().unwrap();
+    let claim = json!({ "worker": "w", "tasks": ["tries.try"], "lease": "7m" });
+    let task = server.post("/v1/tasks:claim", claim).await.json()["tasks"][0].clone();
+    assert_eq!(task["lease"], "7m", "{task}");
+    let fail = async |after: &str| {
+        let error = json!({ "code": "busy", "message": "later", "retry_after": after });
+        let body = json!({ "tasks": [{ "token": task["token"], "error": error }] });
+        server.post("/v1/tasks:fail", body).await.json()["results"][0].clone()
+    };
+    assert_eq!(fail("8d").await["problem"]["code"], "invalid-request");
+    assert_eq!(fail("3h").await["status"], 200);
+    assert_eq!(fail("3h").await["repeated"], true);
+    assert_eq!(fail("4h").await["problem"]["code"], "stale-lease", "another pause is another word");
+    let shown = server.get(&format!("/v1/submissions/{id}")).await.json();
+    let at = |member: &str| shown[member].as_str().unwrap().parse::<model::Time>().unwrap().millis();
+    let hours = (at("wake_at") - at("created_at")) / 3_600_000;
+    assert_eq!(hours, 3, "{shown}");
 }
 
 #[tokio::test]
@@ -371,6 +401,7 @@ async fn a_lease_is_settled_by_the_subject_that_claimed_it() {
         max: 1,
         arriving: false,
         only: None,
+        lease: None,
     };
     let granted = server.engine.claim(claim, std::time::Duration::ZERO).await.unwrap();
     let task = json!({ "token": granted[0].token.to_string(), "outcome": "good", "output": { "grams": 1 } });

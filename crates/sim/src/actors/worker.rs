@@ -255,6 +255,7 @@ fn fail(token: LeaseToken, view: &mut View<'_>) -> Fail {
         token,
         failure: Failure { code, message: "it went wrong".to_owned() },
         retryable: view.chance.percent(80),
+        after: view.chance.percent(20).then(|| Millis::from_secs(view.chance.below(30))),
     }
 }
 

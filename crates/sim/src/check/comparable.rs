@@ -55,6 +55,7 @@ pub(super) fn comparable(book: &Book, row: &Submission) -> Result<(Submission, W
     row.parked = None;
     row.key_waits = false;
     row.children = Children::default();
+    row.last_child_at = None;
     // Which lane and which tie; whether it is its turn is looked at apart.
     if let Some(seat) = &mut row.seat {
         seat.stand = Stand::InLine;

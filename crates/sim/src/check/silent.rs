@@ -48,6 +48,14 @@ fn changed(silent: &Silent<'_>, report: &mut Report) -> Result<bool, Finding> {
     expected.wait = after.wait.clone();
     // How its children stand is counted anew elsewhere.
     expected.children = after.children;
+    let made = after.children.total > before.children.total;
+    ensure!(
+        if made { after.last_child_at.is_some() } else { after.last_child_at == before.last_child_at },
+        "the last child of {id} stands at {:?}, and before at {:?}",
+        after.last_child_at,
+        before.last_child_at
+    );
+    expected.last_child_at = after.last_child_at;
     queues(silent, &mut expected, report)?;
     let settled = after.settled != before.settled;
     match (&before.wait, &after.wait) {

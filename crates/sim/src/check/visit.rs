@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::core::Ask;
+use model::command::Fail;
 use model::decide::CRASHES_MAX;
 use model::event::{Change, Kind};
 use model::pipeline::{Backoff, Every, RetryRule, Times};
@@ -42,7 +43,11 @@ impl Visit {
                     Times::Forever => true,
                 };
                 ensure!(allowed, "tried again although {failed} retries of `{rule}` were used up");
-                check_delay(&retry, failed, until.since(leaf.at))?;
+                let waits = until.since(leaf.at);
+                match asked_pauses(moment).contains(&waits) {
+                    true => report.count("moment/paused-as-asked"),
+                    false => check_delay(&retry, failed, waits)?,
+                }
                 *visit.retried.entry(rule.clone()).or_default() += 1;
                 visit.attempt += 1;
                 visit.crashes = 0;
@@ -129,6 +134,18 @@ impl Visit {
         report.count(if used_up { "moment/retries-used-up" } else { "moment/not-retryable" });
         Ok(())
     }
+}
+
+/// Lists the pauses that the worker of the lease asked for in this step: it may have asked twice.
+fn asked_pauses(moment: &Moment<'_>) -> Vec<Millis> {
+    let leaf = &moment.event.leaf;
+    let Right::Lease(lease_no) = leaf.right else { return Vec::new() };
+    let pause = |fail: &Fail| (fail.token.lease_no == lease_no).then_some(fail.after).flatten();
+    let asked = moment.told.seen.inputs.iter().filter_map(|input| match &input.ask {
+        Ask::Tell(to, Command::Fail(fail)) if *to == leaf.submission => pause(fail),
+        _ => None,
+    });
+    asked.collect()
 }
 
 /// Tells whether the worker of a lease said in this step that trying again is of no use.

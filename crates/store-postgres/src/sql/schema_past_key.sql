@@ -6,13 +6,3 @@ CREATE TABLE past_key (
   id uuid NOT NULL,
   PRIMARY KEY (pipeline, key, id)
 );
-
--- Dead letters by what went wrong, per writer slot.
-CREATE TABLE dead_count (
-  pipeline text COLLATE "C" NOT NULL,
-  state text COLLATE "C" NOT NULL,
-  code text COLLATE "C" NOT NULL,
-  slot integer NOT NULL,
-  count bigint NOT NULL,
-  PRIMARY KEY (pipeline, state, code, slot)
-);

@@ -121,7 +121,8 @@ impl<'t> Taker<'t> {
         self.known.owed = self.taken.owed.iter().map(|owed| owed.id.clone()).collect();
         self.sizes = inbox?;
         self.taken.now = now?;
-        let live = answers?.into_iter().filter(|(_, (_, expires_at))| *expires_at > self.taken.now);
+        let certain = (take.certain)(self.taken.now);
+        let live = answers?.into_iter().filter(|(_, (_, expires_at))| *expires_at > certain);
         self.taken.answers = live.map(|(key, (body, _))| (key, body)).collect();
         for (key, entry) in entries? {
             self.known.entries.insert(key.clone(), entry.as_ref().map(|(version, _)| *version));

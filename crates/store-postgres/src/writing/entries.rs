@@ -80,12 +80,15 @@ fn count_dead<'s>(writing: &'s Writing<'_>, changes: &[Change<'_>], steps: &mut 
     if counts.is_empty() {
         return;
     }
+    let fewer = counts.iter().filter(|(_, count)| **count < 0).map(|(key, _)| key.clone());
+    writing.fewer_dead.borrow_mut().extend(fewer);
     let text_column =
         |part: fn(&DeadKey) -> &Name| column(counts.keys().map(|key| text(part(key)).into_owned()));
     let columns = vec![
         text_column(|key| &key.pipeline),
         text_column(|key| &key.state),
         text_column(|key| &key.code),
+        text_column(|key| &key.pattern),
         column(counts.values().copied()),
     ];
     steps.push(writes(writing.client, sql::DEAD_ADD, columns));

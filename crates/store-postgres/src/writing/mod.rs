@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use model::{SubmissionId, Time};
-use store::Changes;
+use store::{Changes, DeadKey};
 
 use crate::codec::{Found, Tip};
 use crate::error::{Fault, Result};
@@ -32,16 +32,20 @@ pub(crate) struct Writing<'w> {
     pub(crate) client: &'w Client,
     pub(crate) changes: &'w Changes,
     pub(crate) known: &'w Known,
-    pub(crate) now: Time,
+    /// The latest time that is certain to have come.
+    pub(crate) certain: Time,
     /// Rows that were not locked by the take, found and locked while writing.
     found: RefCell<HashMap<SubmissionId, Found>>,
     /// The newest event of each submission without a row.
     tips: RefCell<HashMap<SubmissionId, Tip>>,
+    /// The kinds of dead letters that there are fewer of.
+    fewer_dead: RefCell<Vec<DeadKey>>,
 }
 
 impl<'w> Writing<'w> {
-    pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, now: Time) -> Self {
-        Writing { client, changes, known, now, found: RefCell::default(), tips: RefCell::default() }
+    pub(crate) fn new(client: &'w Client, changes: &'w Changes, known: &'w Known, certain: Time) -> Self {
+        let (found, tips, fewer_dead) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Writing { client, changes, known, certain, found, tips, fewer_dead }
     }
 
     /// The first step.
@@ -73,6 +77,11 @@ impl<'w> Writing<'w> {
         steps.push(Box::pin(async { Ok(self.client.batch_execute("COMMIT").await?) }));
         in_order(steps).await?;
         Ok(batch.into_inner())
+    }
+
+    /// Returns the kinds of dead letters that there are fewer of than before.
+    pub(crate) fn fewer_dead(&self) -> Vec<DeadKey> {
+        self.fewer_dead.take()
     }
 
     fn refuse_twice(&self) -> Result<()> {

@@ -26,10 +26,10 @@ pub(super) fn write<'s>(writing: &'s Writing<'_>, steps: &mut Vec<Step<'s>>) {
     write_inbox(writing, steps);
     if !changes.answers.is_empty() {
         let most = codec::limit(SWEPT + 2 * changes.answers.len());
-        let now = writing.now.millis();
-        steps.push(Box::pin(
-            async move { execute(client, sql::ANSWER_SWEEP, &[&now, &most]).await.map(drop) },
-        ));
+        let certain = writing.certain.millis();
+        steps.push(Box::pin(async move {
+            execute(client, sql::ANSWER_SWEEP, &[&certain, &most]).await.map(drop)
+        }));
         let fresh = |answer: &&AnswerChange| writing.known.unanswered.contains(&answer.key);
         let (new, any): (Vec<_>, Vec<_>) = last_answers(changes).into_iter().partition(fresh);
         steps.push(answers(writing, new, true));
@@ -54,9 +54,9 @@ fn answers<'s>(writing: &'s Writing<'_>, answers: Vec<&'s AnswerChange>, fresh: 
         let keys: Vec<_> = answers.iter().map(|answer| text(&answer.key.key)).collect();
         let bodies: Vec<_> = answers.iter().map(|answer| answer.body.as_str()).collect();
         let expiries: Vec<_> = answers.iter().map(|answer| answer.expires_at.millis()).collect();
-        let now = writing.now.millis();
+        let certain = writing.certain.millis();
         let parameters: crate::query::Parameters<'_> =
-            &[&subjects, &routes, &keys, &bodies, &expiries, &fresh, &now];
+            &[&subjects, &routes, &keys, &bodies, &expiries, &fresh, &certain];
         if execute(writing.client, sql::ANSWER_SET, parameters).await? < answers.len() as u64 {
             return Err(Fault::Conflict("the same request was answered at the same time".to_owned()));
         }

@@ -1,2 +1,2 @@
-INSERT INTO dead_count (pipeline, state, code, count) VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT (pipeline, state, code) DO UPDATE SET count = count + excluded.count
+INSERT INTO dead_kind (pipeline, state, code, pattern, count) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (pipeline, state, code, pattern) DO UPDATE SET count = count + excluded.count

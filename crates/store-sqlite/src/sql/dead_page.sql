@@ -1,2 +1,3 @@
-SELECT pipeline, state, code, count FROM dead_count WHERE (pipeline, state, code) > (?1, ?2, ?3)
-ORDER BY pipeline, state, code LIMIT ?4
+SELECT pipeline, state, code, pattern, count FROM dead_kind
+WHERE (pipeline, state, code, pattern) > (?1, ?2, ?3, ?4)
+ORDER BY pipeline, state, code, pattern LIMIT ?5

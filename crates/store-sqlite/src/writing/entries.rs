@@ -194,10 +194,11 @@ fn write_dead(connection: &Connection, changes: &[Change<'_>]) -> Result<()> {
     }
     let mut add = Lazy::new(connection, sql::DEAD_ADD);
     let mut clear = Lazy::new(connection, sql::DEAD_CLEAR);
-    for (DeadKey { pipeline, state, code }, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
-        add.get()?.execute((pipeline, state, code, count))?;
+    for (key, count) in counts.into_iter().filter(|(_, count)| *count != 0) {
+        let DeadKey { pipeline, state, code, pattern } = key;
+        add.get()?.execute((pipeline, state, code, pattern, count))?;
         if count < 0 {
-            clear.get()?.execute((pipeline, state, code))?;
+            clear.get()?.execute((pipeline, state, code, pattern))?;
         }
     }
     Ok(())

@@ -18,7 +18,8 @@ use crate::hot::Warm;
 
 /// The facts that writing needs beside the changes.
 pub(crate) struct Circumstances {
-    pub(crate) now: Time,
+    /// The latest time that is certain to have come.
+    pub(crate) certain: Time,
     /// The position of the newest event of all.
     pub(crate) last_seq: u64,
     /// The newest event of each row that was taken.
@@ -56,7 +57,7 @@ pub(crate) struct Written {
 }
 
 pub(crate) fn write(connection: &Connection, sheets: &Sheets, with: Circumstances) -> Result<Written> {
-    let Circumstances { now, last_seq, tips } = with;
+    let Circumstances { certain, last_seq, tips } = with;
     let changes = &sheets.changes;
     let mut newest = IdMap::with_capacity_and_hasher(changes.events.len(), Default::default());
     let mut committed = Committed::default();
@@ -76,7 +77,7 @@ pub(crate) fn write(connection: &Connection, sheets: &Sheets, with: Circumstance
     let hot = rows::write(connection, sheets, &mut newest, &tips)?;
     rows::link(connection, &newest)?;
     entries::write(connection, changes)?;
-    side_tables::write(connection, changes, now)?;
+    side_tables::write(connection, changes, certain)?;
     forgetting::erase_documents(connection, changes)?;
     if let Some(before) = changes.retired_before {
         forgetting::retire_events(connection, before)?;

@@ -11,9 +11,9 @@ use crate::sql;
 /// The number of expired answers a commit removes, beside two for each new one: a few at a time, and no backlog.
 const SWEPT: usize = 16;
 
-pub(super) fn write(connection: &Connection, changes: &Changes, now: Time) -> Result<()> {
+pub(super) fn write(connection: &Connection, changes: &Changes, certain: Time) -> Result<()> {
     write_documents(connection, &changes.documents)?;
-    sweep_answers(connection, now, SWEPT + 2 * changes.answers.len())?;
+    sweep_answers(connection, certain, SWEPT + 2 * changes.answers.len())?;
     write_answers(connection, &changes.answers)?;
     write_owed(connection, &changes.owed)?;
     write_paid(connection, &changes.paid)?;
@@ -30,8 +30,8 @@ fn write_documents(connection: &Connection, documents: &[DocumentChange]) -> Res
     Ok(())
 }
 
-fn sweep_answers(connection: &Connection, now: Time, count: usize) -> Result<()> {
-    connection.prepare_cached(sql::ANSWER_SWEEP)?.execute((now.millis(), limit(count)))?;
+fn sweep_answers(connection: &Connection, certain: Time, count: usize) -> Result<()> {
+    connection.prepare_cached(sql::ANSWER_SWEEP)?.execute((certain.millis(), limit(count)))?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::{Changes, Committed, Entries, Error, Owed, OwedId, RowChange};
 const SWEEP_MAX: usize = 2_000;
 
 impl Tables {
-    pub(super) fn commit(&mut self, changes: Changes, now: Time) -> Result<Committed, Error> {
+    pub(super) fn commit(&mut self, changes: Changes, certain: Time) -> Result<Committed, Error> {
         let versions = self.next_versions(&changes)?;
         let (rows, changed) = (&changes.rows, &versions);
         check_held(rows, changed, &self.index.keys, "key", |entries| entries.key)?;
@@ -42,7 +42,7 @@ impl Tables {
                 *kept = tile.hashes;
             }
         }
-        self.sweep(now);
+        self.sweep(certain);
         for answer in changes.answers {
             self.write_answer(answer);
         }
@@ -133,9 +133,9 @@ impl Tables {
         self.expiries.insert((expires_at, key));
     }
 
-    fn sweep(&mut self, now: Time) {
+    fn sweep(&mut self, certain: Time) {
         for _ in 0..SWEEP_MAX {
-            if self.expiries.first().is_none_or(|(at, _)| *at > now) {
+            if self.expiries.first().is_none_or(|(at, _)| *at > certain) {
                 return;
             }
             if let Some((_, key)) = self.expiries.pop_first() {

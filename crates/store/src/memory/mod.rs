@@ -89,7 +89,7 @@ impl Store for MemoryStore {
         let mut tables = self.tables();
         let now = self.clock.now();
         let changes = decide(tables.take(take, now));
-        tables.commit(changes, now)
+        tables.commit(changes, (take.certain)(now))
     }
 
     fn submission(&self, id: SubmissionId) -> Result<Option<(Submission, Documents)>, Error> {

@@ -16,8 +16,9 @@ use crate::{LaneKey, LaneView, OwedTo, READY_BYTES_MAX, Ready, SlotEntry, Stored
 impl Tables {
     pub(super) fn take(&self, take: &Take<'_>, now: Time) -> Taken {
         let mut taken = Taken { now, ..Taken::default() };
+        let certain = (take.certain)(now);
         for request in &take.requests {
-            let answer = self.answers.get(request).filter(|answer| answer.expires_at > now);
+            let answer = self.answers.get(request).filter(|answer| answer.expires_at > certain);
             taken.answers.extend(answer.map(|answer| (request.clone(), answer.body.clone())));
         }
         for key in &take.registry {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Name;
-use crate::submission::{Status, SubmissionId};
+use crate::submission::{Fingerprint, Status, SubmissionId};
 use crate::time::{Millis, Time};
 
 /// Figures of all servers over a store together. None of them is counted by looking at submissions.
@@ -14,7 +14,7 @@ pub struct FiguresView {
     pub dwells: Vec<DwellView>,
     /// The oldest open submission of each state.
     pub oldest: Vec<OldestView>,
-    /// Dead letters by what went wrong.
+    /// Dead letters by what went wrong, most first.
     pub dead: Vec<DeadView>,
     /// Set if there are more of those than are shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -84,6 +84,10 @@ pub struct DeadView {
     pub state: Name,
     /// The code of the error; empty where there is none.
     pub code: Name,
+    /// The message without ids, numbers and paths, which is what those that are counted have in common.
+    pub message: Name,
+    /// The short name of the error, to filter by.
+    pub fingerprint: Fingerprint,
     pub count: u64,
 }
 
@@ -120,7 +124,11 @@ pub struct UnknownTaskView {
 pub struct StoreView {
     /// Null where the store does not know.
     pub bytes: Option<u64>,
-    /// The time since this server published a checkpoint of the audit log; null: not since it started, or there is no log.
+    /// The time since the last backup, as far as somebody said that one was made.
+    #[serde(default)]
+    pub backup_ago: Option<Millis>,
+    /// The time since a server published a checkpoint of the audit log; null: not since those that run started, or there is no
+    /// log.
     pub checkpoint_ago: Option<Millis>,
 }
 

@@ -165,6 +165,9 @@ pub struct StateView {
     pub title: Option<String>,
     pub phase: Option<Name>,
     pub kind: String,
+    /// The task that its submissions wait for, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<Name>,
     pub actions: Vec<Name>,
     pub counts: Vec<StateCount>,
 }

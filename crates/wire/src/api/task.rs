@@ -33,6 +33,9 @@ pub struct ClaimBody {
     pub max: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Millis>,
+    /// The time the leases are to be good without a renewal. Left out: as each state says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Millis>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -138,6 +141,9 @@ pub struct ErrorBody {
     pub message: String,
     #[serde(default = "yes")]
     pub retryable: bool,
+    /// The pause before another try. Left out: as the pipeline says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Millis>,
 }
 
 fn yes() -> bool {

@@ -68,7 +68,7 @@ pub(crate) struct Statuses {
 /// The place of a committed transaction in its chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// So deep that it stays.
+    /// Deep enough to stay.
     Final,
     Shallow,
     /// In no block any more.

@@ -23,9 +23,9 @@ use super::batches::{self, Payment, Signed};
 const BLOCK: Duration = Duration::from_millis(400);
 /// The transactions for which a block has room.
 pub(super) const TRANSACTIONS_MAX: usize = 10;
-/// What an account has at first, and the most that it earns.
+/// The funds of an account at first, and the most that it keeps.
 const FUNDS: u64 = 100;
-/// What every account earns by a block.
+/// The earnings of every account by a block.
 const INCOME: u64 = 2;
 /// Decided batches that are remembered.
 const DECIDED_MAX: usize = 2_000;
@@ -45,7 +45,7 @@ pub(super) struct Ledger {
 /// The fate of a batch, as far as the ledger has come with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stage {
-    /// In so many blocks it is looked at.
+    /// Looked at in so many blocks.
     Waits(u64),
     /// Taken, and gone with the next block: the ledger knows nothing of it any more.
     Slips,

@@ -35,7 +35,7 @@ pub(crate) struct Show {
     ledger: Option<Ledger>,
 }
 
-/// What is told of one sample.
+/// A sample, and the words in which its story is told.
 struct Told {
     about: &'static str,
     data_change: &'static str,

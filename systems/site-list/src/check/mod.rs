@@ -5,7 +5,7 @@ mod known;
 mod saved;
 mod verdict;
 
-pub use judge::{Question, judge};
+pub use judge::{Question, check_enrolled, judge};
 pub use known::{Enrolled, Known, Unknown};
 pub use saved::{BadHead, saved_head};
 pub use verdict::{Verdict, check_live, check_saved};

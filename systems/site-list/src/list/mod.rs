@@ -2,9 +2,11 @@
 
 mod change;
 mod distribution;
+mod lately;
 mod replay;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 use wire::{Digest, SubmissionId};
@@ -16,6 +18,7 @@ use crate::rules::{Host, Listed};
 
 pub use change::{Change, Completed, Note};
 pub use distribution::{BadDistribution, Distribution, ENTRY_BYTES, domain_digest};
+pub use lately::Lately;
 pub use replay::{Disagreement, Replay};
 
 /// A site on the list.
@@ -54,6 +57,14 @@ pub struct List {
     pending: BTreeMap<SubmissionId, Host>,
     /// Every submission, in the order of the feed: the first has the number 1.
     submissions: Vec<SubmissionId>,
+    /// The hosts of open submissions.
+    #[serde(default)]
+    open: BTreeMap<SubmissionId, Host>,
+    #[serde(default)]
+    lately: Lately,
+    /// The size that the list's own log has at least.
+    #[serde(default)]
+    log_size: u64,
     #[serde(skip)]
     numbers: HashMap<SubmissionId, usize>,
 }
@@ -75,9 +86,26 @@ impl List {
         match &change.note {
             Note::Submitted(host, action) => {
                 self.count(change.submission);
+                self.open.insert(change.submission, host.clone());
+                if action.is_public() {
+                    self.lately.ask(host, change.at);
+                }
                 if *action == Action::DomainDeleted {
                     self.marked.insert(change.submission, host.clone());
                 }
+                Applied::Nothing
+            }
+            Note::Visited { told } => {
+                if let Some(host) = self.open.get(&change.submission) {
+                    self.lately.visit(host, change.at);
+                }
+                if let Some(told) = told {
+                    self.lately.tell(told, change.at);
+                }
+                Applied::Nothing
+            }
+            Note::Logged(index) => {
+                self.log_size = self.log_size.max(index.saturating_add(1));
                 Applied::Nothing
             }
             Note::Confirming(host) => {
@@ -130,7 +158,20 @@ impl List {
         self.submissions.len()
     }
 
+    /// Returns the size that the list's own log has at least: whoever has a smaller one has another log.
+    #[must_use]
+    pub fn log_size(&self) -> u64 {
+        self.log_size
+    }
+
+    /// Returns what was done lately: the same on every server of a fleet.
+    #[must_use]
+    pub fn lately(&self) -> &Lately {
+        &self.lately
+    }
+
     fn settle(&mut self, submission: SubmissionId) {
+        self.open.remove(&submission);
         self.marked.remove(&submission);
         self.pending.remove(&submission);
     }
@@ -149,7 +190,7 @@ impl List {
                     policy: policy.clone(),
                     contact: contact.clone(),
                     submission: change.submission,
-                    at: change.at.clone(),
+                    at: change.at.to_string(),
                 };
                 self.entries.insert(domain.clone(), entry);
             }
@@ -167,6 +208,14 @@ impl List {
 
     pub fn entries(&self) -> impl Iterator<Item = (&Host, &Entry)> {
         self.entries.iter()
+    }
+
+    /// Returns the entries from a host on, in the order of their names.
+    pub fn entries_after<'a>(
+        &'a self,
+        start: Bound<&'a Host>,
+    ) -> impl Iterator<Item = (&'a Host, &'a Entry)> {
+        self.entries.range::<Host, _>((start, Bound::Unbounded))
     }
 
     #[must_use]

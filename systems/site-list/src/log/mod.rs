@@ -40,7 +40,7 @@ pub struct Submitted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Accepted(Submitted),
-    /// It has not been taken yet; the same leaf may be put again.
+    /// Not taken yet; the same leaf may be put again.
     NotYet,
     Rejected(String),
 }
@@ -87,10 +87,10 @@ pub struct Lie {
 pub struct Unreachable(pub String);
 
 impl Log {
-    /// Puts a leaf before the log. The same leaf is there once, however often it is put.
-    pub async fn submit(&self, leaf: &str) -> Result<Taken, Unreachable> {
+    /// Puts a leaf before the log, which has so many leaves at least. The same leaf is there once, however often it is put.
+    pub async fn submit(&self, leaf: &str, size_min: u64) -> Result<Taken, Unreachable> {
         match self {
-            Log::Own { writer, .. } => writer.submit(leaf).await,
+            Log::Own { writer, .. } => writer.submit(leaf, size_min).await,
             Log::Sigsum(log) => log.submit(leaf).await,
         }
     }

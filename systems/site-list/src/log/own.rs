@@ -44,6 +44,12 @@ pub enum WriteError {
     Publish(#[from] PublishError),
     #[error("{0}")]
     Folder(String),
+    #[error(
+        "the folder {} has a log of {found} leaves, and others of this fleet have written {expected}: let all servers share \
+         one folder",
+        .folder.display()
+    )]
+    Behind { folder: PathBuf, found: u64, expected: u64 },
 }
 
 impl Own {
@@ -58,9 +64,9 @@ impl Own {
         Signer::verifier(&self.inner.key)
     }
 
-    pub(super) async fn submit(&self, leaf: &str) -> Result<Taken, Unreachable> {
+    pub(super) async fn submit(&self, leaf: &str, size_min: u64) -> Result<Taken, Unreachable> {
         let (inner, text) = (self.inner.clone(), leaf.to_owned());
-        let written = tokio::task::spawn_blocking(move || inner.append(text.as_bytes())).await;
+        let written = tokio::task::spawn_blocking(move || inner.append(text.as_bytes(), size_min)).await;
         match written.map_err(|_| Unreachable("its writer ended in the middle".to_owned()))? {
             Ok(index) => {
                 let leaf = leaf.to_owned();
@@ -80,12 +86,12 @@ impl Own {
     /// # Errors
     /// When the folder cannot be written, or the signer refuses what is in it.
     pub fn append(&self, leaf: &[u8]) -> Result<u64, WriteError> {
-        self.inner.append(leaf)
+        self.inner.append(leaf, 0)
     }
 }
 
 impl Inner {
-    fn append(&self, leaf: &[u8]) -> Result<u64, WriteError> {
+    fn append(&self, leaf: &[u8], size_min: u64) -> Result<u64, WriteError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         fs::create_dir_all(&self.folder).map_err(|error| failed(&self.folder, &error))?;
         let _turn = self.turn()?;
@@ -96,6 +102,11 @@ impl Inner {
         let mut publisher = Publisher::open(&store, &origin, guard)?;
         known.catch_up(&store, publisher.size())?;
         self.complete(&mut known, &mut publisher)?;
+        // A folder that is not the fleet's would become a second log under the same key.
+        let (found, expected) = (publisher.size(), size_min);
+        if found < expected {
+            return Err(WriteError::Behind { folder: self.folder.clone(), found, expected });
+        }
         if let Some(index) = known.places.get(&leaf_hash(leaf)) {
             return Ok(*index);
         }

@@ -67,6 +67,14 @@ pub fn observe(headers: &[(String, Vec<u8>)], wanted: Wanted<'_>) -> Result<Obse
     Ok(Observed { policy, csp, contact })
 }
 
+/// Reads the headers that stand as long as a site is on the list: signers, threshold, content security policy.
+///
+/// # Errors
+/// With the first header that is missing, repeated or wrong.
+pub fn standing(headers: &[(String, Vec<u8>)], issuers: &[String]) -> Result<(Policy, Csp), Refused> {
+    Ok((policy(headers, issuers)?, csp(headers)?))
+}
+
 /// Values of a header, in the order in which they came.
 fn values<'a>(headers: &'a [(String, Vec<u8>)], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     headers.iter().filter(move |(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| &**value)

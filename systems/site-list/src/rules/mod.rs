@@ -7,7 +7,7 @@ mod listed;
 mod sources;
 
 pub use csp::Csp;
-pub use headers::{ISSUERS, Observed, Wanted, contact_of, is_mail_address, normalized, observe};
+pub use headers::{ISSUERS, Observed, Wanted, contact_of, is_mail_address, normalized, observe, standing};
 pub use host::{Host, Onions};
 pub use listed::{Listed, check_listed};
 pub use sources::check_sources;

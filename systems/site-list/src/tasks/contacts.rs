@@ -1,4 +1,4 @@
-//! How many mails a contact gets, whatever is submitted.
+//! The bound on mails that a contact gets, whatever is submitted.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -22,10 +22,10 @@ impl Contacts {
         Contacts { a_day, given: Mutex::default() }
     }
 
-    /// Returns the contact if there is a mail left for it today. Spelling makes no other contact.
+    /// Returns the contact if there is a mail left for it today; `counted` are those that the fleet has counted. Spelling makes no
+    /// other contact.
     #[must_use]
-    pub(crate) fn take(&self, contact: Option<String>) -> Option<String> {
-        let contact = contact?;
+    pub(crate) fn take(&self, contact: String, counted: usize) -> Option<String> {
         let now = Instant::now();
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         given.retain(|_, times| {
@@ -33,7 +33,7 @@ impl Contacts {
             !times.is_empty()
         });
         let times = given.entry(contact.to_lowercase()).or_default();
-        let is_left = times.len() < self.a_day;
+        let is_left = times.len().max(counted) < self.a_day;
         if is_left {
             times.push(now);
         }

@@ -9,6 +9,7 @@ use wire::Json;
 use worker::{Failure, Outcome, Task};
 
 use crate::found::Found;
+use crate::keeper::Keeper;
 use crate::leaf::{Leaf, Phase};
 use crate::log::{Lie, Log, Standing, Submitted, Taken, Unreachable};
 use crate::rules::Host;
@@ -17,6 +18,7 @@ use crate::rules::Host;
 #[derive(Debug)]
 pub(crate) struct Logging {
     pub(crate) client: Client,
+    pub(crate) keeper: Keeper,
     pub(crate) log: Log,
     /// The pause before the log is asked again.
     pub(crate) again: Duration,
@@ -49,7 +51,8 @@ impl Logging {
         let Found { signers, threshold, action, .. } = found;
         let leaf = Leaf { domain: fqdn, action, signers, threshold, phase, date: entered_at.to_string() };
         let leaf = leaf.json();
-        match self.log.submit(&leaf).await.map_err(unreachable)? {
+        let size_min = self.keeper.current().await?.log_size();
+        match self.log.submit(&leaf, size_min).await.map_err(unreachable)? {
             Taken::Accepted(submitted) => Ok(Outcome::new("accepted").output(document(&submitted))),
             Taken::NotYet => Ok(Outcome::snooze(self.again)),
             Taken::Rejected(reason) => {

@@ -1,4 +1,4 @@
-//! How often a host may be fetched.
+//! The pace at which a host may be fetched.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

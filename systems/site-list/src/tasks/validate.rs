@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use wire::Json;
+use wire::{Json, Millis};
 use worker::{Failure, Outcome, Task};
 
 use super::{Contacts, Pace};
@@ -12,7 +12,7 @@ use crate::action::Action;
 use crate::check::{Question, judge};
 use crate::found::Found;
 use crate::keeper::Keeper;
-use crate::list::List;
+use crate::list::{Lately, List};
 use crate::policy::Policy;
 use crate::refused::{Code, Refused};
 use crate::rules::{Host, Onions, check_listed, contact_of, normalized};
@@ -25,6 +25,7 @@ pub(crate) struct Validator {
     pub(crate) keeper: Keeper,
     pub(crate) issuers: Vec<String>,
     pub(crate) pace: Pace,
+    pub(crate) host_pause: Millis,
     pub(crate) contacts: Contacts,
 }
 
@@ -43,7 +44,7 @@ struct With {
 }
 
 /// A validation that did not end well.
-enum Ended {
+pub(super) enum Ended {
     Invalid { refused: Refused, contact: Option<String> },
     Failed(Failure),
     NotYet(Duration),
@@ -73,13 +74,16 @@ impl Validator {
             Ok(mut found) => {
                 // Only the first time counts: whom a change writes to is settled by then.
                 if !second {
-                    found.contact = self.contacts.take(found.contact);
+                    (found.contact, found.told) = self.tell(found.contact).await?;
                 }
                 Ok(Outcome::new("ok").output(document(&found)))
             }
             Err(Ended::Invalid { refused: Refused { code, message }, contact }) => {
-                let contact = if second { contact } else { self.contacts.take(contact) };
-                let invalid = json!({ "code": code.as_str(), "message": message, "contact": contact });
+                let (contact, told) = if second { (contact, None) } else { self.tell(contact).await? };
+                let mut invalid = json!({ "code": code.as_str(), "message": message, "contact": contact });
+                if let Some(told) = told {
+                    invalid["told"] = json!(told);
+                }
                 Ok(Outcome::new("invalid").output(Json::from_stored(&invalid.to_string())))
             }
             Err(Ended::NotYet(wait)) => Ok(Outcome::snooze(wait)),
@@ -99,9 +103,27 @@ impl Validator {
         Ok(found)
     }
 
+    /// Returns the contact if there is a mail left for it today, on this fleet, and the digest by which that is counted.
+    async fn tell(&self, contact: Option<String>) -> Result<(Option<String>, Option<String>), Failure> {
+        let Some(contact) = contact else { return Ok((None, None)) };
+        let (list, now) = (self.keeper.current().await?, self.keeper.now().await?);
+        // What this server has given is not in the feed yet; what others have given is.
+        let given = list.lately().told(&contact, now);
+        let contact = self.contacts.take(contact, given);
+        let told = contact.as_deref().map(Lately::contact);
+        Ok((contact, told))
+    }
+
+    /// Takes the turn of a host to be visited, on this fleet and on this server.
+    pub(super) async fn turn(&self, host: &Host, list: &List) -> Result<(), Ended> {
+        let now = self.keeper.now().await.map_err(|error| Ended::Failed(error.into()))?;
+        list.lately().may_visit(host, self.host_pause, now).map_err(Ended::NotYet)?;
+        self.pace.take(host).map_err(Ended::NotYet)
+    }
+
     /// Judges the live site.
     async fn live(&self, host: &Host, action: Action, list: &List) -> Result<Found, Ended> {
-        self.pace.take(host).map_err(Ended::NotYet)?;
+        self.turn(host, list).await?;
         self.sites.names().addresses(host).await?;
         let headers = self.sites.visit(host).await?;
         let question = Question { host, action, issuers: &self.issuers, known: list };

@@ -1,6 +1,7 @@
 //! Real sites over real TLS, good ones and all kinds of bad ones, behind one port.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -56,11 +57,20 @@ struct Site {
     visits: usize,
 }
 
+/// A gauge of connections.
+#[derive(Debug, Default)]
+pub(crate) struct Busy {
+    now: AtomicUsize,
+    pub(crate) most: AtomicUsize,
+}
+
 type Sites = Arc<Mutex<BTreeMap<String, Site>>>;
 
 pub(crate) struct Web {
     pub(crate) port: u16,
     sites: Sites,
+    /// Connections that are answered now, and the most there were.
+    pub(crate) busy: Arc<Busy>,
     root: Authority,
     intermediate: Authority,
     stranger: Authority,
@@ -73,15 +83,22 @@ impl Web {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("there is a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let sites = Sites::default();
-        let serving = sites.clone();
+        let (serving, busy) = (sites.clone(), Arc::new(Busy::default()));
+        let counted = busy.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, serving.clone()));
+                let (serving, counted) = (serving.clone(), counted.clone());
+                tokio::spawn(async move {
+                    let now = counted.now.fetch_add(1, Ordering::Relaxed) + 1;
+                    counted.most.fetch_max(now, Ordering::Relaxed);
+                    serve(stream, serving).await;
+                    counted.now.fetch_sub(1, Ordering::Relaxed);
+                });
             }
         });
         let root = authority("Root", None);
         let intermediate = authority("Intermediate", Some(&root));
-        Web { port, sites, root, intermediate, stranger: authority("Stranger", None) }
+        Web { port, sites, busy, root, intermediate, stranger: authority("Stranger", None) }
     }
 
     /// The roots that visitors trust, as PEM.
@@ -182,7 +199,8 @@ async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, answers: Answer
             let _ = stream.shutdown().await;
         }
         Answers::Close => {}
-        Answers::Nothing => std::future::pending().await,
+        // Until the visitor has had enough.
+        Answers::Nothing => drop(stream.read_u8().await),
         Answers::Drip => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nx-drip: ").await;
             let mut pace = tokio::time::interval(Duration::from_millis(20));

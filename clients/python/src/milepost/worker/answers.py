@@ -41,11 +41,12 @@ class Failure(Exception):
     """Raised by a handler: the attempt went wrong. It is made again as the pipeline says, unless it is not retryable.
 
     `code` is what retry rules and guards look at, `message` what people read. Any other exception is a failure with the
-    code `error`.
+    code `error`. `after` is the pause before the next attempt, in place of the pipeline's.
     """
 
-    def __init__(self, code: str, message: str, *, retryable: bool = True) -> None:
+    def __init__(self, code: str, message: str, *, retryable: bool = True, after: Span | None = None) -> None:
         super().__init__(f"{code}: {message}")
+        self.after = after
         self.code = code
         self.message = message
         self.retryable = retryable

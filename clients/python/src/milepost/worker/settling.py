@@ -39,7 +39,10 @@ class Settlement:
             return Settlement("finish", body)
         if isinstance(answer, Snooze):
             return Settlement("snooze", {"token": token, "for": spans.text(answer.span)})
-        error = {"code": error_code(answer.code), "message": answer.message, "retryable": answer.retryable}
+        error: dict[str, Any] = {"code": error_code(answer.code), "message": answer.message}
+        error["retryable"] = answer.retryable
+        if answer.after is not None:
+            error["retry_after"] = spans.text(answer.after)
         return Settlement("fail", {"token": token, "error": error})
 
     @staticmethod

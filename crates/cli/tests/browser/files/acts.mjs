@@ -202,6 +202,7 @@ export const workers_and_overview = async () => {
   await api('POST', '/v1/tasks:fail', { tasks: [{ token: tasks[0].token, error: { code: 'broken', message: 'the scale is stuck', retryable: false } }] });
   await page.goto(`${base}/console/dead`);
   check((await page.locator('.groups .big').first().textContent()).trim() === '1', 'dead letters are counted by what they died of');
+  await finish(await submit('hand-2'), 'fine');
   await page.goto(`${base}/console/pipelines/orders`);
   check(await page.locator('.machine .stay').count() >= 1, 'stays are drawn');
   check(await page.locator('.machine .rate').count() >= 1, 'rates are drawn');

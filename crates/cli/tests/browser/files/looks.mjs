@@ -22,7 +22,12 @@ const everything = async () => {
   await fail(dead);
   await api('POST', '/v1/holds', { submission: open, reason: 'the scale is being looked at' });
   const operation = await api('POST', '/v1/operations', { filter: { pipeline: 'orders', status: 'dead' }, action: 'redrive', dry_run: true });
+  const wish = await fetch(`${base}/public/wishes`, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ payload: { wish: 'a kite', count: 1, rules: true } }),
+  });
+  const { receipt } = await wish.json();
   return {
+    public: '/public/wishes', 'public-receipt': `/public/wishes/receipts/${receipt}`,
     overview: '/console', submissions: '/console/submissions', filtered: '/console/submissions?q=pipeline:orders%20state:CHECKING',
     nonsense: '/console/submissions?q=colour:red', 'submission-held': `/console/submissions/${open}`, 'submission-review': `/console/submissions/${review}`,
     'submission-odd': `/console/submissions/${odd}`, 'submission-dead': `/console/submissions/${dead}`, missing: '/console/submissions/none',

@@ -20,7 +20,7 @@ pub(super) struct Card {
     pub(super) system: String,
     pub(super) title: String,
     pub(super) spark: Spark,
-    /// So many a minute.
+    /// The numbers that came and went a minute.
     pub(super) came: String,
     pub(super) went: String,
     pub(super) open: Link,

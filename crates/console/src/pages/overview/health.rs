@@ -1,10 +1,14 @@
 //! The health of what stands below the pipelines: the engine, the store, the audit log.
 
+use wire::Millis;
 use wire::api::{FiguresView, StatsView};
 
 use crate::ask::Visit;
 use crate::look::{Eye, span};
 use crate::parts::{bytes, number};
+
+/// A backup that is older is worth a look.
+const BACKUP_OLD: Millis = Millis::from_secs(2 * 86_400);
 
 /// A fact about the server, and where to read more.
 pub(super) struct Fact {
@@ -29,6 +33,13 @@ pub(super) async fn health(visit: &Visit, eye: &Eye, stats: &StatsView, figures:
     }
     if let Some(size) = figures.store.as_ref().and_then(|store| store.bytes) {
         facts.push(Fact::new("Store", bytes(size), "good", "/console/servers"));
+    }
+    if let Some(store) = &figures.store {
+        let (text, tone) = match store.backup_ago {
+            Some(ago) => (format!("{} ago", span(ago)), if ago > BACKUP_OLD { "warn" } else { "good" }),
+            None => ("none that the server knows of".to_owned(), ""),
+        };
+        facts.push(Fact::new("Backup", text, tone, "/console/servers"));
     }
     if let Some(last) = stats.last_event {
         facts.push(Fact::new("Events", number(last), "good", "/console/tail"));

@@ -35,7 +35,7 @@ struct Page {
     open: Link,
 }
 
-/// What a tab shows.
+/// The content of a tab.
 enum Shown {
     Machine(Machine),
     Levels(Vec<Level>),

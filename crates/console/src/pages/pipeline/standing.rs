@@ -1,4 +1,4 @@
-//! How a pipeline stands besides its machine: its lanes, its limits, its schedules.
+//! The standing of a pipeline besides its machine: its lanes, its limits, its schedules.
 
 use wire::api::{LaneLine, LimitView, PipelineView, ScheduleView};
 use wire::{Name, Refusal};

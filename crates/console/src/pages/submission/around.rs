@@ -1,4 +1,4 @@
-//! What stands around a submission: its way so far, its children, the messages about it.
+//! The surroundings of a submission: its way so far, its children, the messages about it.
 
 use app::DeliveryQuery;
 use model::owed::DELIVERY;

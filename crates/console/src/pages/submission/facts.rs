@@ -1,4 +1,4 @@
-//! What a submission itself says: why it is here, its lease, its tries.
+//! Facts that a submission itself tells: why it is here, its lease, its tries.
 
 use wire::api::{AttemptEnd, AttemptView, LeaseView, Reason, SubmissionView};
 use wire::{Investigation, Millis, SubmissionId};

@@ -12,7 +12,7 @@ use crate::pipeline::{Edge, Kind, Pipeline};
 /// Members of what every message sees.
 const MEMBERS: [(&str, &[&str]); 4] = [
     ("event", &["kind", "from", "to", "title", "trigger", "at", "metadata"]),
-    ("submission", &["id", "pipeline", "title", "version", "status", "key"]),
+    ("submission", &["id", "pipeline", "title", "version", "status", "key", "link", "receipt"]),
     ("error", &["code", "message"]),
     ("children", &["total", "open", "succeeded", "failed", "cancelled"]),
 ];

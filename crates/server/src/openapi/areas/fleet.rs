@@ -53,7 +53,7 @@ impl Shape for FiguresView {
             .has("flow", refer::<FlowView>(), "")
             .has("dwells", list(refer::<DwellView>()), "The stays that ended in the last three hours, by state.")
             .has("oldest", list(refer::<OldestView>()), "The oldest open submission of each state.")
-            .has("dead", list(refer::<DeadView>()), "Dead letters by what went wrong.")
+            .has("dead", list(refer::<DeadView>()), "Dead letters by what went wrong, most first.")
             .may("dead_more", words::flag(), "Whether there are more of those than are shown.")
             .has("limits", list(refer::<LimitView>()), "Limits that something is counted under now, by label value.")
             .may("limits_more", words::flag(), "Whether there are more of those than are shown.")
@@ -146,7 +146,10 @@ impl Shape for OldestView {
 }
 
 fn dead() -> Value {
-    json!({ "pipeline": "report", "state": "SENDING", "code": "mail-down", "count": 12 })
+    json!({
+        "pipeline": "report", "state": "SENDING", "code": "mail-down", "message": "no answer within # s",
+        "fingerprint": "3b5d5c3712d9", "count": 12
+    })
 }
 
 impl Shape for DeadView {
@@ -155,6 +158,8 @@ impl Shape for DeadView {
             .has("pipeline", words::text(), "")
             .has("state", words::text(), "")
             .has("code", words::text(), "Of the error; empty where there is none.")
+            .has("message", words::text(), "Without ids, numbers and paths.")
+            .has("fingerprint", words::fingerprint(), "Of code and message, to filter by.")
             .has("count", words::count(), "")
             .like(dead())
     }
@@ -211,7 +216,7 @@ impl Shape for UnknownTaskView {
 }
 
 fn store() -> Value {
-    json!({ "bytes": 73728, "checkpoint_ago": "1s204ms" })
+    json!({ "bytes": 73728, "backup_ago": "5h", "checkpoint_ago": "1s204ms" })
 }
 
 impl Shape for StoreView {
@@ -219,9 +224,14 @@ impl Shape for StoreView {
         given("")
             .has("bytes", or_null(words::count()), "Null where the store does not know.")
             .has(
+                "backup_ago",
+                or_null(words::span()),
+                "Since the last backup; null where nobody said that one was made.",
+            )
+            .has(
                 "checkpoint_ago",
                 or_null(words::span()),
-                "Since this server published a checkpoint of the audit log.",
+                "Since a server published a checkpoint of the audit log.",
             )
             .like(store())
     }

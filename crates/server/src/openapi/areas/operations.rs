@@ -85,6 +85,7 @@ impl Shape for Filter {
             .may("lane", or_null(words::text()), "")
             .may("labels", words::labels(16), "")
             .may("error", or_null(words::text()), "The code of its last error.")
+            .may("fingerprint", or_null(words::fingerprint()), "Of its last error.")
             .may("created_before", or_null(words::time()), "")
             .may("created_after", or_null(words::time()), "Created at this time or later.")
             .may("entered_before", or_null(words::time()), "In its state since before this time.")

@@ -246,6 +246,7 @@ impl Shape for StateView {
             .has("title", or_null(words::text()), "")
             .has("phase", or_null(words::text()), "")
             .has("kind", words::one_of(&["pass", "task", "wait", "human", "join", "final"]), "")
+            .may("task", words::task(), "The task that its submissions wait for.")
             .has("actions", list(words::text()), "")
             .has("counts", list(refer::<StateCount>()), "")
             .like(example()["states"][0].clone())

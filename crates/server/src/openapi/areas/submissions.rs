@@ -32,6 +32,7 @@ fn filters(call: Call) -> Call {
         .query("created_after", words::time(), "Created at this time or later.")
         .query("entered_before", words::time(), "In their state since before this time.")
         .query("error", words::wanted(), "Whose last error has this code.")
+        .query("fingerprint", words::fingerprint(), "Whose last error has this fingerprint.")
         .query("worker", words::wanted(), "That this worker has leased.")
         .refuses(&[Code::UnknownPipeline])
 }
@@ -54,7 +55,7 @@ fn looking() -> Vec<Call> {
         page(filters(statuses(
             get("/v1/submissions", "list_submissions", "Submissions, newest first").details(
                 "Every filter that is given must hold. A pipeline or state that does not exist is refused. A page that is \
-                 narrowed by `entered_before`, `error` or `worker` passes over so many submissions at most: it may have none and \
+                 narrowed by `entered_before`, `error`, `fingerprint` or `worker` passes over so many submissions at most: it may have none and \
                  a `next`.",
             ),
         ))),

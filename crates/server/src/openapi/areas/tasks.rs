@@ -71,6 +71,11 @@ impl Shape for ClaimBody {
                 or_null(words::span()),
                 "How long to wait for the first: up to 60s. Left out: not at all.",
             )
+            .may(
+                "lease",
+                or_null(words::span()),
+                "How long the leases are to be good without a renewal: 1s to 12h. Left out: as the state says.",
+            )
             .like(json!({ "worker": "w1", "tasks": ["report.send"], "wait": "20s" }))
     }
 }
@@ -202,6 +207,11 @@ impl Shape for ErrorBody {
             .has("code", words::error_code(), "Rules go by it.")
             .has("message", words::text(), "For people; cut after 2,000 characters.")
             .may("retryable", words::flag(), "False: do not try again. True if left out.")
+            .may(
+                "retry_after",
+                or_null(words::span()),
+                "The pause before the next try, up to 7 days. Left out: as the pipeline says.",
+            )
             .like(json!({ "code": "smtp", "message": "no route to the mail server" }))
     }
 }

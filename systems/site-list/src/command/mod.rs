@@ -1,5 +1,8 @@
 //! Commands of the list: `milepost site-list ..`.
 
+mod key;
+mod serve;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -52,6 +55,8 @@ pub(crate) fn all() -> Vec<Command> {
         Command::asking("build", build_files),
         Command::new("verify", verify_files),
         Command::new("lookup", lookup),
+        Command::new("serve", serve::serve),
+        Command::new("new-key", key::new_key),
     ]
 }
 
