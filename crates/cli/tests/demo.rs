@@ -125,10 +125,7 @@ fn commands_that_the_demo_prints_work_when_pasted() {
         let said = std::process::Command::new("sh").args(["-c", &pasted, program]).output().expect("sh runs");
         codes.push(said.status.code());
     }
-    // Those of the systems' own stories first. Approving before escalating is refused, as the demo says.
-    let (of_stories, tour) = codes.split_at(codes.len().saturating_sub(6));
-    assert!(of_stories.iter().all(|code| *code == Some(0)), "{codes:?} of {commands:#?}");
-    assert_eq!(tour, [0, 0, 4, 0, 0, 0].map(Some), "{commands:#?}");
+    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?} of {commands:#?}");
     staying.stop();
 }
 

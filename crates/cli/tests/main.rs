@@ -29,6 +29,7 @@ mod scenarios;
 mod secrets;
 mod serve;
 mod site_list;
+mod skills;
 mod stores;
 mod tls;
 mod tokens;

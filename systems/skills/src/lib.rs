@@ -2,6 +2,7 @@
 
 mod audit;
 mod commands;
+mod demo;
 pub mod judge;
 mod pages;
 mod pipelines;
@@ -13,7 +14,7 @@ pub mod source;
 mod tasks;
 pub mod version;
 
-use system::{Command, Desk, Fault, PipelineFile, Route, System};
+use system::{Command, Demo, Desk, Fault, PipelineFile, Route, System};
 use worker::Worker;
 
 use routes::{Place, Told};
@@ -65,5 +66,9 @@ impl System for Skills {
 
     fn commands(&self) -> Vec<Command> {
         commands::commands()
+    }
+
+    fn demo(&self) -> Option<Box<dyn Demo>> {
+        Some(Box::new(demo::Show::default()))
     }
 }

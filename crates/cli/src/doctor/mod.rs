@@ -2,6 +2,7 @@
 
 mod certificate;
 mod folder;
+mod operators;
 mod server;
 
 pub(crate) use certificate::certificate;

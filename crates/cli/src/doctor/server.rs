@@ -5,6 +5,7 @@ use model::{Millis, Status, Time};
 use wire::api::{AuditView, ClockView, StatsView, TokenList};
 
 use super::Check;
+use super::operators::operators;
 
 const TOKEN_ENDS_SOON: Millis = Millis::from_secs(14 * 24 * 3_600);
 const TOKEN_UNUSED: Millis = Millis::from_secs(30 * 24 * 3_600);
@@ -26,6 +27,7 @@ pub(crate) async fn server(client: &Client) -> Vec<Check> {
     checks.extend(duties(&stats));
     checks.push(clock(client).await);
     checks.push(dead(&stats));
+    checks.extend(operators(client).await);
     checks.push(investigations(&stats));
     checks.push(overdue(client).await);
     checks.extend(log(client).await);

@@ -3,6 +3,6 @@
 mod crowd;
 pub(crate) mod deliveries;
 mod mail;
-mod mail_server;
+pub(crate) mod mail_server;
 pub(crate) mod receiver;
 mod webhooks;

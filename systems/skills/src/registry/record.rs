@@ -94,6 +94,22 @@ pub(super) fn is_id(id: &str) -> bool {
     hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
+impl IndexEntry {
+    /// Returns host, owner and repository, without the scheme.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        self.repository.strip_prefix("https://").unwrap_or(&self.repository)
+    }
+}
+
+impl ReleaseEntry {
+    /// Returns the day of the publication.
+    #[must_use]
+    pub fn day(&self) -> String {
+        self.published_at.to_string().chars().take_while(|c| *c != 'T').collect()
+    }
+}
+
 impl Release {
     pub(super) fn id(&self) -> String {
         skill_id(&self.repository, &self.name)

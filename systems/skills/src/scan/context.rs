@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::front_matter;
 use super::text::{Text, plain};
+use super::{disguise, front_matter, mention};
 
 /// The place of a text, as rules look at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -28,27 +28,67 @@ pub(super) enum Context {
 pub(super) struct Segment {
     pub(super) context: Context,
     pub(super) text: Text,
-    /// The places of inline code in prose: a match within one is a mention.
-    inline: Vec<Range<usize>>,
+    /// The places that are read otherwise than the rest: inline code, quotations of attacks, examples of what is bad.
+    otherwise: Vec<(Range<usize>, Context)>,
+    /// Set if only rules about what an agent is told look at it: the text is a guess at what a reader understands.
+    pub(super) is_guess: bool,
 }
 
 impl Segment {
     fn new(context: Context) -> Segment {
-        Segment { context, text: Text::default(), inline: Vec::new() }
+        Segment { context, text: Text::default(), otherwise: Vec::new(), is_guess: false }
     }
 
+    /// Returns the context of a match. Signs behind inline code that it has as well do not make it prose.
     pub(super) fn context_of(&self, place: &Range<usize>) -> Context {
-        let is_mention = self.inline.iter().any(|code| code.start <= place.start && place.end <= code.end);
-        if is_mention { Context::Inline } else { self.context }
+        let ends_in = |end: usize| {
+            let behind = self.text.text.as_bytes().get(end..place.end).unwrap_or_default();
+            place.end <= end
+                || behind.iter().all(|byte| byte.is_ascii_punctuation() || byte.is_ascii_whitespace())
+        };
+        let mut around = self
+            .otherwise
+            .iter()
+            .filter(|(piece, _)| piece.start <= place.start && place.start < piece.end && ends_in(piece.end));
+        around.next_back().map_or(self.context, |(_, context)| *context)
+    }
+
+    /// Marks the text from a place on as an example of what nobody should do.
+    fn example(&mut self, from: usize) {
+        let end = self.text.text.len();
+        match self.otherwise.last_mut() {
+            Some((last, Context::Inline)) if last.end == from => last.end = end,
+            _ => self.otherwise.push((from..end, Context::Inline)),
+        }
+    }
+
+    /// Returns what the text says besides: as a reader understands it, and as whoever decodes it.
+    fn besides(&self) -> Vec<Segment> {
+        let mut understood = Segment { is_guess: true, ..Segment::new(self.context) };
+        let mut hidden = Segment::new(Context::Script);
+        let mut differs = false;
+        for (no, line) in self.text.lines() {
+            let read = disguise::undisguised(line.trim_end_matches('\n'));
+            differs |= read.is_some();
+            understood.text.push_line(no, &read.map_or_else(|| line.to_owned(), |read| format!("{read}\n")));
+            for text in disguise::decoded(line) {
+                hidden.text.push_line(no, &format!("{text}\n"));
+            }
+        }
+        let understood = differs.then_some(understood).into_iter();
+        understood.chain(Some(hidden).filter(|hidden| !hidden.text.is_empty())).collect()
     }
 }
 
 /// Takes a file apart. Markdown has contexts; any other file is run, or might be.
 pub(super) fn segments(path: &str, text: &str) -> Vec<Segment> {
-    match is_markdown(path) {
+    let mut segments = match is_markdown(path) {
         true => Markdown::default().read(text),
         false => vec![script(text)],
-    }
+    };
+    let besides: Vec<Segment> = segments.iter().flat_map(Segment::besides).collect();
+    segments.extend(besides);
+    segments
 }
 
 fn is_markdown(path: &str) -> bool {
@@ -87,6 +127,10 @@ struct Markdown {
     /// Lines of prose that belong together.
     paragraph: Vec<(u32, String)>,
     in_comment: bool,
+    in_front_matter: bool,
+    /// The last paragraph, as a label of the block behind it.
+    label: String,
+    heading: String,
     /// For each mark, the length from which no fence is closed any more: looked for once, not once a line.
     unclosed_from: [Option<usize>; 2],
 }
@@ -109,7 +153,12 @@ impl Markdown {
                 no = end + 1;
                 continue;
             }
+            self.in_front_matter = is_head;
             self.prose(number(no), line);
+            if no + 1 == of_front_matter {
+                self.end_paragraph();
+                self.label.clear();
+            }
             no += 1;
         }
         self.end_paragraph();
@@ -131,13 +180,27 @@ impl Markdown {
 
     fn block(&mut self, fence: &Fence, opened_at: usize, lines: &[&str]) {
         let mut segment = Segment::new(if fence.is_dynamic { Context::Dynamic } else { Context::Fence });
+        let label = std::mem::take(&mut self.label);
+        let is_warned =
+            mention::is_warning(&self.heading) || label.lines().last().is_some_and(mention::is_warning);
+        let mut is_example = is_warned;
         for (index, line) in lines.iter().enumerate() {
             let no = number(opened_at + 1 + index);
             self.dynamic_spans(no, line);
             let line = plain(line);
+            let from = segment.text.text.len();
             match line.strip_suffix('\\') {
                 Some(line) => segment.text.push_line(no, &format!("{line} ")),
                 None => segment.text.push_line(no, &format!("{line}\n")),
+            }
+            // A comment in a block says what the lines behind it are, up to the next gap or comment.
+            match line.trim_start() {
+                "" => is_example = is_warned,
+                line if is_remark(line) => is_example = is_warned || mention::is_warning(line),
+                _ => {}
+            }
+            if is_example && !fence.is_dynamic {
+                segment.example(from);
             }
         }
         if !segment.text.is_empty() {
@@ -200,8 +263,29 @@ impl Markdown {
             push_prose(&mut segment, line, &is_code[skipped..]);
             segment.text.text.push('\n');
         }
+        let is_hidden =
+            self.in_front_matter || self.in_comment || lines.iter().any(|(_, line)| line.contains("-->"));
+        for (place, context) in &mut segment.otherwise {
+            if mention::tells_to_run(&segment.text.text[..place.start]) {
+                *context = Context::Fence;
+            }
+        }
+        let about = [&self.heading, self.label.as_str(), segment.text.text.as_str()];
+        if !is_hidden && about.into_iter().any(mention::is_about_attacks) {
+            let quoted = mention::quotations(&segment.text.text);
+            segment.otherwise.extend(quoted.into_iter().map(|place| (place, Context::Inline)));
+        }
+        if lines.len() == 1 && lines[0].1.starts_with('#') {
+            self.heading.clone_from(&segment.text.text);
+        }
+        self.label.clone_from(&segment.text.text);
         self.segments.push(segment);
     }
+}
+
+/// Returns whether a line of code is a remark for its readers.
+fn is_remark(line: &str) -> bool {
+    ["#", "//", "--", "/*", "<!--", "::", ";", "REM "].iter().any(|mark| line.starts_with(mark))
 }
 
 fn number(index: usize) -> u32 {
@@ -297,7 +381,7 @@ fn push_prose(segment: &mut Segment, line: &str, is_code: &[bool]) {
         let from = segment.text.text.len();
         segment.text.text.push_str(&plain(&text));
         if code {
-            segment.inline.push(from..segment.text.text.len());
+            segment.otherwise.push((from..segment.text.text.len(), Context::Inline));
         }
         start = end;
     }

@@ -1,9 +1,11 @@
 //! Tier 1: the deterministic scan of a skill. It reads files and decides; it asks nobody and runs nothing.
 
 mod context;
+mod disguise;
 mod finding;
 mod folder;
 mod front_matter;
+mod mention;
 mod rules;
 mod sarif;
 mod structure;

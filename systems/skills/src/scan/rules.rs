@@ -1,6 +1,7 @@
 //! Rules, read from `rules.toml`, and the matching of texts against all of them at once.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
@@ -11,6 +12,8 @@ use super::finding::{Category, Finding, Severity, quoted};
 
 /// The most matches of one rule that are looked at in one piece of text.
 const MATCHES_MAX: usize = 100;
+/// The bytes behind a match that may excuse it.
+const BEHIND_BYTES: usize = 80;
 
 /// The rules that ship, as a file. A change of it means that published skills are scanned again.
 pub const RULES: &str = include_str!("rules.toml");
@@ -37,6 +40,8 @@ pub(super) struct Rule {
     pattern: String,
     /// A match that has this, too, is none.
     unless: Option<String>,
+    /// A match behind which this follows on its line is none.
+    unless_behind: Option<String>,
     message: String,
     /// Set if what is met asks for rights that a person should look at.
     #[serde(default)]
@@ -60,8 +65,28 @@ impl Rule {
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
     words: BTreeMap<String, String>,
-    patterns: Vec<OnceLock<(Regex, Option<Regex>)>>,
+    patterns: Vec<OnceLock<Compiled>>,
     all: RegexSet,
+}
+
+/// A rule's patterns.
+#[derive(Debug)]
+struct Compiled {
+    pattern: Regex,
+    unless: Option<Regex>,
+    unless_behind: Option<Regex>,
+}
+
+impl Compiled {
+    /// Returns whether a match is none, for what it has or for what follows.
+    fn excuses(&self, text: &str, place: &Range<usize>) -> bool {
+        let bytes = text.as_bytes();
+        let line = &bytes[place.end..];
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let behind = &line[..line.len().min(BEHIND_BYTES)];
+        self.unless.as_ref().is_some_and(|unless| unless.is_match(&bytes[place.clone()]))
+            || self.unless_behind.as_ref().is_some_and(|unless| unless.is_match(behind))
+    }
 }
 
 /// The rules that ship.
@@ -83,13 +108,17 @@ impl Rules {
     }
 
     /// Compiles one of the rules.
-    fn compiled(&self, index: usize) -> Result<(Regex, Option<Regex>), regex::Error> {
+    fn compiled(&self, index: usize) -> Result<Compiled, regex::Error> {
         let compile = |pattern: &str| {
             let mut builder = RegexBuilder::new(&whole(&self.words, pattern));
             builder.unicode(false).case_insensitive(true).multi_line(true).build()
         };
         let rule = &self.rules[index];
-        Ok((compile(&rule.pattern)?, rule.unless.as_deref().map(compile).transpose()?))
+        Ok(Compiled {
+            pattern: compile(&rule.pattern)?,
+            unless: rule.unless.as_deref().map(compile).transpose()?,
+            unless_behind: rule.unless_behind.as_deref().map(compile).transpose()?,
+        })
     }
 
     /// Adds what the rules find in a piece of a file, and returns whether any of it asks for high privilege.
@@ -98,11 +127,14 @@ impl Rules {
         let mut is_high = false;
         for index in self.all.matches(text.as_bytes()) {
             let rule = &self.rules[index];
-            let (pattern, unless) = self.patterns[index]
+            if segment.is_guess && rule.category != Category::PromptInjection {
+                continue;
+            }
+            let compiled = self.patterns[index]
                 .get_or_init(|| self.compiled(index).expect("every rule that ships is compiled by a test"));
-            for found in pattern.find_iter(text.as_bytes()).take(MATCHES_MAX) {
+            for found in compiled.pattern.find_iter(text.as_bytes()).take(MATCHES_MAX) {
                 let matched = String::from_utf8_lossy(found.as_bytes());
-                if unless.as_ref().is_some_and(|unless| unless.is_match(found.as_bytes())) {
+                if compiled.excuses(text, &found.range()) {
                     continue;
                 }
                 let Some(severity) = rule.severity_at(segment.context_of(&found.range())) else { continue };

@@ -26,6 +26,12 @@ impl Text {
         index.checked_sub(1).map_or(0, |index| self.lines[index].1)
     }
 
+    /// Returns each line with its number.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (u32, &str)> {
+        let ends = self.lines.iter().skip(1).map(|(start, _)| *start).chain([self.text.len()]);
+        self.lines.iter().zip(ends).map(|((start, no), end)| (*no, &self.text[*start..end]))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
