@@ -15,18 +15,19 @@ const LOOKS_MAX: usize = 5_000;
 
 /// The place of a submission in a list by time: when it is due, and its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(Time, SubmissionId);
+pub(crate) struct TimePlace(Time, SubmissionId);
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for TimePlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.0, self.1)
     }
 }
 
-impl Place {
-    pub(crate) fn read(text: &str, seal: &Seal) -> Result<Place, Refusal> {
-        let plain = text.split_once('/').and_then(|(at, id)| Some(Place(at.parse().ok()?, id.parse().ok()?)));
-        let place = plain.or_else(|| seal.open(text).and_then(Place::from_bytes));
+impl TimePlace {
+    pub(crate) fn read(text: &str, seal: &Seal) -> Result<TimePlace, Refusal> {
+        let plain =
+            text.split_once('/').and_then(|(at, id)| Some(TimePlace(at.parse().ok()?, id.parse().ok()?)));
+        let place = plain.or_else(|| seal.open(text).and_then(TimePlace::from_bytes));
         place.ok_or_else(|| {
             invalid(format!(
                 "`after` is {}, which is not valid: give the `next` of the page before",
@@ -40,18 +41,18 @@ impl Place {
         std::array::from_fn(|index| if index < at.len() { at[index] } else { id[index - at.len()] })
     }
 
-    fn from_bytes(bytes: [u8; PLACE]) -> Option<Place> {
+    fn from_bytes(bytes: [u8; PLACE]) -> Option<TimePlace> {
         let at = i64::from_be_bytes(std::array::from_fn(|index| bytes[index]));
         let id: String = bytes[8..].iter().map(|byte| format!("{byte:02x}")).collect();
-        Some(Place(Time::from_millis(at), id.parse().ok()?))
+        Some(TimePlace(Time::from_millis(at), id.parse().ok()?))
     }
 }
 
 /// The place to go on from.
 pub(crate) enum Next {
-    Seen(Place),
+    Seen(TimePlace),
     /// The place of one that was passed over: neither its time nor its id are for whoever asks.
-    Unseen(Place),
+    Unseen(TimePlace),
 }
 
 impl Next {
@@ -76,7 +77,7 @@ pub(crate) struct Look {
     /// Returns when a row of the lists is due.
     pub(crate) due: fn(&Submission) -> Option<Time>,
     pub(crate) until: Time,
-    pub(crate) after: Option<Place>,
+    pub(crate) after: Option<TimePlace>,
     /// The number of each list's rows that are read at a time.
     pub(crate) most: usize,
 }
@@ -89,7 +90,7 @@ impl Look {
         limit: usize,
         sees: &dyn Fn(&Submission) -> bool,
     ) -> Result<Page, store::Error> {
-        let (mut found, mut looked): (Vec<(Place, Submission)>, usize) = (Vec::new(), 0);
+        let (mut found, mut looked): (Vec<(TimePlace, Submission)>, usize) = (Vec::new(), 0);
         let mut room = Room::default();
         loop {
             let (late, is_last) = self.read(store)?;
@@ -117,11 +118,11 @@ impl Look {
 
     /// Reads on, and tells whether that is all. Each pipeline has its own list; together they are in the order of all, as
     /// far as each of them was read.
-    fn read(&self, store: &dyn Store) -> Result<(Vec<(Place, Submission)>, bool), store::Error> {
+    fn read(&self, store: &dyn Store) -> Result<(Vec<(TimePlace, Submission)>, bool), store::Error> {
         let (mut late, mut read_to) = (Vec::new(), None);
         let bytes = PAGE_BYTES_MAX / self.lists.len().max(1);
         for pipeline in &self.lists {
-            let mut after = self.after.map(|Place(at, id)| (at, id));
+            let mut after = self.after.map(|TimePlace(at, id)| (at, id));
             let (mut count, mut room) = (0, Room::of(bytes));
             loop {
                 let page = Late { pipeline: pipeline.clone(), until: self.until, after, limit: ROWS_AT_ONCE };
@@ -129,12 +130,14 @@ impl Look {
                 let is_last = rows.len() < page.page_size();
                 count += rows.len();
                 room.take(rows.iter().map(bytes_of).sum());
-                late.extend(rows.into_iter().filter_map(|row| Some((Place((self.due)(&row)?, row.id), row))));
+                late.extend(
+                    rows.into_iter().filter_map(|row| Some((TimePlace((self.due)(&row)?, row.id), row))),
+                );
                 if is_last {
                     break;
                 }
                 let last = late.last().map(|(place, _)| *place);
-                after = last.map(|Place(at, id)| (at, id));
+                after = last.map(|TimePlace(at, id)| (at, id));
                 if count >= self.most || !room.is_left() {
                     read_to = read_to.into_iter().chain(last).min();
                     break;
@@ -151,6 +154,6 @@ fn bytes_of(row: &Submission) -> usize {
     serde_json::to_vec(row).map_or(0, |text| text.len())
 }
 
-fn rows(found: Vec<(Place, Submission)>) -> Vec<Submission> {
+fn rows(found: Vec<(TimePlace, Submission)>) -> Vec<Submission> {
     found.into_iter().map(|(_, row)| row).collect()
 }

@@ -15,6 +15,7 @@ mod cursors;
 mod deliveries;
 mod drawing;
 mod endpoints;
+mod entries;
 mod evidence;
 mod export;
 mod feed;
@@ -64,7 +65,7 @@ pub use refusals::{invalid, quote};
 pub use reviews::{ReviewQuery, Whose};
 pub use store::{Narrowed, Query};
 pub use submit::Submitting;
-pub use tasks::Settlement;
+pub use tasks::{Settlement, With};
 pub use under_way::{Followed, UnderWay};
 pub use visitor::{Entry, LOCAL, Visitor};
 

@@ -4,7 +4,7 @@ use model::{Name, Refusal, Submission, Time};
 use wire::api::OverduePage;
 
 use crate::App;
-use crate::by_time::{AT_ONCE, Look, Place};
+use crate::by_time::{AT_ONCE, Look, TimePlace};
 use crate::seal::Seal;
 
 impl App {
@@ -16,7 +16,7 @@ impl App {
         limit: usize,
     ) -> Result<OverduePage, Refusal> {
         let seal = Seal(self.engine.secret_for("overdue"));
-        let after = after.map(|text| Place::read(text, &seal)).transpose()?;
+        let after = after.map(|text| TimePlace::read(text, &seal)).transpose()?;
         let versions = self.engine.pipelines().current();
         let lists = match pipeline {
             Some(name) => {

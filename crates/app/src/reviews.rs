@@ -9,7 +9,7 @@ use model::{Name, Refusal, Role, Submission, SubmissionId, Time};
 use store::entries::{ReviewList, review_due};
 use wire::api::{ClaimReviewBody, HandOverBody, NoteBody, ReviewPage, SubmissionView};
 
-use crate::by_time::{AT_ONCE, Look, Place};
+use crate::by_time::{AT_ONCE, Look, TimePlace};
 use crate::seal::Seal;
 use crate::{App, Terms};
 
@@ -54,7 +54,7 @@ impl App {
     pub async fn reviews(&self, query: ReviewQuery) -> Result<ReviewPage, Refusal> {
         let ReviewQuery { pipeline: wanted, role, whose, limit, after } = query;
         let seal = Seal(self.engine.secret_for("reviews"));
-        let after = after.map(|text| Place::read(&text, &seal)).transpose()?;
+        let after = after.map(|text| TimePlace::read(&text, &seal)).transpose()?;
         let versions = self.engine.pipelines().current();
         if let Some(name) = &wanted {
             self.visitor.check_sees(name)?;

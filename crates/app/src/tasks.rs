@@ -5,12 +5,13 @@ use engine::core::{ClaimMany, Granted, Output, Reply};
 use futures_util::future::join_all;
 use model::admit::{Admission, KEY_BYTES_MAX};
 use model::command::{Fail, Finish, GiveBack, Renew, Snooze, Spawn};
+use model::entry::EntryChange;
 use model::owed::is_delivery_task;
 use model::submission::Failure;
 use model::{Code, Command, LeaseToken, Millis, Name, Refusal};
 use wire::api::{
-    ChildBody, ClaimAnswer, ClaimBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody, SettleAnswer,
-    SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, EntryChangeBody, FailBody, FinishBody, GiveBackBody, Problem,
+    RenewBody, SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 
 use crate::{App, Visitor, invalid, quote};
@@ -73,7 +74,8 @@ impl App {
         if !children.iter().all(|child| self.visitor.sees_with(child.pipeline(), child.labels())) {
             return Err(self.visitor.elsewhere());
         }
-        let command = task.command(token, children)?;
+        let entries = self.entry_changes(task.entries())?;
+        let command = task.command(token, With { children, entries })?;
         let settled = match self.visitor.subject() {
             Some(_) => self.by().settle(token, command).await?,
             None => self.engine.settle(token, command).await?,
@@ -171,8 +173,20 @@ pub trait Settlement {
         Vec::new()
     }
 
+    /// Takes the entries of systems that the word changes.
+    fn entries(&mut self) -> Vec<EntryChangeBody> {
+        Vec::new()
+    }
+
     /// Returns what the engine is asked to do.
-    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal>;
+    fn command(self, token: LeaseToken, with: With) -> Result<Command, Refusal>;
+}
+
+/// The things that come with a word, checked.
+#[derive(Debug, Default)]
+pub struct With {
+    pub children: Vec<Admission>,
+    pub entries: Vec<EntryChange>,
 }
 
 fn child(body: ChildBody) -> Result<Child, Refusal> {
@@ -232,10 +246,14 @@ impl Settlement for FinishBody {
         std::mem::take(&mut self.children)
     }
 
-    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal> {
+    fn entries(&mut self) -> Vec<EntryChangeBody> {
+        std::mem::take(&mut self.entries)
+    }
+
+    fn command(self, token: LeaseToken, With { children, entries }: With) -> Result<Command, Refusal> {
         let FinishBody { outcome, output, result, .. } = self;
         let outcome = outcome.into();
-        Ok(Command::Finish(Finish { token, outcome, output, result, children, entries: Vec::new() }))
+        Ok(Command::Finish(Finish { token, outcome, output, result, children, entries }))
     }
 }
 
@@ -248,7 +266,7 @@ impl Settlement for SpawnBody {
         std::mem::take(&mut self.children)
     }
 
-    fn command(self, token: LeaseToken, children: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, With { children, .. }: With) -> Result<Command, Refusal> {
         Ok(Command::Spawn(Spawn { token, children }))
     }
 }
@@ -258,7 +276,7 @@ impl Settlement for FailBody {
         &self.token
     }
 
-    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: With) -> Result<Command, Refusal> {
         let error = self.error;
         if !Failure::is_code(&error.code) {
             let message =
@@ -275,7 +293,7 @@ impl Settlement for SnoozeBody {
         &self.token
     }
 
-    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: With) -> Result<Command, Refusal> {
         Ok(Command::Snooze(Snooze { token, span: self.span }))
     }
 }
@@ -285,7 +303,7 @@ impl Settlement for GiveBackBody {
         &self.token
     }
 
-    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: With) -> Result<Command, Refusal> {
         Ok(Command::GiveBack(GiveBack { token }))
     }
 }
@@ -295,7 +313,7 @@ impl Settlement for RenewBody {
         &self.token
     }
 
-    fn command(self, token: LeaseToken, _: Vec<Admission>) -> Result<Command, Refusal> {
+    fn command(self, token: LeaseToken, _: With) -> Result<Command, Refusal> {
         Ok(Command::Renew(Renew { token, progress: self.progress }))
     }
 }

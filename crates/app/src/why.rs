@@ -2,7 +2,7 @@
 
 use model::owed::DELIVERY;
 use model::submission::{Seat, Wait};
-use model::why::{Holder, Line, Other, Surroundings, why};
+use model::why::{Holder, LanePlace, Other, Surroundings, why};
 use model::{Millis, Refusal, Status, Submission, SubmissionId};
 use store::{LaneKey, Query, Store};
 use wire::api::WhyAnswer;
@@ -49,7 +49,7 @@ impl App {
     }
 }
 
-fn line(store: &dyn Store, visitor: &Visitor, row: &Submission) -> Result<Option<Line>, store::Error> {
+fn line(store: &dyn Store, visitor: &Visitor, row: &Submission) -> Result<Option<LanePlace>, store::Error> {
     let Some(seat) = row.seat.as_ref().filter(|seat| Seat::waits(seat)) else { return Ok(None) };
     let lane = LaneKey { pipeline: row.pipeline.clone(), lane: seat.lane.clone() };
     let line = store.line(&lane, LINE_MAX)?;
@@ -61,7 +61,7 @@ fn line(store: &dyn Store, visitor: &Visitor, row: &Submission) -> Result<Option
         }),
     };
     let position = line.waiting.iter().position(|id| *id == row.id).map(|index| index + 1);
-    Ok(Some(Line { position, holder }))
+    Ok(Some(LanePlace { position, holder }))
 }
 
 fn key_holder(

@@ -191,3 +191,6 @@ pub(crate) fn folder(beneath: &Path, name: &str) -> anyhow::Result<PathBuf> {
     made.with_context(|| format!("cannot make the folder {} of the system `{name}`", folder.display()))?;
     Ok(folder)
 }
+
+#[cfg(test)]
+mod tests;

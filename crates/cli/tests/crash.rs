@@ -121,6 +121,7 @@ async fn worker(client: Client, seen: Arc<Acknowledged>, name: String) {
             output: None,
             result: None,
             children: Vec::new(),
+            entries: Vec::new(),
         });
         let Ok(answer) = client.finish(finish.collect()).await else { return };
         for (task, result) in claimed.tasks.iter().zip(answer.results) {

@@ -152,6 +152,7 @@ async fn what_failed_is_resumed_where_one_says() {
         output: None,
         result: None,
         children: Vec::new(),
+        entries: Vec::new(),
     };
     server.client().finish(vec![finish]).await.expect("the server answers");
     let resumed =
@@ -281,6 +282,7 @@ async fn ends_are_listed_and_acknowledged() {
             output: None,
             children: Vec::new(),
             result: None,
+            entries: Vec::new(),
         };
         server.client().finish(vec![body]).await.expect("the server answers");
     }
@@ -326,8 +328,14 @@ async fn status_tells_how_service_levels_are_kept() {
     assert!(!before.stdout.contains("SERVICE LEVEL"), "{}", before.stdout);
     lot(&server, "a", true);
     let token = claim(&server).await;
-    let body =
-        FinishBody { token, outcome: "done".to_owned(), output: None, children: Vec::new(), result: None };
+    let body = FinishBody {
+        token,
+        outcome: "done".to_owned(),
+        output: None,
+        children: Vec::new(),
+        result: None,
+        entries: Vec::new(),
+    };
     server.client().finish(vec![body]).await.expect("the server answers");
     let status = loop {
         let status = server.run(&["status"]).ends(0);

@@ -358,8 +358,14 @@ async fn a_killed_workers_task_is_given_on_once_and_its_late_answer_is_refused()
     let told: Vec<_> = events.iter().map(|event| (event.kind, &*event.actor.name)).collect();
     assert_eq!(told[1..], [(Kind::Crashed, "system"), (Kind::Moved, "second")]);
 
-    let late =
-        FinishBody { token, outcome: "done".to_owned(), output: None, result: None, children: Vec::new() };
+    let late = FinishBody {
+        token,
+        outcome: "done".to_owned(),
+        output: None,
+        result: None,
+        children: Vec::new(),
+        entries: Vec::new(),
+    };
     let answer = client.finish(vec![late]).await.expect("the server answers");
     let problem = answer.results[0].problem.as_ref().expect("it is refused");
     assert_eq!((answer.results[0].status, problem.code.as_str()), (409, "stale-lease"));

@@ -37,6 +37,7 @@ mod audit;
 mod call;
 mod client;
 mod endpoints;
+mod entries;
 mod feed;
 mod follow;
 mod holds;

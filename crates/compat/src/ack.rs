@@ -105,13 +105,7 @@ where
 fn finish(queue: &Queue, ack: Ack) -> Option<Result<FinishBody, Failure>> {
     let LeaseId { token, task, .. } = reference::read(&ack.lease_id)?;
     let outcome = queue.outcome(&task, ack.outcome.as_deref());
-    Some(outcome.map(|outcome| FinishBody {
-        token,
-        outcome,
-        output: ack.output,
-        result: None,
-        children: Vec::new(),
-    }))
+    Some(outcome.map(|outcome| FinishBody { token, outcome, output: ack.output, ..FinishBody::default() }))
 }
 
 fn fail(queue: &Queue, retry: &Retry) -> Option<FailBody> {

@@ -22,7 +22,7 @@ pub struct Surroundings {
     /// Every hold that covers it.
     pub holds: Vec<Held>,
     /// The state of the submission's lane, where it is in line.
-    pub line: Option<Line>,
+    pub line: Option<LanePlace>,
     /// The submission that has the key this one waits for.
     pub key_holder: Option<Other<SubmissionId>>,
     /// The time since a worker last asked for the submission's task; none: not since the server started.
@@ -32,7 +32,7 @@ pub struct Surroundings {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct LanePlace {
     /// From 1; none when it is not among those that were looked at.
     pub position: Option<usize>,
     pub holder: Option<Other<Holder>>,

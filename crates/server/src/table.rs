@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::pages;
 use crate::problem::{Refused, quote};
 use crate::routes::{
-    actions, clock, cursors, deliveries, endpoints, evidence, export, feed, figures, health, holds, lists,
-    log, metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
+    actions, clock, cursors, deliveries, endpoints, entries, evidence, export, feed, figures, health, holds,
+    lists, log, metrics, operations, pipelines, reviews, submissions, submit, tasks, tokens,
 };
 use crate::state::Server;
 
@@ -164,6 +164,9 @@ pub const TABLE: &[Route] = &[
     route(Method::POST, "/v1/endpoints/{endpoint}/enable", Owner, Request, |post| {
         on(post, endpoints::enable)
     }),
+    route(Method::GET, "/v1/systems/{system}/entries", ADMIN, Page, |get| on(get, entries::list)),
+    route(Method::GET, "/v1/systems/{system}/entries/{entry}", ADMIN, One, |get| on(get, entries::show)),
+    route(Method::PUT, "/v1/systems/{system}/entries/{entry}", ADMIN, Request, |put| on(put, entries::put)),
     route(Method::POST, "/v1/tasks:claim", WORKER, Wait, |post| on(post, tasks::claim)),
     route(Method::POST, "/v1/tasks:finish", WORKER, Request, |post| on(post, tasks::settle::<FinishBody>)),
     route(Method::POST, "/v1/tasks:fail", WORKER, Request, |post| on(post, tasks::settle::<FailBody>)),

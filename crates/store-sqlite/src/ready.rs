@@ -70,10 +70,10 @@ pub(crate) struct Dealer<'a> {
     connection: &'a Connection,
     handed: HashSet<SubmissionId>,
     /// Hands that many ask for in the same words, as the workers of one task do, go on where the last one stopped.
-    lines: Vec<Line<'a>>,
+    lines: Vec<QueueWalk<'a>>,
 }
 
-struct Line<'a> {
+struct QueueWalk<'a> {
     wanted: &'a Ready,
     walk: Walk<Queue<'a>>,
     /// Everybody before this was handed out.
@@ -91,7 +91,7 @@ impl<'a> Dealer<'a> {
             Some(position) => &mut self.lines[position],
             None => {
                 let walk = queues(self.connection, wanted)?;
-                self.lines.push(Line { wanted, walk, from: Some(Turn::FIRST) });
+                self.lines.push(QueueWalk { wanted, walk, from: Some(Turn::FIRST) });
                 self.lines.last_mut().expect("pushed just now")
             }
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use wire::api::ChildBody;
+use wire::api::{ChildBody, EntryChangeBody};
 use wire::{Json, Millis};
 
 /// A task that went well, or that is not to be done yet.
@@ -12,7 +12,13 @@ pub struct Outcome(pub(crate) Kind);
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    Finished { outcome: String, output: Option<Json>, result: Option<Json>, children: Vec<ChildBody> },
+    Finished {
+        outcome: String,
+        output: Option<Json>,
+        result: Option<Json>,
+        children: Vec<ChildBody>,
+        entries: Vec<EntryChangeBody>,
+    },
     Snoozed(Millis),
 }
 
@@ -20,7 +26,8 @@ impl Outcome {
     /// Makes one of the outcomes that the task's state declares under `on`.
     #[must_use]
     pub fn new(outcome: impl Into<String>) -> Outcome {
-        Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None, children: Vec::new() })
+        let (children, entries) = (Vec::new(), Vec::new());
+        Outcome(Kind::Finished { outcome: outcome.into(), output: None, result: None, children, entries })
     }
 
     /// Says that the task of a join state has made its last children: from here on they are waited for.
@@ -49,6 +56,16 @@ impl Outcome {
     pub fn children(mut self, more: impl IntoIterator<Item = ChildBody>) -> Outcome {
         if let Kind::Finished { children, .. } = &mut self.0 {
             children.extend(more);
+        }
+        self
+    }
+
+    /// Changes an entry of a system in the commit of this answer. An entry that is not what the change expects refuses the
+    /// answer as a whole.
+    #[must_use]
+    pub fn entry(mut self, change: EntryChangeBody) -> Outcome {
+        if let Kind::Finished { entries, .. } = &mut self.0 {
+            entries.push(change);
         }
         self
     }

@@ -24,8 +24,8 @@ pub enum Settlement {
 impl Settlement {
     pub(crate) fn new(token: String, answer: Result<Outcome, Failure>) -> Settlement {
         match answer {
-            Ok(Outcome(Kind::Finished { outcome, output, result, children })) => {
-                Settlement::Finish(FinishBody { token, outcome, output, result, children })
+            Ok(Outcome(Kind::Finished { outcome, output, result, children, entries })) => {
+                Settlement::Finish(FinishBody { token, outcome, output, result, children, entries })
             }
             Ok(Outcome(Kind::Snoozed(span))) => Settlement::Snooze(SnoozeBody { token, span }),
             Err(Failure { code, message, retryable, after }) => {

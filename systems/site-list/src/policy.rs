@@ -1,4 +1,4 @@
-//! The people who may sign for a site: the policy that browsers are handed.
+//! The policy that browsers are handed: who may sign for a site.
 
 use serde::{Deserialize, Serialize};
 use wire::Digest;

@@ -72,8 +72,7 @@ async fn answer(client: &Client, task: &str, (outcome, output): (&str, &Value)) 
             token: task.token,
             outcome: outcome.to_owned(),
             output: Some(output.clone().into()),
-            result: None,
-            children: Vec::new(),
+            ..FinishBody::default()
         });
         let settled = client.finish(finish.collect()).await.expect("the server answers").results;
         assert!(settled.iter().all(|result| result.status == 200), "{settled:?}");

@@ -127,6 +127,15 @@ def delete_cursor(name: str, subject: str | None) -> Call:
     return call("DELETE", "feed", "cursors", name, query=given(subject=subject))
 
 
+def entries(system: str, limit: int | None, after: str | None) -> Call:
+    return call("GET", "systems", system, "entries", query=given(limit=limit, after=after), repeatable=True)
+
+
+def put_entry(system: str, name: str, expected: str | None, body: Any) -> Call:
+    """Not repeated by itself: the change that was lost may have been made, and then nothing is as expected."""
+    return call("PUT", "systems", system, "entries", name, body=given(expected=expected, body=body))
+
+
 def claim(body: Mapping[str, Any], wait: Span) -> Call:
     """Not repeated by itself: an answer that was lost has granted leases nobody knows of."""
     seconds = spans.seconds(wait)

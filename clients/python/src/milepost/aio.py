@@ -22,6 +22,8 @@ from .views import (
     Claimed,
     Cursor,
     CursorPage,
+    Entry,
+    EntryPage,
     Event,
     EventPage,
     FeedPage,
@@ -416,6 +418,24 @@ class AsyncClient:
     async def move_cursor(self, name: str, position: int, *, rewind: bool = False) -> Cursor:
         """Keeps how far a named reader has come."""
         answer: Cursor = await self._send(_routes.move_cursor(name, position, rewind))
+        return answer
+
+    # Entries of systems
+
+    async def entry(self, system: str, name: str) -> Entry:
+        """An entry of a system; its digest is None where there is none."""
+        answer: Entry = await self._send(_routes.read("systems", system, "entries", name))
+        return answer
+
+    async def entries(self, system: str, *, limit: int | None = None, after: str | None = None) -> EntryPage:
+        """One page of the entries of a system, by name. `after` is the `next` of the page before."""
+        answer: EntryPage = await self._send(_routes.entries(system, limit, after))
+        return answer
+
+    async def put_entry(self, system: str, name: str, body: Any, *, expected: str | None = None) -> Entry:
+        """Changes an entry, if it is what is expected: `expected` is the digest of what it replaces; None, if there is to be
+        no such entry yet. A body of None removes it."""
+        answer: Entry = await self._send(_routes.put_entry(system, name, expected, body))
         return answer
 
     # Tasks: the worker loop calls these

@@ -22,6 +22,8 @@ from .views import (
     Claimed,
     Cursor,
     CursorPage,
+    Entry,
+    EntryPage,
     Event,
     EventPage,
     FeedPage,
@@ -410,6 +412,24 @@ class Client:
     def move_cursor(self, name: str, position: int, *, rewind: bool = False) -> Cursor:
         """Keeps how far a named reader has come."""
         answer: Cursor = self._send(_routes.move_cursor(name, position, rewind))
+        return answer
+
+    # Entries of systems
+
+    def entry(self, system: str, name: str) -> Entry:
+        """An entry of a system; its digest is None where there is none."""
+        answer: Entry = self._send(_routes.read("systems", system, "entries", name))
+        return answer
+
+    def entries(self, system: str, *, limit: int | None = None, after: str | None = None) -> EntryPage:
+        """One page of the entries of a system, by name. `after` is the `next` of the page before."""
+        answer: EntryPage = self._send(_routes.entries(system, limit, after))
+        return answer
+
+    def put_entry(self, system: str, name: str, body: Any, *, expected: str | None = None) -> Entry:
+        """Changes an entry, if it is what is expected: `expected` is the digest of what it replaces; None, if there is to be
+        no such entry yet. A body of None removes it."""
+        answer: Entry = self._send(_routes.put_entry(system, name, expected, body))
         return answer
 
     # Tasks: the worker loop calls these

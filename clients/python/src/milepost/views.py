@@ -250,6 +250,17 @@ class CursorPage(TypedDict):
     next: Optional[str]
 
 
+class Entry(TypedDict):
+    name: str
+    digest: Optional[str]
+    body: Any
+
+
+class EntryPage(TypedDict):
+    entries: list[Entry]
+    next: Optional[str]
+
+
 class Reason(TypedDict):
     code: str
     sentence: str

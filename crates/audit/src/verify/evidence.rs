@@ -7,7 +7,7 @@ use model::schema::{Fuel, Misfit};
 use model::{Digest, SubmissionId};
 
 use super::chain::{Judge, Tip, follow};
-use super::finding::{Fault, Finding, Place};
+use super::finding::{Fault, Finding, LogPlace};
 use super::guards::{Shown, Sight};
 use super::rules::Rules;
 use super::unborn;
@@ -167,7 +167,7 @@ impl<'a> Verifier<'a> {
         let malformed = |message: String| Finding::new(Fault::Malformed, message);
         let parsed: TlogProof =
             proof.parse().map_err(|error: crate::proof::BadProof| malformed(error.to_string()))?;
-        let place = Place::index(parsed.index);
+        let place = LogPlace::index(parsed.index);
         if parsed.extra.is_some() || parsed.checkpoint != self.evidence.checkpoint {
             let message = "the proof is not under the evidence's checkpoint, or says more than a proof does";
             return Err(Finding::new(Fault::Inclusion, message).at(place));
@@ -185,7 +185,7 @@ impl<'a> Verifier<'a> {
     fn definition(&mut self, number: usize) -> Result<(), Finding> {
         let definition = &self.evidence.definitions[number];
         let (index, _) = self.included(&definition.leaf, &definition.proof)?;
-        let place = Place::index(index);
+        let place = LogPlace::index(index);
         let Ok(Entry::Record(Record::Applied(applied))) = Entry::read(definition.leaf.as_bytes()) else {
             return Err(Finding::new(Fault::Malformed, "the leaf applies no definition").at(place));
         };
@@ -201,17 +201,17 @@ impl<'a> Verifier<'a> {
     fn event(&mut self, event: &EvidenceEvent) -> Result<(), Finding> {
         let expected = self.tip.as_ref().map_or(1, |tip| tip.revision + 1);
         let submission = Some(self.evidence.submission);
-        let place = Place { index: None, submission, revision: Some(expected) };
+        let place = LogPlace { index: None, submission, revision: Some(expected) };
         self.checked_event(event).map_err(|finding| finding.at(place))
     }
 
     fn checked_event(&mut self, event: &EvidenceEvent) -> Result<(), Finding> {
         let (index, hash) = self.included(&event.leaf, &event.proof)?;
-        let place = Place::index(index);
+        let place = LogPlace::index(index);
         let leaf = EventLeaf::read(event.leaf.as_bytes())
             .ok_or_else(|| Finding::new(Fault::Malformed, "the leaf is no event").at(place))?;
         self.placed_event((&leaf, hash), index, event)
-            .map_err(|finding| finding.at(Place { revision: Some(leaf.revision), ..place }))
+            .map_err(|finding| finding.at(LogPlace { revision: Some(leaf.revision), ..place }))
     }
 
     fn placed_event(
@@ -314,7 +314,7 @@ impl<'a> Verifier<'a> {
 
     fn finish(self) -> Result<EvidenceReport, Finding> {
         let Evidence { submission, state, revision, .. } = self.evidence;
-        let place = Place { submission: Some(*submission), ..Place::default() };
+        let place = LogPlace { submission: Some(*submission), ..LogPlace::default() };
         let tip = self.unborn.map(|hash| (1, hash)).or(self.tip.map(|tip| (tip.revision, tip.hash)));
         let found = tip.map_or(0, |(found, _)| found);
         let Some((events, tip)) = tip.filter(|(found, _)| found == revision) else {
@@ -327,7 +327,7 @@ impl<'a> Verifier<'a> {
         }
         if let Some((digest, logged)) = self.definitions.iter().find(|(_, logged)| !logged.used) {
             let message = format!("no event names the definition {digest}");
-            return Err(Finding::new(Fault::Definition, message).at(Place::index(logged.index)));
+            return Err(Finding::new(Fault::Definition, message).at(LogPlace::index(logged.index)));
         }
         Ok(EvidenceReport {
             checkpoint: self.opened.clone(),

@@ -94,32 +94,32 @@ impl Fault {
 
 /// The place in the log, and in a submission's history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct LogPlace {
     pub index: Option<u64>,
     pub submission: Option<SubmissionId>,
     pub revision: Option<u64>,
 }
 
-impl Place {
+impl LogPlace {
     pub(super) fn index(index: u64) -> Self {
-        Place { index: Some(index), ..Place::default() }
+        LogPlace { index: Some(index), ..LogPlace::default() }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub fault: Fault,
-    pub place: Place,
+    pub place: LogPlace,
     pub message: String,
 }
 
 impl Finding {
     pub(super) fn new(fault: Fault, message: impl Into<String>) -> Self {
-        Finding { fault, place: Place::default(), message: message.into() }
+        Finding { fault, place: LogPlace::default(), message: message.into() }
     }
 
     /// Says where, unless it is already said.
-    pub(super) fn at(mut self, place: Place) -> Self {
+    pub(super) fn at(mut self, place: LogPlace) -> Self {
         self.place.index = self.place.index.or(place.index);
         self.place.submission = self.place.submission.or(place.submission);
         self.place.revision = self.place.revision.or(place.revision);
@@ -130,7 +130,7 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.fault.as_str(), self.message)?;
-        let Place { index, submission, revision } = self.place;
+        let LogPlace { index, submission, revision } = self.place;
         let parts = [
             index.map(|index| format!("log index {index}")),
             submission.map(|submission| format!("submission {submission}")),

@@ -6,7 +6,7 @@ use model::{Digest, Name, SubmissionId};
 
 use super::chain::{Judge, Tip, follow};
 use super::evidence::{load, open};
-use super::finding::{Fault, Finding, Place};
+use super::finding::{Fault, Finding, LogPlace};
 use super::rules::Rules;
 use super::unborn;
 use crate::leaf::{Applied, Entry, EventLeaf, Record};
@@ -80,14 +80,14 @@ pub fn verify_log<S: TileSource + Definitions>(
                 gone = first + u64::from(TILE_WIDTH);
                 audit.gone = gone;
                 // The hashes stay: what is gone is still vouched for.
-                tiles.tile(0, path.index).map_err(|error| tile_fault(&error).at(Place::index(first)))?;
+                tiles.tile(0, path.index).map_err(|error| tile_fault(&error).at(LogPlace::index(first)))?;
             }
-            Err(error) => return Err(Finding::new(Fault::Tile, error.to_string()).at(Place::index(first))),
+            Err(error) => return Err(Finding::new(Fault::Tile, error.to_string()).at(LogPlace::index(first))),
         }
     }
     if audit.pruned_below < gone {
         let message = format!("entries 0 to {} are gone and no act in the log allows that", gone - 1);
-        return Err(Finding::new(Fault::Pruned, message).at(Place::index(0)));
+        return Err(Finding::new(Fault::Pruned, message).at(LogPlace::index(0)));
     }
     let mut report = audit.report(opened.clone(), options);
     for (index, act) in &report.acts {
@@ -168,8 +168,8 @@ impl<'a> Audit<'a> {
         let first = path.index * u64::from(TILE_WIDTH);
         let mut leaves = Vec::with_capacity(usize::from(path.width));
         for (index, leaf) in (first..).zip(Entries::of(bundle)) {
-            let leaf =
-                leaf.map_err(|error| Finding::new(Fault::Tile, error.to_string()).at(Place::index(index)))?;
+            let leaf = leaf
+                .map_err(|error| Finding::new(Fault::Tile, error.to_string()).at(LogPlace::index(index)))?;
             leaves.push((leaf, leaf_hash(leaf)));
         }
         check_hashes(tiles, path, &leaves)?;
@@ -183,10 +183,12 @@ impl<'a> Audit<'a> {
         match Entry::read(bytes) {
             Ok(Entry::Event(leaf)) => self.event(&leaf, hash).map_err(|finding| {
                 let (submission, revision) = (Some(leaf.submission), Some(leaf.revision));
-                finding.at(Place { index: Some(index), submission, revision })
+                finding.at(LogPlace { index: Some(index), submission, revision })
             }),
-            Ok(Entry::Record(act)) => self.act(index, act).map_err(|finding| finding.at(Place::index(index))),
-            Err(error) => Err(Finding::new(Fault::Malformed, error.to_string()).at(Place::index(index))),
+            Ok(Entry::Record(act)) => {
+                self.act(index, act).map_err(|finding| finding.at(LogPlace::index(index)))
+            }
+            Err(error) => Err(Finding::new(Fault::Malformed, error.to_string()).at(LogPlace::index(index))),
         }
     }
 
@@ -318,7 +320,7 @@ impl<'a> Audit<'a> {
 /// Checks that the entries are those the signed root vouches for; the error names the first that is not.
 fn check_hashes(tiles: &CheckedTiles<'_>, path: TilePath, leaves: &[(&[u8], Digest)]) -> Result<(), Finding> {
     let first = path.index * u64::from(TILE_WIDTH);
-    let fault = |message: String| Finding::new(Fault::Tile, message).at(Place::index(first));
+    let fault = |message: String| Finding::new(Fault::Tile, message).at(LogPlace::index(first));
     if leaves.len() != usize::from(path.width) {
         return Err(fault(format!("{path} has {} entries instead of {}", leaves.len(), path.width)));
     }
@@ -336,7 +338,7 @@ fn check_hashes(tiles: &CheckedTiles<'_>, path: TilePath, leaves: &[(&[u8], Dige
         None => Ok(()),
         Some(wrong) => {
             let message = format!("entry {wrong} of {path} is not the one that was logged");
-            Err(Finding::new(Fault::Tile, message).at(Place::index(first + wrong as u64)))
+            Err(Finding::new(Fault::Tile, message).at(LogPlace::index(first + wrong as u64)))
         }
     }
 }

@@ -11,5 +11,5 @@ mod stand;
 mod unborn;
 
 pub use evidence::{EvidenceOptions, EvidenceReport, verify_evidence};
-pub use finding::{Fault, Finding, Place};
+pub use finding::{Fault, Finding, LogPlace};
 pub use log::{Definitions, LogOptions, LogReport, TipReport, verify_log};

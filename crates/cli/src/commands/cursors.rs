@@ -3,7 +3,7 @@ use client::{Client, CursorFilter};
 use wire::api::{CursorList, CursorView};
 
 use crate::exit::Exit;
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 
 /// Look at cursors, the positions that readers of the feed keep, and delete them
@@ -20,11 +20,11 @@ A cursor belongs to the subject of the token that moved it. A reader whose curso
 )]
 pub(crate) struct Cursors {
     #[command(subcommand)]
-    what: What,
+    verb: Verb,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Delete(Delete),
 }
@@ -56,9 +56,9 @@ struct Delete {
 
 impl Cursors {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
-            What::List(list) => list.run(format),
-            What::Delete(delete) => delete.run(format),
+        match &self.verb {
+            Verb::List(list) => list.run(format),
+            Verb::Delete(delete) => delete.run(format),
         }
     }
 }
@@ -67,11 +67,7 @@ impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let list = block_on(all(&client, self.subject.clone()))?;
-        match format {
-            Format::Json => output::print_json(&list)?,
-            Format::Table if list.cursors.is_empty() => say!("there is no cursor yet"),
-            Format::Table => output::print(&table(&list.cursors))?,
-        }
+        output::print_list(format, &list, (&list.cursors, "there is no cursor yet"), |rows| table(rows))?;
         Ok(Exit::Fine)
     }
 }

@@ -1,12 +1,12 @@
 use clap::{Args, Subcommand};
 use model::Status;
-use wire::api::SubmissionPage;
+use wire::api::SubmissionView;
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::listing::{PageArgs, SelectArgs, say_if_more};
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 use crate::which::Which;
 
@@ -23,14 +23,14 @@ Examples:
 )]
 pub(crate) struct Dead {
     #[command(subcommand)]
-    what: Option<What>,
+    verb: Option<Verb>,
 
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Redrive(Redrive),
 }
@@ -68,10 +68,10 @@ struct Redrive {
 
 impl Dead {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
+        match &self.verb {
             None => self.list.run(format),
-            Some(What::List(list)) => list.run(format),
-            Some(What::Redrive(redrive)) => redrive.run(format),
+            Some(Verb::List(list)) => list.run(format),
+            Some(Verb::Redrive(redrive)) => redrive.run(format),
         }
     }
 }
@@ -80,19 +80,15 @@ impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let page = block_on(async { Ok(client.dead(&self.select.filter(), &self.page.page()).await?) })?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.submissions.is_empty() => say!("there are no dead letters"),
-            Format::Table => output::print(&table(&page))?,
-        }
+        output::print_list(format, &page, (&page.submissions, "there are no dead letters"), table)?;
         say_if_more("dead ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
 }
 
-fn table(page: &SubmissionPage) -> String {
+fn table(submissions: &[SubmissionView]) -> String {
     let mut table = Table::new(["ID", "PIPELINE", "STATE", "KEY", "CODE", "ERROR"]);
-    for submission in &page.submissions {
+    for submission in submissions {
         let error = submission.error.as_ref();
         table.row([
             submission.id.to_string(),

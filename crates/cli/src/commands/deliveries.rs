@@ -1,11 +1,11 @@
 use clap::{Args, Subcommand, ValueEnum};
 use client::DeliveryFilter;
 use model::Status;
-use wire::api::{DeliveryPage, DeliveryView};
+use wire::api::DeliveryView;
 
 use crate::exit::Exit;
 use crate::listing::{PageArgs, say_if_more};
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 use crate::which::Which;
 
@@ -22,14 +22,14 @@ Examples:
 )]
 pub(crate) struct Deliveries {
     #[command(subcommand)]
-    what: Option<What>,
+    verb: Option<Verb>,
 
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Replay(Replay),
 }
@@ -79,10 +79,10 @@ struct Replay {
 
 impl Deliveries {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
+        match &self.verb {
             None => self.list.run(format),
-            Some(What::List(list)) => list.run(format),
-            Some(What::Replay(replay)) => replay.run(format),
+            Some(Verb::List(list)) => list.run(format),
+            Some(Verb::Replay(replay)) => replay.run(format),
         }
     }
 }
@@ -99,19 +99,15 @@ impl List {
             let filter = DeliveryFilter { submission, channel, status: self.status };
             Ok(client.deliveries(&filter, &self.page.page()).await?)
         })?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.deliveries.is_empty() => say!("there are no deliveries"),
-            Format::Table => output::print(&table(&page))?,
-        }
+        output::print_list(format, &page, (&page.deliveries, "there are no deliveries"), table)?;
         say_if_more("deliveries list ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
 }
 
-fn table(page: &DeliveryPage) -> String {
+fn table(deliveries: &[DeliveryView]) -> String {
     let mut table = Table::new(["ID", "NAME", "TO", "STATE", "STATUS", "TRIES", "ERROR", "NEXT TRY"]);
-    for delivery in &page.deliveries {
+    for delivery in deliveries {
         let error = delivery.error.as_ref();
         table.row([
             delivery.id.to_string(),

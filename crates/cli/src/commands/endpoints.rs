@@ -23,11 +23,11 @@ shows a new one. A secret is shown once, when it is made."
 )]
 pub(crate) struct Endpoints {
     #[command(subcommand)]
-    what: What,
+    verb: Verb,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Add(Add),
     /// Make a new secret and print it; the old one signs beside it until the next rotation or `retire`
@@ -72,24 +72,24 @@ struct One {
 
 impl Endpoints {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
-            What::List(list) => list.run(format),
-            What::Add(add) => add.run(format),
-            What::Rotate(one) => {
+        match &self.verb {
+            Verb::List(list) => list.run(format),
+            Verb::Add(add) => add.run(format),
+            Verb::Rotate(one) => {
                 let client = one.server.client()?;
                 given(&block_on(async { Ok(client.rotate_endpoint(&one.id).await?) })?, format)
             }
-            What::Retire(one) => {
+            Verb::Retire(one) => {
                 let client = one.server.client()?;
                 let view = block_on(async { Ok(client.retire_endpoint(&one.id).await?) })?;
                 told(&view, "signs with its newest secret only", format)
             }
-            What::Enable(one) => {
+            Verb::Enable(one) => {
                 let client = one.server.client()?;
                 let view = block_on(async { Ok(client.enable_endpoint(&one.id).await?) })?;
                 told(&view, "is sent to again", format)
             }
-            What::Remove(one) => {
+            Verb::Remove(one) => {
                 let client = one.server.client()?;
                 let view = block_on(async { Ok(client.remove_endpoint(&one.id).await?) })?;
                 told(&view, "is removed", format)
@@ -102,11 +102,7 @@ impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let list = block_on(async { Ok(client.endpoints().await?) })?;
-        match format {
-            Format::Json => output::print_json(&list)?,
-            Format::Table if list.endpoints.is_empty() => say!("there is no endpoint yet"),
-            Format::Table => output::print(&table(&list.endpoints))?,
-        }
+        output::print_list(format, &list, (&list.endpoints, "there is no endpoint yet"), table)?;
         Ok(Exit::Fine)
     }
 }

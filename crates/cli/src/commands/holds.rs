@@ -2,7 +2,7 @@ use clap::Args;
 use wire::api::HoldView;
 
 use crate::exit::Exit;
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 
 /// List the holds in force
@@ -16,11 +16,7 @@ impl Holds {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let list = block_on(async { Ok(client.holds().await?) })?;
-        match format {
-            Format::Json => output::print_json(&list)?,
-            Format::Table if list.holds.is_empty() => say!("nothing is held"),
-            Format::Table => output::print(&table(&list.holds))?,
-        }
+        output::print_list(format, &list, (&list.holds, "nothing is held"), |rows| table(rows))?;
         Ok(Exit::Fine)
     }
 }

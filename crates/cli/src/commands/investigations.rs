@@ -1,13 +1,13 @@
 use clap::{Args, Subcommand};
 use client::{ActOptions, Client, Filter};
 use model::InvestigationStatus;
-use wire::api::SubmissionPage;
+use wire::api::{SubmissionPage, SubmissionView};
 
 use super::act;
 use crate::bulk::{BulkArgs, Deed};
 use crate::exit::Exit;
 use crate::listing::{PageArgs, SelectArgs, say_if_more};
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 use crate::which::Which;
 
@@ -25,14 +25,14 @@ Examples:
 )]
 pub(crate) struct Investigations {
     #[command(subcommand)]
-    what: Option<What>,
+    verb: Option<Verb>,
 
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Acknowledge(Acknowledge),
 }
@@ -74,10 +74,10 @@ struct Acknowledge {
 
 impl Investigations {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
+        match &self.verb {
             None => self.list.run(format),
-            Some(What::List(list)) => list.run(format),
-            Some(What::Acknowledge(acknowledge)) => acknowledge.run(format),
+            Some(Verb::List(list)) => list.run(format),
+            Some(Verb::Acknowledge(acknowledge)) => acknowledge.run(format),
         }
     }
 }
@@ -86,11 +86,7 @@ impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let page = block_on(self.submissions(&client))?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.submissions.is_empty() => say!("there is nothing to look into"),
-            Format::Table => output::print(&table(&page))?,
-        }
+        output::print_list(format, &page, (&page.submissions, "there is nothing to look into"), table)?;
         say_if_more("investigations ...", page.next, &self.server);
         Ok(Exit::Fine)
     }
@@ -106,10 +102,10 @@ impl List {
     }
 }
 
-fn table(page: &SubmissionPage) -> String {
+fn table(submissions: &[SubmissionView]) -> String {
     use model::Investigation::Acknowledged;
     let mut table = Table::new(["ID", "PIPELINE", "STATE", "KEY", "ENDED", "ERROR", "ACKNOWLEDGED"]);
-    for submission in &page.submissions {
+    for submission in submissions {
         let error = submission.error.as_ref();
         let acknowledged = match &submission.investigation {
             Some(Acknowledged { by, note: Some(note), .. }) => format!("{by}: {note}"),

@@ -1,6 +1,5 @@
 //! Commands of systems: `milepost NAME COMMAND ..`, beside the program's own and as they are.
 
-use clap::builder::Resettable;
 use clap::{ArgMatches, Args as _, Command, FromArgMatches as _};
 use system::{Failed, Stop, System};
 
@@ -31,8 +30,13 @@ fn command(system: &dyn System) -> Option<Command> {
 
 /// Adds the arguments that say where the server is. They bring a sentence along, and the command keeps its own.
 fn asking(command: Command) -> Command {
-    let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    ServerArgs::augment_args(command).about(Resettable::from(about)).long_about(Resettable::from(long_about))
+    let about = command.get_about().cloned().unwrap_or_default();
+    let long_about = command.get_long_about().cloned();
+    let command = ServerArgs::augment_args(command).about(about);
+    match long_about {
+        Some(long_about) => command.long_about(long_about),
+        None => command.long_about(None),
+    }
 }
 
 /// Runs a command of a system, where the matches are of one. A system that the settings turn on has them.

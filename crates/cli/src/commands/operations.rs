@@ -24,14 +24,14 @@ and can be looked at for 30 days."
 )]
 pub(crate) struct Operations {
     #[command(subcommand)]
-    what: Option<What>,
+    verb: Option<Verb>,
 
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Show(Show),
     Results(Results),
@@ -108,12 +108,12 @@ fn read_operation(text: &str) -> Result<SubmissionId, String> {
 
 impl Operations {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
+        match &self.verb {
             None => self.list.run(format),
-            Some(What::List(list)) => list.run(format),
-            Some(What::Show(show)) => show.run(format),
-            Some(What::Results(results)) => results.run(format),
-            Some(What::Stop(stop)) => stop.run(format),
+            Some(Verb::List(list)) => list.run(format),
+            Some(Verb::Show(show)) => show.run(format),
+            Some(Verb::Results(results)) => results.run(format),
+            Some(Verb::Stop(stop)) => stop.run(format),
         }
     }
 }
@@ -123,11 +123,9 @@ impl List {
         let client = self.server.client()?;
         let after = self.after.map(|id| id.to_string());
         let page = block_on(async { Ok(client.operations(Some(self.limit), after.as_deref()).await?) })?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.operations.is_empty() => say!("there are no operations"),
-            Format::Table => output::print(&bulk::table(&page.operations))?,
-        }
+        output::print_list(format, &page, (&page.operations, "there are no operations"), |rows| {
+            bulk::table(rows)
+        })?;
         if let Some(next) = page.next {
             say!("there are more: `{} operations --after {next}{}`", program(), self.server.same_server());
         }

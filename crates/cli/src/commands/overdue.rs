@@ -3,7 +3,7 @@ use wire::api::SubmissionView;
 
 use crate::exit::Exit;
 use crate::listing::say_if_more;
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on};
 
 /// List submissions that have missed a service level, the longest ago first
@@ -35,11 +35,7 @@ impl Overdue {
         let page = block_on(async {
             Ok(client.overdue(self.pipeline.as_deref(), Some(self.limit), self.after.as_deref()).await?)
         })?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.submissions.is_empty() => say!("nothing is overdue"),
-            Format::Table => output::print(&table(&page.submissions))?,
-        }
+        output::print_list(format, &page, (&page.submissions, "nothing is overdue"), table)?;
         say_if_more("overdue ...", page.next, &self.server);
         Ok(Exit::Fine)
     }

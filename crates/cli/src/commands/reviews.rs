@@ -6,7 +6,7 @@ use wire::api::{HandOverBody, SubmissionView};
 use super::act;
 use crate::exit::Exit;
 use crate::listing::say_if_more;
-use crate::output::{self, Format, Table, say};
+use crate::output::{self, Format, Table};
 use crate::remote::{ServerArgs, block_on, idempotency_key};
 use crate::which::Which;
 
@@ -28,14 +28,14 @@ What is due first comes first. Until a claim ends, or its holder has decided, no
 )]
 pub(crate) struct Reviews {
     #[command(subcommand)]
-    what: Option<What>,
+    verb: Option<Verb>,
 
     #[command(flatten)]
     list: List,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     List(List),
     Claim(Claim),
     HandOver(HandOver),
@@ -136,35 +136,35 @@ struct Note {
 
 impl Reviews {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
+        match &self.verb {
             None => self.list.run(format),
-            Some(What::List(list)) => list.run(format),
-            Some(what) => {
-                act::print(&block_on(changed(what))?, format)?;
+            Some(Verb::List(list)) => list.run(format),
+            Some(verb) => {
+                act::print(&block_on(changed(verb))?, format)?;
                 Ok(Exit::Fine)
             }
         }
     }
 }
 
-async fn changed(what: &What) -> anyhow::Result<SubmissionView> {
+async fn changed(verb: &Verb) -> anyhow::Result<SubmissionView> {
     let options = ActOptions { idempotency_key: Some(idempotency_key()), revision: None };
-    Ok(match what {
-        What::List(_) => unreachable!("a list changes nothing"),
-        What::Claim(Claim { id, span, server }) => {
+    Ok(match verb {
+        Verb::List(_) => unreachable!("a list changes nothing"),
+        Verb::Claim(Claim { id, span, server }) => {
             let client = server.client()?;
             client.claim_review(id.id(&client).await?, *span, &options).await?
         }
-        What::HandOver(HandOver { id, to, span, server }) => {
+        Verb::HandOver(HandOver { id, to, span, server }) => {
             let body = HandOverBody { to: to.as_str().into(), span: *span };
             let client = server.client()?;
             client.hand_over_review(id.id(&client).await?, &body, &options).await?
         }
-        What::Release(Release { id, server }) => {
+        Verb::Release(Release { id, server }) => {
             let client = server.client()?;
             client.release_review(id.id(&client).await?, &options).await?
         }
-        What::Note(Note { id, text, server }) => {
+        Verb::Note(Note { id, text, server }) => {
             let client = server.client()?;
             client.note(id.id(&client).await?, text, &options).await?
         }
@@ -187,11 +187,7 @@ impl List {
         };
         let client = self.server.client()?;
         let page = block_on(async { Ok(client.reviews(&filter).await?) })?;
-        match format {
-            Format::Json => output::print_json(&page)?,
-            Format::Table if page.submissions.is_empty() => say!("nothing waits for anybody"),
-            Format::Table => output::print(&table(&page.submissions))?,
-        }
+        output::print_list(format, &page, (&page.submissions, "nothing waits for anybody"), table)?;
         say_if_more("reviews ...", page.next, &self.server);
         Ok(Exit::Fine)
     }

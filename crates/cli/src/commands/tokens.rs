@@ -25,11 +25,11 @@ A token is shown once, when it is made; only its hash is kept."
 )]
 pub(crate) struct Tokens {
     #[command(subcommand)]
-    what: What,
+    verb: Verb,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     Create(Create),
     List(List),
     Revoke(Revoke),
@@ -95,11 +95,11 @@ struct Rotate {
 
 impl Tokens {
     pub(crate) fn run(&self, format: Format) -> anyhow::Result<Exit> {
-        match &self.what {
-            What::Create(create) => create.run(format),
-            What::List(list) => list.run(format),
-            What::Revoke(revoke) => revoke.run(format),
-            What::Rotate(rotate) => rotate.run(format),
+        match &self.verb {
+            Verb::Create(create) => create.run(format),
+            Verb::List(list) => list.run(format),
+            Verb::Revoke(revoke) => revoke.run(format),
+            Verb::Rotate(rotate) => rotate.run(format),
         }
     }
 }
@@ -123,13 +123,12 @@ impl List {
     fn run(&self, format: Format) -> anyhow::Result<Exit> {
         let client = self.server.client()?;
         let list = block_on(async { Ok(client.tokens().await?) })?;
-        match format {
-            Format::Json => output::print_json(&list)?,
-            Format::Table if list.tokens.is_empty() => {
-                say!("there is no token: everybody on the server's machine may do everything");
-            }
-            Format::Table => output::print(&table(&list.tokens))?,
-        }
+        output::print_list(
+            format,
+            &list,
+            (&list.tokens, "there is no token: everybody on the server's machine may do everything"),
+            table,
+        )?;
         Ok(Exit::Fine)
     }
 }

@@ -16,17 +16,17 @@ use crate::signals::Signals;
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
     #[command(subcommand)]
-    what: What,
+    verb: Verb,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Verb {
     Run(Run),
 }
 
 impl Worker {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let What::Run(run) = &self.what;
+        let Verb::Run(run) = &self.verb;
         run.run()
     }
 }

@@ -60,6 +60,21 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Prints a list: all of it as JSON, its rows as a table, or, to people, the sentence `none` where there are no rows.
+pub(crate) fn print_list<R>(
+    format: Format,
+    list: &impl Serialize,
+    (rows, none): (&[R], &str),
+    table: impl FnOnce(&[R]) -> String,
+) -> anyhow::Result<()> {
+    match format {
+        Format::Json => print_json(list)?,
+        Format::Table if rows.is_empty() => say!("{none}"),
+        Format::Table => print(&table(rows))?,
+    }
+    Ok(())
+}
+
 pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string(value)?;
     print(&format!("{}\n", pretty(&text)))?;

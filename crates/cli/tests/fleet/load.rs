@@ -246,6 +246,7 @@ async fn finish(book: &Book, mut from: usize, tasks: Vec<(SubmissionId, String)>
             output: None,
             result: None,
             children: Vec::new(),
+            entries: Vec::new(),
         });
         let answer = match client.finish(bodies.collect()).await {
             Ok(answer) if answer.results.iter().all(|result| result.status < 500) => answer,

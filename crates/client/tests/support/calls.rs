@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use wire::api::{
-    ActBody, ClaimBody, CursorBody, FinishBody, HandOverBody, HoldBody, RenewBody, SpawnBody, SubmitBody,
-    SubmitMany,
+    ActBody, ClaimBody, CursorBody, EntryBody, FinishBody, HandOverBody, HoldBody, RenewBody, SpawnBody,
+    SubmitBody, SubmitMany,
 };
 use wire::submission::Progress;
 use wire::{Json, Millis, SubmissionId};
@@ -75,6 +75,7 @@ pub(crate) async fn call(client: &Client, case: &Value) -> Result<Value, Error> 
     let arguments = Arguments(&case["arguments"]);
     match name {
         "submit" | "submit_many" => submit(client, name, &arguments).await,
+        "entry" | "entries" | "put_entry" => keep(client, name, &arguments).await,
         "claim" | "finish" | "renew" | "spawn" => work(client, name, &arguments).await,
         "feed_page" | "cursor" | "cursors" | "move_cursor" | "delete_cursor" | "hold" | "holds"
         | "release" => watch(client, name, &arguments).await,
@@ -214,6 +215,21 @@ fn cursors(arguments: &Arguments<'_>) -> CursorFilter {
         subject: arguments.maybe("subject"),
         limit: arguments.maybe("limit"),
         after: arguments.maybe("after"),
+    }
+}
+
+async fn keep(client: &Client, name: &str, arguments: &Arguments<'_>) -> Result<Value, Error> {
+    let system = arguments.get::<String>("system");
+    match name {
+        "entry" => client.entry(&system, &arguments.get::<String>("name")).await.map(shown),
+        "entries" => {
+            let after: Option<String> = arguments.maybe("after");
+            client.entries(&system, arguments.maybe("limit"), after.as_deref()).await.map(shown)
+        }
+        _ => {
+            let body: EntryBody = arguments.without(&["system", "name"]);
+            client.put_entry(&system, &arguments.get::<String>("name"), &body).await.map(shown)
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Flow: how many submissions took each edge in each minute of the last hours, and how long they had stayed before.
 //!
 //! Each server counts what its commits did ([`Flows`]) and adds it every few seconds to entries of its own, one for each
-//! pipeline and span of minutes ([`Record`]). A reader adds up the servers. Entries are named by their span first, so those that
+//! pipeline and span of minutes ([`FlowRecord`]). A reader adds up the servers. Entries are named by their span first, so those that
 //! are too old are the first ones. A server that is killed loses what it counted in those seconds.
 
 mod record;
 mod report;
 
-pub use record::{MINUTES, Record, SPANS_KEPT};
+pub use record::{FlowRecord, MINUTES, SPANS_KEPT};
 pub use report::{Dwell, Edge, FlowReport};
 
 use std::collections::{BTreeMap, HashMap};
@@ -29,7 +29,7 @@ pub(crate) enum Registered {}
 
 impl Entry for Registered {
     const KIND: &'static str = "flow";
-    type Body = Record;
+    type Body = FlowRecord;
 }
 
 /// The part of all counts that one entry has.
@@ -60,7 +60,7 @@ fn first_name(span: i64) -> String {
 /// The counts of one server that are to be registered, and entries that are too old.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct News {
-    pub parts: BTreeMap<Part, Record>,
+    pub parts: BTreeMap<Part, FlowRecord>,
     pub old: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ pub struct Flows(Mutex<Unregistered>);
 struct Unregistered {
     moves: HashMap<Move, Counts>,
     /// On its way into the store; added again if it does not get there.
-    sent: BTreeMap<(i64, Name), Record>,
+    sent: BTreeMap<(i64, Name), FlowRecord>,
 }
 
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ impl Flows {
     }
 
     /// Returns all counts to register, with those that were sent before and did not get there.
-    pub(crate) fn send(&self) -> BTreeMap<(i64, Name), Record> {
+    pub(crate) fn send(&self) -> BTreeMap<(i64, Name), FlowRecord> {
         self.with(|all| {
             let moves = std::mem::take(&mut all.moves);
             add(&mut all.sent, moves.iter());
@@ -139,7 +139,7 @@ impl Flows {
         self.with(|all| all.sent.clear());
     }
 
-    fn unregistered(&self) -> BTreeMap<(i64, Name), Record> {
+    fn unregistered(&self) -> BTreeMap<(i64, Name), FlowRecord> {
         self.with(|all| {
             let mut news = all.sent.clone();
             add(&mut news, all.moves.iter());
@@ -179,7 +179,7 @@ pub(crate) fn old(store: &dyn Store, now: Time) -> Result<Vec<String>, store::Er
     Ok(first.filter(|name| Part::read(name).is_none_or(|(span, _)| span < oldest)).collect())
 }
 
-fn add<'a>(all: &mut BTreeMap<(i64, Name), Record>, moves: impl Iterator<Item = (&'a Move, &'a Counts)>) {
+fn add<'a>(all: &mut BTreeMap<(i64, Name), FlowRecord>, moves: impl Iterator<Item = (&'a Move, &'a Counts)>) {
     for (Move { pipeline, from, to }, counts) in moves {
         for (minute, count) in &counts.minutes {
             let record = all.entry((record::span_of(*minute), pipeline.clone())).or_default();

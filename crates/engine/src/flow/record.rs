@@ -25,7 +25,7 @@ pub(super) fn span_of(minute: i64) -> i64 {
 
 /// Moves by edge and minute, and the stays they ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct FlowRecord {
     /// By `FROM TO`, where `FROM` is empty for what was submitted; then by minute.
     #[serde(rename = "m", default)]
     moves: BTreeMap<String, BTreeMap<i64, u64>>,
@@ -34,7 +34,7 @@ pub struct Record {
     stays: BTreeMap<Name, Tally>,
 }
 
-impl Record {
+impl FlowRecord {
     pub(super) fn moved(&mut self, from: Option<&Name>, to: &Name, minute: i64, count: u64) {
         let edge = format!("{} {to}", from.map_or("", |from| from));
         if self.moves.len() < KEYS_MAX || self.moves.contains_key(&edge) {
@@ -49,7 +49,7 @@ impl Record {
     }
 
     /// Adds what was counted besides.
-    pub fn add(&mut self, other: &Record) {
+    pub fn add(&mut self, other: &FlowRecord) {
         for (edge, minutes) in &other.moves {
             let mine = self.moves.entry(edge.clone()).or_default();
             minutes.iter().for_each(|(minute, count)| *mine.entry(*minute).or_default() += count);

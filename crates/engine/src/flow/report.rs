@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Millis, Name, Time};
 
-use super::record::{MINUTES, Record, minute_of, span_of};
+use super::record::{FlowRecord, MINUTES, minute_of, span_of};
 use crate::levels::Tally;
 
 /// The minutes that are reported: three hours, the one under way included.
@@ -55,7 +55,7 @@ impl FlowReport {
         span_of(self.first_minute())
     }
 
-    pub(super) fn add(&mut self, span: i64, pipeline: &Name, record: &Record) {
+    pub(super) fn add(&mut self, span: i64, pipeline: &Name, record: &FlowRecord) {
         if (span + 1) * MINUTES <= self.first_minute() {
             return;
         }

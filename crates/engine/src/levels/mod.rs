@@ -1,14 +1,14 @@
 //! Service levels as they are kept to: how long stays and legs took lately, of all servers together.
 //!
 //! Each server collects what its commits measured ([`Levels`]) and adds it every few seconds to what is registered, one
-//! entry for each level ([`Record`]), so that the numbers are of the fleet, and still there after a restart. A server
+//! entry for each level ([`LevelRecord`]), so that the numbers are of the fleet, and still there after a restart. A server
 //! that is killed loses what it measured in those seconds.
 
 mod record;
 pub(crate) mod report;
 mod tally;
 
-pub use record::{Record, Window};
+pub use record::{LevelRecord, Window};
 pub use report::{LevelReport, Verdict, WindowReport};
 pub use tally::{Kept, Tally};
 
@@ -29,7 +29,7 @@ pub(crate) enum Registered {}
 
 impl Entry for Registered {
     const KIND: &'static str = "level";
-    type Body = Record;
+    type Body = LevelRecord;
 }
 
 /// A level of a pipeline, whatever the version.
@@ -46,7 +46,7 @@ impl LevelKey {
 }
 
 /// Measurements, by level.
-pub type News = BTreeMap<LevelKey, Record>;
+pub type News = BTreeMap<LevelKey, LevelRecord>;
 
 /// The measurements of this server that are not registered yet.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ impl Levels {
     /// Everything that was measured lately: by all servers, and by this one until now.
     pub fn read(&self, store: &dyn Store) -> Result<Measurements, store::Error> {
         // One that another release wrote in another way says nothing here.
-        let mut all: BTreeMap<String, Record> =
+        let mut all: BTreeMap<String, LevelRecord> =
             registry::readable::<Registered>(store)?.into_iter().collect();
         for (key, record) in self.unregistered() {
             all.entry(key.registered().raw().name).or_default().add(&record);
@@ -114,11 +114,11 @@ fn add(all: &mut News, news: &News) {
 
 /// The recent measurements of every level.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Measurements(BTreeMap<String, Record>);
+pub struct Measurements(BTreeMap<String, LevelRecord>);
 
 impl Measurements {
     #[must_use]
-    pub fn of(&self, level: &LevelKey) -> Option<&Record> {
+    pub fn of(&self, level: &LevelKey) -> Option<&LevelRecord> {
         self.0.get(&level.registered().raw().name)
     }
 }

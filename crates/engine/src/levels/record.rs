@@ -58,7 +58,7 @@ impl Window {
 type Slots = BTreeMap<i64, Tally>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct LevelRecord {
     #[serde(default)]
     hour: Slots,
     #[serde(default)]
@@ -67,7 +67,7 @@ pub struct Record {
     month: Slots,
 }
 
-impl Record {
+impl LevelRecord {
     fn slots(&mut self, window: Window) -> &mut Slots {
         match window {
             Window::Hour => &mut self.hour,
@@ -85,7 +85,7 @@ impl Record {
     }
 
     /// Adds what was measured besides.
-    pub fn add(&mut self, other: &Record) {
+    pub fn add(&mut self, other: &LevelRecord) {
         for (window, theirs) in Window::ALL.into_iter().zip([&other.hour, &other.day, &other.month]) {
             let mine = self.slots(window);
             theirs.iter().for_each(|(slot, tally)| mine.entry(*slot).or_default().add(tally));
@@ -129,13 +129,13 @@ mod tests {
         Measured { level, at: at(minutes), took: Millis::new(7), target: Some(true), p95: None }
     }
 
-    fn counts(record: &Record, minutes: i64) -> [u64; 3] {
+    fn counts(record: &LevelRecord, minutes: i64) -> [u64; 3] {
         Window::ALL.map(|window| record.read(window, at(minutes)).count())
     }
 
     #[test]
     fn a_window_moves_on() {
-        let mut record = Record::default();
+        let mut record = LevelRecord::default();
         record.note(&took(0));
         assert_eq!(counts(&record, 0), [1, 1, 1]);
         assert_eq!(counts(&record, 54), [1, 1, 1]);
@@ -148,16 +148,16 @@ mod tests {
 
     #[test]
     fn two_records_are_one_and_none_grows_without_end() {
-        let mut one = Record::default();
+        let mut one = LevelRecord::default();
         (0..100_000).for_each(|minutes| one.note(&took(minutes)));
         let text = serde_json::to_string(&one).unwrap();
         assert!(text.len() < 5_000, "{} bytes", text.len());
-        let mut two: Record = serde_json::from_str(&text).unwrap();
+        let mut two: LevelRecord = serde_json::from_str(&text).unwrap();
         assert_eq!(two, one);
         two.add(&one);
         let now = 99_999;
         assert_eq!(counts(&two, now), counts(&one, now).map(|count| 2 * count));
         two.drop_old(at(now + 60 * 24 * 60));
-        assert_eq!(two, Record::default());
+        assert_eq!(two, LevelRecord::default());
     }
 }

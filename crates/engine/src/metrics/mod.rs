@@ -57,7 +57,7 @@ const LABELS_MAX: usize = 1_000;
 #[derive(Debug)]
 pub struct Metrics {
     /// By pipeline and state.
-    pub places: Family<Place>,
+    pub places: Family<StateMetrics>,
     /// The durations of stays and legs that service levels are declared for.
     pub levels: Levels,
     /// The moves of each minute, and the stays they ended.
@@ -139,7 +139,7 @@ impl Drop for Polling<'_> {
 
 /// The counts of what happened in one state.
 #[derive(Debug)]
-pub struct Place {
+pub struct StateMetrics {
     pub submitted: Counter,
     pub entered: Counter,
     pub left: Counter,
@@ -155,10 +155,10 @@ pub struct Place {
     late: Mutex<BTreeMap<Option<Name>, u64>>,
 }
 
-impl Default for Place {
+impl Default for StateMetrics {
     fn default() -> Self {
         let none = Counter::default;
-        Place {
+        StateMetrics {
             submitted: none(),
             entered: none(),
             left: none(),
@@ -174,7 +174,7 @@ impl Default for Place {
     }
 }
 
-impl Place {
+impl StateMetrics {
     fn missed(&self, levels: &[Option<Name>]) {
         let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
         levels.iter().for_each(|level| *late.entry(level.clone()).or_default() += 1);

@@ -7,11 +7,11 @@ use model::{Millis, Time};
 
 use super::family::Found;
 use super::notes::{Fact, LeaseFact, LeaseWhat, Notes, What};
-use super::{Leases, Metrics, Place};
+use super::{Leases, Metrics, StateMetrics};
 
 pub(crate) struct Recorder {
     metrics: Arc<Metrics>,
-    places: Found<Place>,
+    places: Found<StateMetrics>,
     leases: Found<Leases>,
     /// Leases from before are in nobody's count of what is out.
     started_at: Time,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::Engine;
-use engine::metrics::{Place, Reading};
+use engine::metrics::{Reading, StateMetrics};
 use model::pipeline::metric::clash;
 use model::pipeline::{Measure, Metric, MetricKind, Pipeline, Series};
 use model::{Name, Status};
@@ -17,7 +17,7 @@ const HELP: &str = "Declared by a pipeline file";
 /// The counts of a pipeline, and what the store knows of it.
 struct Source<'a> {
     pipeline: &'a Pipeline,
-    places: &'a [((Name, Name), Arc<Place>)],
+    places: &'a [((Name, Name), Arc<StateMetrics>)],
     stand: Option<&'a Stand>,
 }
 
@@ -73,17 +73,17 @@ impl Source<'_> {
         })
     }
 
-    fn all(&self) -> impl Iterator<Item = (&Name, &Place)> {
+    fn all(&self) -> impl Iterator<Item = (&Name, &StateMetrics)> {
         let own = self.places.iter().filter(|((pipeline, _), _)| *pipeline == self.pipeline.name);
         own.map(|((_, state), place)| (state, &**place))
     }
 
-    fn of<'s>(&'s self, series: &'s Series) -> impl Iterator<Item = &'s Place> {
+    fn of<'s>(&'s self, series: &'s Series) -> impl Iterator<Item = &'s StateMetrics> {
         self.all().filter(|(state, _)| is_of(series, state)).map(|(_, place)| place)
     }
 
     fn count(&self, series: &Series) -> u64 {
-        let count = |place: &Place| match series.of {
+        let count = |place: &StateMetrics| match series.of {
             Measure::Received => place.submitted.get(),
             Measure::Entered => place.entered.get(),
             Measure::Left => place.left.get(),
@@ -116,7 +116,7 @@ impl Source<'_> {
     fn times(&self, series: &Series) -> Reading {
         let mut sum = Reading::none();
         let attempts = matches!(series.of, Measure::AttemptMs | Measure::AttemptSeconds);
-        let times = |place: &Place| if attempts { place.attempt.read() } else { place.dwell.read() };
+        let times = |place: &StateMetrics| if attempts { place.attempt.read() } else { place.dwell.read() };
         self.of(series).for_each(|place| sum.add(&times(place)));
         let in_ms = matches!(series.of, Measure::DwellMs | Measure::AttemptMs);
         if in_ms { sum.scaled(1_000.0) } else { sum }

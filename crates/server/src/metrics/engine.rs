@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::core::Tally;
-use engine::metrics::{Counter, Leases, Place, Tasks};
+use engine::metrics::{Counter, Leases, StateMetrics, Tasks};
 use engine::{Condition, Engine, clock};
 use model::Name;
 
 use super::scrape::{Kind, Sheet, Value, labels};
 
-type Places = [((Name, Name), Arc<Place>)];
+type Places = [((Name, Name), Arc<StateMetrics>)];
 
 /// The level of a state's own clock; those of legs are called by their names.
 const STATE: &str = "state";
@@ -52,7 +52,7 @@ fn states(sheet: &mut Sheet, places: &Places) {
     for (pipeline, count) in received {
         family.count(labels!(pipeline = pipeline.clone()), count);
     }
-    let mut each = |name: &str, help: &str, counter: fn(&Place) -> &Counter| {
+    let mut each = |name: &str, help: &str, counter: fn(&StateMetrics) -> &Counter| {
         let family = sheet.counter(name, help);
         for ((pipeline, state), place) in places {
             family.count(labels!(pipeline = pipeline.clone(), state = state.clone()), counter(place).get());

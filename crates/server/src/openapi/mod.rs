@@ -168,6 +168,8 @@ fn in_path(name: &'static str) -> Tree {
         "pipeline" => (words::pipeline(), "The pipeline's name."),
         "action" => (words::word(), "The action's name."),
         "cursor" => (words::spelled("^[A-Za-z0-9._-]{1,128}$"), "A name of your own."),
+        "system" => (words::spelled("^[a-z0-9-]{1,64}$"), "The system's name."),
+        "entry" => (words::short(1, 256), "The entry's name."),
         "digest" => (words::digest(), "The digest that leaves name it by."),
         "path" => (tile(), "The file's place under `/tile/`; its slashes need not be escaped."),
         _ => (words::id(), "Its id."),

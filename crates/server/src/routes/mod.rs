@@ -5,6 +5,7 @@ pub(crate) mod clock;
 pub(crate) mod cursors;
 pub(crate) mod deliveries;
 pub(crate) mod endpoints;
+pub(crate) mod entries;
 pub(crate) mod evidence;
 pub(crate) mod export;
 pub(crate) mod feed;

@@ -67,6 +67,7 @@ fn line(route: &Route) -> Option<(Out, Out)> {
         ("POST", "/v1/holds") => (FORBIDDEN, FORBIDDEN),
         ("DELETE", "/v1/holds/{hold}") => (Is(404, "unknown-hold"), Is(404, "unknown-hold")),
         (_, path) if path.starts_with("/v1/endpoints") => (FORBIDDEN, FORBIDDEN),
+        (_, path) if path.starts_with("/v1/systems/") => (FORBIDDEN, FORBIDDEN),
         (_, path) if path.starts_with("/v1/tokens") => (FORBIDDEN, FORBIDDEN),
         ("POST", "/v1/tasks:claim") => (Without("tasks"), Without("tasks")),
         (
@@ -135,6 +136,8 @@ impl Theirs {
             .replace("{operation}", &self.operation)
             .replace("{digest}", &self.digest)
             .replace("{cursor}", "reports")
+            .replace("{system}", "greetings")
+            .replace("{entry}", "head")
             .replace("{token}", &self.submission)
             .replace("{endpoint}", &self.submission)
             .replace("{*path}", "0/000")

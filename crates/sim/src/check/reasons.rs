@@ -1,7 +1,7 @@
 //! Whatever is open says why it is where it is, and what it says is so.
 
 use model::submission::{Cause, Wait};
-use model::why::{Holder, Line, Other, Surroundings, why};
+use model::why::{Holder, LanePlace, Other, Surroundings, why};
 use model::{Investigation, Submission, Time};
 use store::entries::{Stand, unheld_key, unheld_lane};
 use store::{Entries, LaneKey};
@@ -118,7 +118,7 @@ fn surroundings(ledger: &Ledger, row: &Submission, now: Time) -> Surroundings {
 }
 
 /// Returns a row's line as the store would tell it, which is compared elsewhere.
-fn line(ledger: &Ledger, row: &Submission, lane: &LaneKey) -> Line {
+fn line(ledger: &Ledger, row: &Submission, lane: &LaneKey) -> LanePlace {
     let mut holder = None;
     let mut places = Vec::new();
     let same = |other: &&Submission| {
@@ -136,5 +136,5 @@ fn line(ledger: &Ledger, row: &Submission, lane: &LaneKey) -> Line {
     }
     places.sort_unstable();
     let position = places.iter().position(|(_, _, id)| *id == row.id).map(|index| index + 1);
-    Line { position, holder }
+    LanePlace { position, holder }
 }

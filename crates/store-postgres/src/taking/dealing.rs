@@ -20,7 +20,7 @@ use crate::sql;
 const MARGIN: usize = 64;
 
 /// A claim and those who wait for it, lowest rank first.
-pub(super) struct Line<'t> {
+pub(super) struct QueueWalk<'t> {
     wanted: &'t Ready,
     waiting: VecDeque<(i64, SubmissionId)>,
     /// The number of rows asked for, if there may be more.
@@ -28,9 +28,9 @@ pub(super) struct Line<'t> {
     hand: Vec<SubmissionId>,
 }
 
-impl<'t> Line<'t> {
-    pub(super) async fn read(client: &Client, wanted: &'t Ready) -> Result<Line<'t>> {
-        let mut line = Line { wanted, waiting: VecDeque::new(), page: None, hand: Vec::new() };
+impl<'t> QueueWalk<'t> {
+    pub(super) async fn read(client: &Client, wanted: &'t Ready) -> Result<QueueWalk<'t>> {
+        let mut line = QueueWalk { wanted, waiting: VecDeque::new(), page: None, hand: Vec::new() };
         if wanted.max > 0 {
             line.look(client, wanted.max + wanted.max.min(MARGIN)).await?;
         }
@@ -132,7 +132,7 @@ impl Taker<'_> {
     /// One statement locks what everybody is to have. It is repeated while somebody has too little and there is more.
     pub(super) async fn deal(
         &mut self,
-        lines: &mut [Line<'_>],
+        lines: &mut [QueueWalk<'_>],
         due: &mut Timers,
         idle: &mut Timers,
     ) -> Result<()> {
@@ -164,7 +164,7 @@ impl Taker<'_> {
     }
 
     /// Looks further along lines whose page was used up. Returns whether there was one.
-    async fn read_on(&self, lines: &mut [Line<'_>]) -> Result<bool> {
+    async fn read_on(&self, lines: &mut [QueueWalk<'_>]) -> Result<bool> {
         let mut any = false;
         for line in lines.iter_mut().filter(|line| line.missing() > 0) {
             if let Some(page) = line.page {
@@ -196,7 +196,7 @@ impl Taker<'_> {
     }
 
     /// Ready rows with their documents, which go to workers, until there is enough for one take.
-    pub(super) async fn bring_ready(&mut self, lines: Vec<Line<'_>>) -> Result<()> {
+    pub(super) async fn bring_ready(&mut self, lines: Vec<QueueWalk<'_>>) -> Result<()> {
         self.taken.ready = lines.into_iter().map(|line| line.hand).collect();
         let ids: Vec<_> = self.taken.ready.iter().flatten().copied().collect();
         let (documents, bytes) = side_tables::documents_within(self.client, &ids, READY_BYTES_MAX).await?;
@@ -207,7 +207,10 @@ impl Taker<'_> {
 }
 
 /// Picks as many for each line as it misses, nobody twice.
-fn pick_hands(lines: &mut [Line<'_>], tried: &mut HashSet<SubmissionId>) -> Vec<Vec<(i64, SubmissionId)>> {
+fn pick_hands(
+    lines: &mut [QueueWalk<'_>],
+    tried: &mut HashSet<SubmissionId>,
+) -> Vec<Vec<(i64, SubmissionId)>> {
     let mut hands = Vec::with_capacity(lines.len());
     for line in lines {
         let mut hand = Vec::new();

@@ -24,7 +24,7 @@ use crate::codec::{self, Found, Tip};
 use crate::error::Result;
 use crate::query::{Client, rows};
 use crate::sql;
-use dealing::{Line, Timers};
+use dealing::{QueueWalk, Timers};
 pub(crate) use side_tables::{documents, entries};
 pub(crate) use standing::slots;
 
@@ -98,10 +98,11 @@ struct Taker<'t> {
 
 impl<'t> Taker<'t> {
     /// Begins the transaction and reads everything that depends on nothing else.
-    async fn begin(&mut self) -> Result<(Vec<Line<'t>>, Timers, Timers)> {
+    async fn begin(&mut self) -> Result<(Vec<QueueWalk<'t>>, Timers, Timers)> {
         let (client, take) = (self.client, self.take);
         let ids: BTreeSet<_> = take.ids.iter().copied().collect();
-        let lines = futures_util::future::join_all(take.ready.iter().map(|ready| Line::read(client, ready)));
+        let lines =
+            futures_util::future::join_all(take.ready.iter().map(|ready| QueueWalk::read(client, ready)));
         let (begun, found, owed, inbox, due, idle, lines, answers, entries, now) = tokio::join!(
             biased;
             client.batch_execute("BEGIN"),

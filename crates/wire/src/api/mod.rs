@@ -8,6 +8,7 @@ mod audit;
 mod delivery;
 mod difference;
 mod endpoint;
+mod entry;
 mod feed;
 mod figures;
 mod find;
@@ -27,6 +28,7 @@ pub use audit::{ActActor, ActPage, ActView, AuditView, ForkBody, LogKeyAnswer, L
 pub use delivery::{DeliveryPage, DeliveryView};
 pub use difference::{Difference, What};
 pub use endpoint::{EndpointBody, EndpointGiven, EndpointList, EndpointView};
+pub use entry::{EntryBody, EntryChangeBody, EntryPage, EntryView};
 pub use feed::{CursorBody, CursorList, CursorView, FeedPage};
 pub use figures::{
     BlockerView, DeadView, DwellView, EdgeView, FiguresView, FlowView, LaneLine, LanePage, LimitView,

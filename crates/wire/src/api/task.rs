@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
+use super::{EntryChangeBody, Problem};
 use crate::Name;
 use crate::json::Json;
 use crate::submission::{Children, Progress, Status, SubmissionId};
@@ -91,7 +91,7 @@ pub struct TaskView {
     pub tracestate: Option<Name>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FinishBody {
     pub token: String,
@@ -103,6 +103,9 @@ pub struct FinishBody {
     /// Submissions it makes, in the commit of its answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildBody>,
+    /// Entries of a system that it changes, in the commit of its answer: all, or none and no move.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<EntryChangeBody>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

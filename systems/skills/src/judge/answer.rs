@@ -13,7 +13,7 @@ const RATIONALE_CHARS_MAX: usize = 1_000;
 const SCORE_OF_FAIL_MAX: u32 = 59;
 const SCORE_OF_CONCERNS_MAX: u32 = 79;
 
-/// What a model thinks of a skill.
+/// A model's opinion of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judgement {
     /// From 0 to 100.

@@ -1,4 +1,4 @@
-//! What a model is asked. The skill is data in it, between marks that its author could not know.
+//! The question that a model is asked. The skill is data in it, between marks that its author could not know.
 
 use super::Case;
 

@@ -33,7 +33,7 @@ pub enum Error {
     Key(#[from] KeyError),
 }
 
-/// What became of a release.
+/// The result of publishing a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Published {
     pub id: String,

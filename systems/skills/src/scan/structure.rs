@@ -1,4 +1,4 @@
-//! What a skill's folder must be like, whatever its texts say.
+//! Rules on the folder of a skill, whatever its texts say.
 
 use super::finding::{Finding, Severity};
 use super::folder::{Folder, Kind, TOTAL_BYTES_MAX};

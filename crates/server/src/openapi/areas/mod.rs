@@ -2,6 +2,7 @@
 
 mod actions;
 mod audit;
+mod entries;
 mod events;
 mod feed;
 mod figures;
@@ -61,6 +62,12 @@ pub(super) const AREAS: &[Area] = &[
         about: "Every event there was, in one sequence.",
         calls: feed::calls,
         shapes: feed::shapes,
+    },
+    Area {
+        name: "Systems",
+        about: "Small documents that a system keeps beside its submissions.",
+        calls: entries::calls,
+        shapes: entries::shapes,
     },
     Area {
         name: "Messages",

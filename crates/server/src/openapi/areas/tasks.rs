@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use wire::api::{
-    ChildBody, ClaimAnswer, ClaimBody, ErrorBody, FailBody, FinishBody, GiveBackBody, Problem, RenewBody,
-    SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
+    ChildBody, ClaimAnswer, ClaimBody, EntryChangeBody, ErrorBody, FailBody, FinishBody, GiveBackBody,
+    Problem, RenewBody, SettleAnswer, SettleResult, SnoozeBody, SpawnBody, TaskView, Tasks,
 };
 use wire::submission::{Children, Progress};
 
@@ -160,6 +160,11 @@ impl Shape for FinishBody {
                 "children",
                 list_of(refer::<ChildBody>(), 0, 1_000),
                 "Submissions it makes, in the same commit.",
+            )
+            .may(
+                "entries",
+                list_of(refer::<EntryChangeBody>(), 0, 100),
+                "Entries of a system that it changes, in the same commit: all, or none and no move.",
             )
             .like(json!({
                 "token": TOKEN, "outcome": "sent", "output": { "at": "noon" }, "result": { "message": "m-1" }

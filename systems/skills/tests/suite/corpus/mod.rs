@@ -9,7 +9,7 @@ const MALICIOUS: &str = include_str!("malicious.txt");
 
 struct Case {
     name: String,
-    /// What stands behind the name.
+    /// The text behind the name.
     note: String,
     folder: Folder,
 }
