@@ -274,7 +274,7 @@ async fn an_address_submits_so_much_a_minute_and_its_input_is_not_lost() {
         late.text
     );
     let refused = submit(&server, json!({ "payload": { "ref": "d", "owner": "ada", "weight": 5 } })).await;
-    refused.problem(429, "rate-limited");
+    assert_eq!((refused.status, &refused.json()["code"]), (429, &json!("rate-limited")));
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
     let check = send(&server, "p/ref=c&p/owner=ada&p/weight=5&do=check").await;
     assert_eq!(check.status, 200, "looking costs none of them");
