@@ -17,7 +17,7 @@ use serde_json::Value;
 
 /// The skills that are submitted one after the other.
 const SKILLS: usize = 60;
-/// What p95 may be, besides the judge's own time.
+/// The most that p95 may be, besides the judge's own time.
 const TARGET_MS: i64 = 1_000;
 
 fn at(step: &Value) -> i64 {
