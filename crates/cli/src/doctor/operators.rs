@@ -45,9 +45,9 @@ mod tests {
     use super::*;
 
     fn view(params: serde_json::Value) -> PipelineView {
-        let definition = json!({ "version": 1, "digest": "00".repeat(32), "params": params });
+        let definition = json!({ "version": 1, "digest": "A".repeat(43), "params": params });
         let view = json!({ "name": "a", "title": "A", "version": 1, "in_force": 1, "versions": [1],
-            "definitions": [definition], "digest": "00".repeat(32), "states": [] });
+            "definitions": [definition], "digest": "A".repeat(43), "states": [] });
         serde_json::from_value(view).expect("this is a pipeline")
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Field {
     pub(crate) help: String,
     pub(crate) example: String,
     pub(crate) required: bool,
+    /// Set if a browser may insist on a value: the field and all the groups it is in are required.
+    pub(crate) insists: bool,
     pub(crate) kind: Kind,
     pub(crate) value: String,
     pub(crate) problems: Vec<String>,

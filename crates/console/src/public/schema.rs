@@ -39,6 +39,14 @@ pub(super) fn draw(schema: Option<&str>, only: Option<&[String]>) -> Vec<Field> 
     }
 }
 
+/// Lets a group be left out: a browser that insists on a part of it would keep the whole form.
+fn insist_on_nothing(field: &mut Field) {
+    field.insists = false;
+    if let Kind::Group(inner) = &mut field.kind {
+        inner.iter_mut().for_each(insist_on_nothing);
+    }
+}
+
 struct Drawing<'a> {
     root: &'a Value,
     count: usize,
@@ -51,7 +59,11 @@ impl<'a> Drawing<'a> {
         for (name, about) in members_of(object) {
             let inner = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
             let required = required.contains(&name);
-            fields.push(self.field(about, (&inner, name), required, depth));
+            let mut field = self.field(about, (&inner, name), required, depth);
+            if !required {
+                insist_on_nothing(&mut field);
+            }
+            fields.push(field);
         }
         // Those that have to be filled in come first; otherwise the schema's order stays.
         fields.sort_by_key(|field| !field.required);
@@ -92,6 +104,7 @@ impl<'a> Drawing<'a> {
             help: help(about, schema, &Kind::Document),
             example: String::new(),
             required,
+            insists: required,
             kind: Kind::Document,
             value: String::new(),
             problems: Vec::new(),

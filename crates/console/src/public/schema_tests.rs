@@ -80,6 +80,12 @@ fn each_part_of_a_schema_is_asked_for_in_its_way() {
     assert_eq!((&*field(&fields, "count").value, &*field(&fields, "colour").value), ("2", "\"g\""));
     assert_eq!(field(&fields, "note").help, "Anything else. At most 2000 characters.");
     assert_eq!(field(&fields, "a/b~c").pointer, "/a~1b~0c");
+    let insists = |member: &str| match &field(&fields, member).kind {
+        Kind::Group(inner) => inner.iter().any(|field| field.insists),
+        _ => field(&fields, member).insists,
+    };
+    assert!(insists("name") && insists("address") && !insists("note"));
+    assert!(!insists("gift"), "a group that may be left out does not keep the form");
 }
 
 #[test]

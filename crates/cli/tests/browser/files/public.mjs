@@ -11,7 +11,7 @@ export const public_form = async () => {
   await page.getByLabel('How many').fill('11');
   await page.getByLabel('Colour').selectOption('Red');
   await page.getByLabel('Friday').check();
-  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.getByRole('button', { name: 'Check first' }).click();
   const alert = page.getByRole('alert');
   await alert.waitFor();
   check((await alert.getByRole('link').allTextContents()).join() === 'How many,I have read the rules', await alert.innerHTML());
