@@ -186,7 +186,9 @@ async fn a_scan_whose_worker_is_killed_is_done_by_another_one() {
     let mut second = work(None);
     in_state(&client, id, "NEEDS_REVIEW").await;
     let events = client.events(id, 0).await.unwrap().events;
-    let triggers: Vec<&str> = events.iter().map(|event| &*event.trigger).collect();
+    // A scan that was begun twice is late, by how much depends on the machine.
+    let triggers: Vec<&str> =
+        events.iter().map(|event| &*event.trigger).filter(|trigger| *trigger != "sla").collect();
     assert_eq!(
         triggers,
         ["api-submission", "non-vendor-submission", "lease-expired", "tier1-pass", "tier2-not-configured"]

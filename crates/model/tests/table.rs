@@ -45,6 +45,16 @@ fn samples(pipeline: &str) -> Samples {
             data: "{}",
             amendment: r#"{"action":"DELETE"}"#,
         },
+        "site-list-check" => Samples {
+            payload: "{}",
+            outputs: &[
+                "{}",
+                r#"{"checked":2,"found":0,"findings":[],"gone":{}}"#,
+                r#"{"checked":2,"found":1,"findings":[{"host":"a.example","code":"c","message":"m"}],"gone":{}}"#,
+            ],
+            data: "{}",
+            amendment: "{}",
+        },
         "ingest-batch" => Samples {
             payload: r#"{"profile":"maps","submitter":"ada","type":"batch-manifest","filename":"b.checkm"}"#,
             outputs: &["{}", r#"{"problem":"no #%eof"}"#],
