@@ -70,7 +70,11 @@ impl Segment {
         for (no, line) in self.text.lines() {
             let read = disguise::undisguised(line.trim_end_matches('\n'));
             differs |= read.is_some();
-            understood.text.push_line(no, &read.map_or_else(|| line.to_owned(), |read| format!("{read}\n")));
+            // A line that goes on behind a backslash goes on here, too.
+            let end = if line.ends_with('\n') { "\n" } else { " " };
+            understood
+                .text
+                .push_line(no, &read.map_or_else(|| line.to_owned(), |read| format!("{read}{end}")));
             for text in disguise::decoded(line) {
                 hidden.text.push_line(no, &format!("{text}\n"));
             }
@@ -426,7 +430,8 @@ mod tests {
         assert_eq!(
             read(text),
             [
-                (Prose, "---\nname: a\n---\nTitle\n".to_owned()),
+                (Prose, "---\nname: a\n---\n".to_owned()),
+                (Prose, "Title\n".to_owned()),
                 (Prose, "One two\nthree rm x\n".to_owned()),
                 (Fence, "ls    -l\n".to_owned()),
                 (Dynamic, "git log".to_owned()),

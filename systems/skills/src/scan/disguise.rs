@@ -20,7 +20,7 @@ pub(super) fn undisguised(line: &str) -> Option<String> {
         false => line.nfkd().filter(|c| !is_combining_mark(*c)).collect(),
     };
     let read = with_letters(&joined(&with_entities(&bare)));
-    (read != line).then_some(read)
+    (read.trim_end() != line.trim_end()).then_some(read)
 }
 
 /// Joins letters that stand apart. Two blanks between them end a word.
