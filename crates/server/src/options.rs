@@ -73,7 +73,7 @@ impl Options {
             requests_max: 1_024,
             waits_max: 8_192,
             streams_max: 1_024,
-            bytes_max: 128 << 20,
+            bytes_max: 96 << 20,
             answers_max: engine::bounds::ANSWERS_EACH,
             heartbeat: Duration::from_secs(15),
             headers_within: Duration::from_secs(100),
