@@ -169,6 +169,10 @@ async fn figures_are_of_all_servers() {
     let two = named(&settings, "two");
     one.apply(&source()).await.unwrap();
     one.submit("work", application("first"), None).await.unwrap();
+    until("the definition is in force at the other server", || {
+        two.pipelines().current().in_force("work").is_some()
+    })
+    .await;
     two.submit("work", application("second"), None).await.unwrap();
     for engine in [&one, &two] {
         let holding = async {
