@@ -1,7 +1,7 @@
 //! The demo's own ledger. It speaks Sawtooth's REST API, and is as good as ledgers are: slow, for a batch waits for a block and
 //! then for another one; busy, for it has no room at times; and forgetful, for some of what it took is gone a moment later.
 //!
-//! It does nothing by chance: what it does to a batch follows from how many its sender has sent before.
+//! Nothing is left to chance: the fate of a batch follows from how many its sender has sent before.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ const FUNDS: u64 = 100;
 const INCOME: u64 = 2;
 /// Decided batches that are remembered.
 const DECIDED_MAX: usize = 2_000;
-/// Of so many batches of a sender the ledger forgets one.
+/// The number of batches of a sender of which the ledger forgets one.
 const FORGETS: u64 = 3;
 /// For one of so many it has no room for a while.
 const BUSY: u64 = 4;
